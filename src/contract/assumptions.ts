@@ -17,7 +17,7 @@ export const defaultAssumptions = {
   'startTraining.base_model_slug': 'base_model_slug',
   'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
   idempotencyHeader: 'Idempotency-Key',
-  // Detected at run time when a response says that it was replayed.
+  // Detected at run time when a response is marked as replayed.
   honoursIdempotencyKey: 'no',
   // Disabled for a model once the service refuses to stream it.
   streamChat: 'yes',
@@ -26,7 +26,7 @@ export const defaultAssumptions = {
   rewardsWithApiKey: 'yes',
 } as const;
 
-/** The operations whose path the document mentions without showing it; `path.OPERATION` sets it. */
+/** Operations that the document mentions without their path; `path.OPERATION` sets it. */
 export const assumedPaths: readonly string[] = ['ingestBenchmark', 'listBenchmarkImages'];
 
 export type AssumptionName = keyof typeof defaultAssumptions;

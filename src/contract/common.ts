@@ -13,7 +13,7 @@ import { type MaybeStatus, withStatus } from './status.ts';
 /** An open enum: known values are typed, others pass unchanged. */
 export type OpenEnum<Known extends string> = Known | (string & {});
 
-/** Reads any string and types the known ones. */
+/** Reads any string; known values are typed. */
 export function openEnum<const Known extends readonly string[]>(_known: Known) {
   return z.string() as unknown as z.ZodMiniType<OpenEnum<Known[number]>, string>;
 }

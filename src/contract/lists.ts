@@ -63,7 +63,7 @@ export function cursorAfter(items: readonly unknown[]): string | null {
   return cursors.get(items) ?? null;
 }
 
-/** Whether the service has more rows after these, even if it sent no cursor. */
+/** Whether the service has more rows, even if it sent no cursor. */
 export function hasMoreAfter(items: object): boolean {
   return continued.has(items);
 }

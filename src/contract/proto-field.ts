@@ -28,7 +28,9 @@ function keepField(value: unknown, read: unknown): void {
   if (kept && !Object.hasOwn(read, field)) Reflect.defineProperty(read, field, kept);
 }
 
-/** Whether an object in a JSON value has such a field. Not recursive, as the value may be nested deeply. */
+/**
+ * Whether any object in a JSON value has a `__proto__` field. Not recursive, because the value may be nested deeply.
+ */
 export function hasProtoField(value: unknown): boolean {
   const rest = [value];
   while (rest.length > 0) {

@@ -15,7 +15,7 @@ const answerLimit = 500;
 /** Wall-clock time for grading one answer on a busy machine, in milliseconds. */
 export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 
-/** Time for compiling all patterns of a benchmark in milliseconds. 10,000 ordinary ones need a second. */
+/** Time for compiling all patterns of a benchmark, in milliseconds. 10,000 ordinary patterns need a second. */
 const benchmarkLimit = 10_000;
 
 /** Escapes: properties such as `\p{L}`, and others. */
@@ -58,7 +58,7 @@ function problemOf(pattern: string): string | undefined {
 /** Caches the last pattern: a task has several answers in a row, and compiling takes as long as matching. */
 let last: { readonly pattern: string; readonly expression: RegExp } | undefined;
 
-/** Whether a pattern matches; undefined if it takes too long. @throws ExpressionError if it cannot be used at all */
+/** Whether a pattern matches; undefined if it takes too long. @throws ExpressionError if it is unusable */
 export function patternMatches(pattern: string, answer: string): boolean | undefined {
   let found = false;
   if (last?.pattern !== pattern) last = { pattern, expression: compileExpression(pattern, flags) };
@@ -70,8 +70,8 @@ export function patternMatches(pattern: string, answer: string): boolean | undef
 }
 
 /**
- * The first pattern that cannot be used, and why. Compiles them one by one and yields in between.
- * Stops at the first: hundreds of slow ones would take minutes.
+ * The first unusable pattern and its problem. Compiles the patterns one by one and yields in between. Stops at the
+ * first problem, because hundreds of slow patterns would take minutes.
  */
 export async function unusablePattern(
   patterns: readonly (string | undefined)[],

@@ -309,7 +309,7 @@ export class EventStreamError extends Error {}
 
 /**
  * Reads server-sent events. Comments, which keep a connection alive, are skipped. The non-standard field `error`, which
- * some servers send, is read as an event of that name.
+ * some servers send, is read as an event named `error`.
  *
  * @throws EventStreamError, and whatever `chunks` throws
  */

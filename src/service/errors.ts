@@ -74,7 +74,7 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
-  /** True for a write that may have happened: its answer was lost, or says only that the service failed. */
+  /** True for a write that may have happened: its answer was lost, or only reports that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it lacks the path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
@@ -89,7 +89,7 @@ export interface ErrorDetails {
   readonly namedOrigin?: string | undefined;
 }
 
-/** Base class of all errors of the service layer. `message` says what happened and what to do. */
+/** Base class of all errors of the service layer. `message` includes advice. */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
   readonly type: string | undefined;
@@ -238,7 +238,7 @@ export class CapabilityMissingError extends ServiceError {
     this.#advice = advice;
   }
 
-  /** A sentence about what the user can do, if anything. Not serialised: the message includes it. */
+  /** Advice for the user, or empty. Not serialised, because the message includes it. */
   get advice(): string {
     return this.#advice;
   }
@@ -251,7 +251,7 @@ export function isGone(error: unknown): boolean {
   return (error.type ?? error.code) !== undefined;
 }
 
-/** Whether a 404 may concern the path: for a missing resource, the document says `resource_not_found`. */
+/** Whether a 404 may concern the path: for a missing resource, the document specifies `resource_not_found`. */
 export function mayLackPath(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false;
   return error.mayLackPath || (isGone(error) && !/._not_found$/.test(String(error.code)));

@@ -33,8 +33,7 @@ export interface Service {
   readonly call: Call;
   readonly sendRaw: SendRaw;
   /**
-   * Fails early, for work that takes long before its first write. Each write is refused as well, before anything is
-   * sent.
+   * Fails early, for work that takes long before its first write. Each write is also refused before anything is sent.
    *
    * @throws ReadOnlyError if the service is read-only
    */

@@ -17,7 +17,7 @@ import { type CallInput, explainMissingRoute } from './request.ts';
 import { send } from './send.ts';
 import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
-/** A response whose status is a success. */
+/** A successful response with an unread body. */
 export interface OpenAnswer {
   readonly answer: WireAnswer;
   /** The facts for an error in the body. */
@@ -81,7 +81,7 @@ function otherId({ params = {} }: CallInput<unknown, unknown>, data: unknown): W
     .find(({ requested, received }) => spelledId(requested) !== spelledId(received));
 }
 
-/** Operations whose answers reveal the generation. */
+/** Operations with answers that reveal the generation. */
 const revealing = ['listSupportedTrainingModels', 'listBenchmarks'] as const;
 
 /** Detects the generation before a call that depends on it, so that no call is sent to both paths. @throws ServiceError */

@@ -142,7 +142,7 @@ const timeoutsOfPace: Readonly<Record<NonNullable<Endpoint['pace']>, Partial<Tim
   bulk: { deadlineMs: 900_000 },
 };
 
-/** The timeouts of a call: its own, then those of its endpoint's pace, of the service, and the defaults. */
+/** The timeouts of a call. Its own come first, then those for its endpoint's pace, the service's, and the defaults. */
 export function timeoutsOf(
   service: Partial<Timeouts> | undefined,
   call: Partial<Timeouts>,
@@ -174,7 +174,7 @@ export interface LogLine {
   readonly error?: string | undefined;
   /** Milliseconds until the next attempt, if there is one. */
   readonly retryInMs?: number | undefined;
-  /** Number of that retry, from 1; missing if the attempt is repeated for another reason. */
+  /** Number of the retry, from 1; missing if the attempt is repeated for another reason. */
   readonly retry?: number | undefined;
 }
 

@@ -54,7 +54,7 @@ function groupsOf(address: string): number[] {
 
 /**
  * The IPv4 address embedded in an IPv6 address: NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), translated (RFC
- * 2765), and compatible (RFC 4291). `BlockList` knows the mapped ones.
+ * 2765), and compatible (RFC 4291). `BlockList` recognises mapped addresses.
  */
 function embedded(address: string): string | undefined {
   const groups = groupsOf(address);

@@ -95,7 +95,7 @@ const maxRecoveries = 2;
 
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
-/** The statuses that move a GET, and those that move any request with its method and body. */
+/** The statuses that redirect a GET, and the statuses that redirect any request with its method and body. */
 const movesGet: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const movesAll: ReadonlySet<number> = new Set([307, 308]);
 

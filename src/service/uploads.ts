@@ -174,7 +174,7 @@ class Upload implements Call<void> {
       answer.close();
       throw redirected(answer, facts, this.#url, 'Run the upload again to get a new address.');
     }
-    // Read the body of a success as well, so that the connection can be reused.
+    // Read the body of a success too, so that the connection can be reused.
     const text = await readErrorBody(answer);
     if (status >= 300) {
       throw refusal(
@@ -228,7 +228,7 @@ const refusedHeader =
 /** RFC 9110, 5.6.2 and 5.5, without the bytes that Node does not send. Anything else could begin another header. */
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of object storage, whose values are not credentials unless their names say so. */
+/** Headers of object storage. Their values are not credentials unless the name shows it. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
 interface GivenHeaders {

@@ -34,7 +34,7 @@ const unreached: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached',
 };
 
-/** The outcome of an attempt whose connection failed; undefined if the caller stopped it. */
+/** The outcome of a failed connection; undefined if the caller stopped the attempt. */
 export function outcomeOfFailure(failure: WireFailure): Outcome | undefined {
   const { reason, sent } = failure;
   if (reason === 'aborted' || reason === 'deadline') return undefined;
@@ -147,7 +147,7 @@ function proxyMessage({ name, variable, status }: Proxy, host: string, code: str
 const outcomeText = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
 
 /**
- * The error of a call whose service was not found. An earlier attempt of a write may have been carried out.
+ * The error if the service was not found. An earlier attempt of a write may have been carried out.
  *
  * @param facts of the attempts so far
  */
@@ -158,7 +158,7 @@ export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortS
   return new NetworkError(`${sentence(error.message)} ${outcomeText(facts)}`, details);
 }
 
-/** The error of a call whose deadline comes before its host accepts requests again. */
+/** The error if the deadline of a call comes before its host accepts requests again. */
 export function hostUnavailable(
   facts: CallFacts,
   gate: RateLimitGate,
@@ -195,7 +195,7 @@ export interface CallFacts {
   readonly redact: Redact;
   /** An earlier attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
-  /** Advice on a refused field whose name may differ in this service. */
+  /** Advice on a refused field that may have another name in this service. */
   readonly fieldAdvice?: string | undefined;
   /** The subject of a 404: a record (the default), a resource named in the query or the body, or only a path. */
   readonly subject?: 'record' | 'input' | 'path';

@@ -11,7 +11,7 @@ const format = 1;
 
 export interface SavedList {
   readonly rows: readonly unknown[];
-  /** Whether these are all the service's rows. */
+  /** Whether the list is complete. */
   readonly complete: boolean;
   /** Unreadable rows. */
   readonly dropped: number;

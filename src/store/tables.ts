@@ -156,7 +156,7 @@ export class Tables {
     this.#setTimeout();
   }
 
-  /** False if it could not be written; `problem` says why. */
+  /** False if it could not be written; `problem` has the reason. */
   run(sql: string, ...values: SQLInputValue[]): boolean {
     return this.#write(() => this.#statements.prepare(sql).run(...values));
   }

@@ -22,7 +22,7 @@ export interface FoundPart extends TextPart {
   readonly trajectoryId: string;
 }
 
-/** A trajectory whose text is in the index. */
+/** An indexed trajectory. */
 interface KnownText {
   readonly id: number;
   /** How many steps it had when it was read. */
@@ -147,7 +147,7 @@ export class TextIndex {
     this.#problem = problem;
   }
 
-  /** Never throws: without the file the texts are kept only while the program runs, and `problem` says why. */
+  /** Never throws: without the file, the texts are kept only while the program runs, and `problem` has the reason. */
   static open(path: string, options: TextIndexOptions): TextIndex {
     try {
       return new TextIndex(connect(path), options, { path });

@@ -156,7 +156,7 @@ export class Daemon implements Control {
     this.#leases.end(successor ? 'replaced' : 'stopped');
     const answered = new Promise(resolve => this.#server.close(resolve));
     setTimeout(() => this.#server.closeAllConnections(), graceMs).unref();
-    // Training saves its progress; other jobs drop what is in flight.
+    // Training saves its progress; other jobs drop their work in flight.
     await Promise.all([sampler.close(), chatWorker.close(), graders.close()]);
     await stopped;
     await trainer.close();

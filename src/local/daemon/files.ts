@@ -41,7 +41,7 @@ export function dataFolderSharing(folder: string): SharedError | undefined {
 /** An announced service that has not started after this time will not start. */
 const successorMs = 10_000;
 
-/** An unusable data folder; the message says why and what to do. */
+/** An unusable data folder. The message gives the reason and advice. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
@@ -59,7 +59,7 @@ function describe(folder: string, error: unknown): DataFolderError {
 
 const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
 
-/** Explains that the database is damaged, and what to do. */
+/** Explains that the database is damaged, with advice. */
 function damageMessage(folder: string, error: unknown): string {
   return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Restore it from a backup, move it away to start without its data, ${otherwise}.`;
 }

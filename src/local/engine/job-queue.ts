@@ -25,7 +25,7 @@ export interface JobSource {
   readonly kind: JobKind;
   /** Jobs that run at once. */
   readonly concurrency: number;
-  /** The jobs that have not ended, oldest first, including those of a killed process. */
+  /** The unfinished jobs, oldest first, including jobs of a killed process. */
   readonly jobs: () => readonly Job[];
 }
 
@@ -50,7 +50,7 @@ export class JobQueue {
   readonly #source: JobSource;
   readonly #attempts: JobAttempts;
   readonly #running = new Map<string, RunningJob>();
-  /** Timers of the jobs whose start is delayed. */
+  /** Timers of delayed jobs. */
   readonly #held = new Map<string, NodeJS.Timeout>();
   /** Why the last attempt of a job failed. */
   readonly #problems = new Map<string, string>();

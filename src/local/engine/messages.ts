@@ -79,7 +79,7 @@ export type ToWorker =
   /** Stops chat immediately, rollouts after the current one, and training after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
-/** The outcome of a rollout. If it failed, there is no reward, and `error` says why. */
+/** The outcome of a rollout. A failed rollout has an `error` and no reward. */
 export interface RolloutResult {
   readonly task_id: string;
   /** Counts the rollouts of a task, from 0. */

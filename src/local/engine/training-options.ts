@@ -98,7 +98,7 @@ function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOp
   return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));
 }
 
-/** The options of a run, and the names of the ignored ones. */
+/** The options of a run, and the names of ignored options. */
 export interface ReadTrainingOptions {
   readonly options: TrainingOptions;
   readonly ignored: ReadOptions<string>['ignored'];

@@ -16,7 +16,7 @@ import { environmentOf, rolloutRecord } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import { trainingSplits } from './validation.ts';
 
-/** Number of checkpoints to resume from; older ones keep only their weights. */
+/** Number of checkpoints to resume from. Older checkpoints keep only their weights. */
 const resumable = 2;
 
 type Parts = Pick<

@@ -80,7 +80,7 @@ export async function train(
 
 function trainerOf({ model, from, options, train }: TrainingOrder): Trainer {
   const start = loadModel(model);
-  // The trainer changes weights in place, and those in memory are shared.
+  // Copy the weights: the trainer changes them in place, and models in memory are shared.
   const weights = from ? readVerifiedAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
   const optimizer = from ? readVerifiedAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
   const { samples_per_instance: samples, learning_rate: learningRate, kl_penalty: klPenalty, seed } = options;

@@ -16,7 +16,7 @@ const version = 1;
 const preamble = 12;
 const digestLength = 32;
 
-/** An unusable file; the message says why. */
+/** An unusable file. The message gives the reason. */
 export class CorruptFileError extends Error {
   override readonly name = 'CorruptFileError';
 }

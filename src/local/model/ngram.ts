@@ -72,7 +72,7 @@ export class Ngram {
     const before = context.at(-2);
     const one = last === undefined ? undefined : this.#afterOne.get(last);
     const two = last === undefined || before === undefined ? undefined : this.#afterTwo.get(before * this.#size + last);
-    // The share of an unseen context goes to the shorter ones.
+    // The share of an unseen context goes to shorter contexts.
     const shareTwo = two ? trigram : 0;
     const shareOne = one ? bigram : 0;
     const shareCache = prompt.length > 0 ? cache : 0;

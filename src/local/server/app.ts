@@ -33,7 +33,7 @@ export interface AppOptions {
   readonly control: Control;
 }
 
-/** The request of any operation, checked by the schemas of that operation. */
+/** The request of any operation, validated by its schemas. */
 type CheckedCall = BaseCall & { readonly query: unknown; readonly body: unknown };
 type AnyHandler = (service: ServiceContext, call: CheckedCall) => object | Promise<object>;
 
@@ -63,7 +63,7 @@ const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+
 /** After these refusals, the connection is closed: the rest of the body is not read, because it may be endless. */
 const unreadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 413]);
 
-/** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark of that name. */
+/** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark called `runtimes`. */
 function byGenerality(left: Route, right: Route): number {
   const count = (path: string): number => path.match(paramPattern)?.length ?? 0;
   return count(left.path) - count(right.path);

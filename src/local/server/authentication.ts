@@ -27,7 +27,7 @@ export class Authenticator {
   readonly #known: RateLimiter;
   /**
    * All unknown keys share one bucket, which limits guessing. It is separate from the buckets of valid keys, so that
-   * unknown keys do not evict those.
+   * unknown keys cannot evict these.
    */
   readonly #unknown: RateLimiter;
 

@@ -1,5 +1,5 @@
 /**
- * Chat requests of OpenAI's clients. Fields that cannot change the answer are ignored; unsupported ones are refused by
+ * Chat requests of OpenAI's clients. Ignores fields that cannot change the answer, and refuses unsupported fields by
  * name.
  */
 import * as z from 'zod/mini';

@@ -1,7 +1,7 @@
 /** Errors of the local service, in the document's envelope or in that of inference. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
-/** The HTTP status of each code. The document has none; these were observed on services with this contract. */
+/** The HTTP status of each code. The document has none; services with this contract were seen to use these. */
 const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
   authentication_required: 401,
   permission_denied: 403,
@@ -55,7 +55,7 @@ export function apiError(code: keyof typeof errorCodes, message: string, details
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }
 
-/** An error whose status tells the client that nothing was stored. */
+/** An error with a status that tells the client that nothing was stored. */
 export function notStored(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
   return new ApiError(507, errorCodes[code], code, message, details);
 }

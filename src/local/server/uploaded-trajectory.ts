@@ -150,7 +150,7 @@ function stepsOf({ steps, messages }: Uploaded): z.output<typeof step>[] {
   return steps ?? (messages ? [{ messages }] : []);
 }
 
-/** @param more details in addition to those of the record */
+/** @param more further details of the trajectory */
 function aboutOf(item: Uploaded, more: Fields) {
   const { metrics, execution_metrics, metadata } = item;
   const { counted, others } = rewardsOf(item);
@@ -229,7 +229,7 @@ function keptTask({ task, task_id }: Uploaded): Fields {
 /** The mean of a record's logged rewards, for a record without a reward; null if none counts. */
 export const rewardByLog = (item: object): number | null => weightedMean(rewardsOf(item as Uploaded).counted);
 
-/** The rewards of a record: those that count, and anything else in that field. */
+/** The rewards of a record that count, and the rest of that field. */
 function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readonly others: unknown } {
   const rewards = own(item, 'rewards');
   if (!Array.isArray(rewards)) return { counted: [], others: rewards ?? undefined };

@@ -183,7 +183,7 @@ export class BenchmarkStore {
       .map(row => row.bench_id);
   }
 
-  /** Tasks of a benchmark whose images are to be built. */
+  /** Tasks of a benchmark with images to build. */
   building(benchId: string, limit: number): { organization_id: string; task_id: string; spec: string }[] {
     return this.#database.all(
       `select b.organization_id, i.task_id, t.spec from images i

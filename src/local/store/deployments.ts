@@ -76,7 +76,7 @@ export class DeploymentStore {
     return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
   }
 
-  /** Counts of deployments by status, in the format of two generations, and of active ones. */
+  /** Counts of deployments, by status in the formats of two generations. */
   summary(organizationId: string) {
     const rows = this.#database.all<{ status: string; count: number; active: number }>(
       `select status, count(*) as count, sum(is_active) as active from deployments
@@ -96,7 +96,7 @@ export class DeploymentStore {
     };
   }
 
-  /** Deployments in progress, oldest first, including those of a killed process. */
+  /** Deployments in progress, oldest first, including deployments of a killed process. */
   inProgress(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING') and leaving = 0

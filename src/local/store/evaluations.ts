@@ -95,7 +95,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     });
   }
 
-  /** Completes a run whose rollouts are all recorded; its mean is the mean of their rewards. */
+  /** Completes a run once all its rollouts are recorded; its mean is the mean of their rewards. */
   complete(runId: string): void {
     this.database.run(
       `update eval_runs set status = 'completed', updated_at = ?1, completed_at = ?1,

@@ -6,7 +6,7 @@ import { now, sha256 } from './ids.ts';
 export class IdempotencyConflict extends Error {}
 
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** Expired responses are removed once per this many new ones. */
+/** The number of new responses after which expired ones are deleted. */
 const pruneEvery = 500;
 
 /** A request whose response is kept. */

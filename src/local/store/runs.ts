@@ -100,7 +100,7 @@ export abstract class RunStore<Row extends RunRow> {
     );
   }
 
-  /** Unfinished runs, oldest first, including those of a killed process. */
+  /** Unfinished runs, oldest first, including runs of a killed process. */
   unfinished(): Row[] {
     const { name, id, statuses } = this.#table;
     return this.database.all<Row>(`select * from ${name} where ${unended(statuses)} order by created_at, ${id}`);

@@ -11,7 +11,7 @@ import { readPage } from './list-page.ts';
 import type { DatasetRow, TrajectoryRow } from './records.ts';
 import { rewardsOf } from './reward-logs.ts';
 
-/** Sorts below every reward, so that missing ones come last when the best come first. */
+/** Sorts below every reward, so that missing rewards come last when the best come first. */
 const noReward = -1e300;
 
 /** Characters of JSON that are sent at a time. */

@@ -64,7 +64,7 @@ export class TrajectoryUploads {
   /**
    * Stores all valid items. Must run in a transaction. Creates the dataset with the first stored trajectory.
    *
-   * @param occurrences the numbers of identical items in the upload, from 1; by default counted in these items
+   * @param occurrences numbers identical items of the upload, from 1; by default, they are counted in `items`
    */
   store(
     organizationId: string,

@@ -62,7 +62,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export class UploadFolder {
   readonly #root: string;
-  /** Benchmarks whose files are being read for an ingest, with the number of readers. */
+  /** The number of ingests that are reading the files of each benchmark. */
   readonly #beingRead = new Map<string, number>();
 
   constructor(dataFolder: string) {
