@@ -110,17 +110,13 @@ export class ReachGuard {
   readonly #address: URL;
   readonly #service: URL;
   readonly #find: Lookup;
-  #refused: Reach | undefined;
+  /** The reach of a connection that was refused. */
+  refused: Reach | undefined;
 
   constructor(address: URL, service: URL, find: Lookup = lookupAll) {
     this.#address = address;
     this.#service = service;
     this.#find = find;
-  }
-
-  /** The reach of the connection that was refused. */
-  get refused(): Reach | undefined {
-    return this.#refused;
   }
 
   /** The reach of the address by its spelling, if it is further inside than the service. */
@@ -143,8 +139,8 @@ export class ReachGuard {
 
   async #judged(name: string, options: Omit<LookupAllOptions, 'all'>): Promise<readonly LookupAddress[]> {
     const found = await this.#find(name, { ...options, all: true });
-    this.#refused = await this.#tooFar(innermost(found.map(({ address }) => address)));
-    if (this.#refused) throw new Error(`leads to ${this.#refused}`);
+    this.refused = await this.#tooFar(innermost(found.map(({ address }) => address)));
+    if (this.refused) throw new Error(`leads to ${this.refused}`);
     return found;
   }
 

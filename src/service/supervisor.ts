@@ -77,7 +77,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   readonly #closing = new AbortController();
   readonly #listeners = new Listeners();
   #reason: LocateReason;
-  #state: ConnectionState;
+  state: ConnectionState;
   #target: LocatedService | undefined;
   #lastId: string | undefined;
   #generation = 0;
@@ -95,11 +95,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     this.#service = service;
     this.#reason = reason;
     this.#holds = reason === 'start';
-    this.#state = { kind: 'starting', since: Date.now() };
-  }
-
-  get state(): ConnectionState {
-    return this.#state;
+    this.state = { kind: 'starting', since: Date.now() };
   }
 
   readonly subscribe = this.#listeners.subscribe;
@@ -136,7 +132,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
     clearTimeout(this.#timer);
-    if (this.#target && this.#state.kind === 'silent') this.#setConnected(this.#target);
+    if (this.#target && this.state.kind === 'silent') this.#setConnected(this.#target);
   };
 
   readonly retry = (): void => {
@@ -153,7 +149,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   }
 
   #set(state: ConnectionState): void {
-    this.#state = state;
+    this.state = state;
     this.#listeners.notify();
   }
 
@@ -254,7 +250,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       return;
     }
     this.#isWaiting = silent;
-    const wasSilent = this.#state.kind === 'silent';
+    const wasSilent = this.state.kind === 'silent';
     if (!silent && wasSilent) this.#setConnected(target);
     else if (silent && !wasSilent) this.#set({ kind: 'silent', since });
     if (silent) this.#later(() => void this.#check(target), checkAfterMs);

@@ -91,16 +91,8 @@ function meanAndCount(
   return { reward_count: mean === reward_mean ? reward_count : null };
 }
 
-/**
- * Internal fields of a saved record: when its number of rewards and the resource itself were first seen, when this
- * machine started it, how certain its mean is, how it differs from the baseline, and its held-out means.
- */
-const sinceField = 'benchtop_rewards_since';
-const firstField = 'benchtop_first_seen';
-const startField = 'benchtop_started';
-const certaintyField = 'benchtop_certainty';
-const differenceField = 'benchtop_difference';
-const measuredField = 'benchtop_measured';
+/** The field of a saved record for state that the service did not send. */
+const ownField = 'benchtop';
 
 /** The field for the time at which a run was seen leaving the queue. */
 export const beganField = 'began_at';
@@ -167,15 +159,8 @@ function resourceOf(row: Row): RememberedResource | undefined {
   const { kind, id, label, status, parent, record, seen_at } = row;
   const known = jsonIn(record);
   if (!isRecord(known)) return undefined;
-  const {
-    [sinceField]: since,
-    [firstField]: first,
-    [startField]: started,
-    [certaintyField]: certainty,
-    [differenceField]: difference,
-    [measuredField]: measured,
-    ...sent
-  } = known;
+  const { [ownField]: own, ...sent } = known;
+  const { rewardsSince, firstSeenAt, startedAt, certainty, difference, measured } = isRecord(own) ? own : {};
   return {
     kind: String(kind),
     id: String(id),
@@ -187,9 +172,9 @@ function resourceOf(row: Row): RememberedResource | undefined {
     difference,
     measured,
     seenAt: Number(seen_at),
-    rewardsSince: timeIn(since),
-    firstSeenAt: timeIn(first) ?? Number(seen_at),
-    startedAt: timeIn(started),
+    rewardsSince: timeIn(rewardsSince),
+    firstSeenAt: timeIn(firstSeenAt) ?? Number(seen_at),
+    startedAt: timeIn(startedAt),
   };
 }
 
@@ -239,11 +224,8 @@ export class SeenResources {
     if (fresh.length === 0) return;
     const sql =
       'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)';
-    const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...others }) => {
-      const { rewardsSince, firstSeenAt, startedAt, certainty, difference, measured } = others;
-      const fields = { [sinceField]: rewardsSince, [firstField]: firstSeenAt, [startField]: startedAt };
-      const ofRewards = { [certaintyField]: certainty, [differenceField]: difference, [measuredField]: measured };
-      const saved = JSON.stringify({ ...record, ...fields, ...ofRewards });
+    const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...own }) => {
+      const saved = JSON.stringify({ ...record, [ownField]: own });
       return [this.#tables.scope, kind, id, label, status, parent, saved, seenAt];
     });
     this.#tables.lazily(() => {

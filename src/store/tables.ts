@@ -76,7 +76,8 @@ export class Tables {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #problems = new Listeners<string>();
-  #problem: string | undefined;
+  /** What cannot be saved, as a sentence for the user; undefined if everything can. */
+  problem: string | undefined;
   #busyMs: number;
   /** A write has timed out. Later writes give up quickly, so that an exit does not wait for each of them. */
   #isHeld = false;
@@ -92,12 +93,7 @@ export class Tables {
       earlier && clean`The history of an earlier benchtop, with its flags and notes, is not read. It is in ${earlier}`;
     this.#path = path;
     this.#busyMs = busyMs;
-    this.#problem = problem;
-  }
-
-  /** What cannot be saved, as a sentence for the user; undefined if everything can. */
-  get problem(): string | undefined {
-    return this.#problem;
+    this.problem = problem;
   }
 
   /** Whether there is a file to write to, or none was wanted. */
@@ -133,8 +129,8 @@ export class Tables {
     } catch (error) {
       if (sqliteCode(error) === busyCode) this.#setHeld(true);
       const problem = `History cannot be saved: ${errorMessage(error)}`;
-      const isNew = problem !== this.#problem;
-      this.#problem = problem;
+      const isNew = problem !== this.problem;
+      this.problem = problem;
       if (isNew) this.#problems.notify(problem);
       return false;
     }

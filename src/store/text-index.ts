@@ -133,7 +133,8 @@ export class TextIndex {
   readonly #path: string | undefined;
   readonly #service: string;
   readonly #mostBytes: number;
-  #problem: string | undefined;
+  /** Why texts are not kept, as a sentence for the user. */
+  problem: string | undefined;
 
   private constructor(
     database: DatabaseSync,
@@ -144,7 +145,7 @@ export class TextIndex {
     this.#path = path;
     this.#service = service;
     this.#mostBytes = mostBytes;
-    this.#problem = problem;
+    this.problem = problem;
   }
 
   /** Never throws: without the file, the texts are kept only while the program runs, and `problem` has the reason. */
@@ -163,11 +164,6 @@ export class TextIndex {
     const database = new DatabaseSync(':memory:');
     database.exec(schema);
     return new TextIndex(database, options, { problem });
-  }
-
-  /** Why texts are not kept, as a sentence for the user. */
-  get problem(): string | undefined {
-    return this.#problem;
   }
 
   /** The indexed texts of this service, by trajectory id. */
@@ -241,7 +237,7 @@ export class TextIndex {
     wanted.sort((left, right) => left - right);
     const read = 'select text_id, body, origins from parts where id in (select value from json_each(?)) order by id';
     for (let from = 0; from < wanted.length; from += readAtOnce) {
-      if (database !== this.#database) throw new Error(this.#problem);
+      if (database !== this.#database) throw new Error(this.problem);
       // Another program may have deleted some of them to make room, and saved another text under the same number.
       for (const [text, body, origins] of this.#all(read, JSON.stringify(wanted.slice(from, from + readAtOnce)))) {
         const trajectoryId = texts.get(Number(text));
@@ -304,13 +300,13 @@ export class TextIndex {
 
   /** Records why the texts cannot be read or saved. Replaces a damaged file, which would fail every time. */
   #failed(error: unknown, done: 'read' | 'saved'): void {
-    this.#problem = `The saved texts of trajectories cannot be ${done}: ${errorMessage(error)}`;
+    this.problem = `The saved texts of trajectories cannot be ${done}: ${errorMessage(error)}`;
     if (this.#path === undefined || !isDamagedDatabase(error)) return;
     try {
       this.#database.close();
       forgetTexts(this.#path);
       this.#database = connect(this.#path);
-      this.#problem = `The saved texts of trajectories were damaged (${errorMessage(error)}), and are read again.`;
+      this.problem = `The saved texts of trajectories were damaged (${errorMessage(error)}), and are read again.`;
     } catch {
       this.#database = new DatabaseSync(':memory:');
       this.#database.exec(schema);

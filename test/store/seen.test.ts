@@ -98,8 +98,8 @@ it('have had their rewards since the first answer with their number', () => {
   ]);
   seen.flush();
   expect(new SeenResources(tables).find('run', 'a')).toMatchObject({ rewardsSince: 6, record: { reward_count: 3 } });
-  // As an earlier version wrote it.
-  tables.run(`update seen set record = '{"reward_count":3,"benchtop_rewards_since":"then"}'`);
+  // A damaged record.
+  tables.run(`update seen set record = '{"reward_count":3,"benchtop":{"rewardsSince":"then"}}'`);
   const later = new SeenResources(tables);
   expect(later.find('run', 'a')?.rewardsSince).toBeUndefined();
   later.see([{ kind: 'run', id: 'a', record: { reward_count: 3 } }], 9);

@@ -14,7 +14,7 @@ import type { Job, JobSource } from './job-queue.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { type EvaluationOptions, evaluationOptions } from './options.ts';
 import type { EngineParts } from './parts.ts';
-import { environmentOf, failedRollout, orderOf, type PlannedRollout, rolloutRecord, ungraded } from './rollouts.ts';
+import { failedRollout, orderOf, type PlannedRollout, requireSecrets, rolloutRecord, ungraded } from './rollouts.ts';
 import { answerUpstream, withRetries } from './upstream.ts';
 
 /** Rollouts recorded per transaction. A kill loses at most this many. */
@@ -107,7 +107,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       const { task, sample } = planned;
       const { name, turns, grader } = task;
       try {
-        environmentOf(task, run.organization_id, secrets);
+        requireSecrets(task, run.organization_id, secrets);
         if (turns.length > 0 || grader.kind !== 'none') return [orderOf(planned, { seed, longest })];
         others.push({ ...failedRollout(name, sample, ''), ...ungraded(grader.reason) });
       } catch (error) {

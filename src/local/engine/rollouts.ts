@@ -35,24 +35,12 @@ export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: Eva
   return { task_id: task.name, sample, turns: task.turns, grader: task.grader, tools: task.tools, sampling };
 }
 
-/**
- * The environment of a task: its own variables and its secrets.
- *
- * @throws Error naming a secret that is missing or cannot be decrypted
- */
-export function environmentOf(
-  task: Task,
-  organizationId: string,
-  secrets: SecretStore,
-): Readonly<Record<string, string>> {
-  const variables = task.environment.map(variable => {
-    if (!('secret_name' in variable)) return [variable.name, variable.value] as const;
-    const value = secrets.value(organizationId, variable.secret_name);
-    if (value === undefined)
+/** @throws Error naming a secret of the task that is missing or cannot be decrypted */
+export function requireSecrets({ environment }: Task, organizationId: string, secrets: SecretStore): void {
+  for (const variable of environment) {
+    if ('secret_name' in variable && secrets.value(organizationId, variable.secret_name) === undefined)
       throw new Error(`The task needs the secret ${variable.secret_name}, which does not exist.`);
-    return [variable.name, value] as const;
-  });
-  return Object.fromEntries(variables);
+  }
 }
 
 /** A rollout that never started. */

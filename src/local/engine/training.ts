@@ -12,7 +12,7 @@ import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { LocalModel, TrainingEvent, TrainingOrder, TrainingTask } from './messages.ts';
 import type { EngineParts } from './parts.ts';
-import { environmentOf, rolloutRecord } from './rollouts.ts';
+import { requireSecrets, rolloutRecord } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import { trainingSplits } from './validation.ts';
 
@@ -92,7 +92,7 @@ export class TrainingRunner implements JobSource, JobRecords {
         .flatMap(task => {
           const { grader, turns, tools } = task;
           if (grader.kind === 'none') return [];
-          environmentOf(task, run.organization_id, secrets);
+          requireSecrets(task, run.organization_id, secrets);
           return [
             { task_id: task.name, turns, grader, tools, max_tokens: Math.min(longest, task.max_tokens ?? longest) },
           ];

@@ -110,18 +110,14 @@ export class Trainer {
   /** The model being trained; its weights are updated in place. */
   readonly model: PolicyModel;
   readonly #options: TrainerOptions;
-  #optimizer: OptimizerState;
+  optimizer: OptimizerState;
   readonly #gradient: Network;
 
   constructor(model: PolicyModel, options: TrainerOptions, optimizer: OptimizerState) {
     this.model = model;
     this.#options = options;
-    this.#optimizer = optimizer;
+    this.optimizer = optimizer;
     this.#gradient = new Network(model.network.shape);
-  }
-
-  get optimizer(): OptimizerState {
-    return this.#optimizer;
   }
 
   /**
@@ -208,8 +204,8 @@ export class Trainer {
     const gradient = this.#gradient.weights;
     const divisor = answers * longest;
     for (let index = 0; index < gradient.length; index += 1) gradient[index] = (gradient[index] ?? 0) / divisor;
-    const { state, gradientNorm } = adamStep(weights, gradient, learningRate, this.#optimizer);
-    this.#optimizer = state;
+    const { state, gradientNorm } = adamStep(weights, gradient, learningRate, this.optimizer);
+    this.optimizer = state;
     if (weights.every(Number.isFinite)) return gradientNorm;
     throw new TrainingDiverged(`The weights overflowed in step ${step}. Try a learning rate below ${learningRate}.`);
   }

@@ -7,8 +7,7 @@ import type { Database } from './database.ts';
 import { now } from './ids.ts';
 import type { Failure } from './records.ts';
 
-const jobKinds = ['image build', 'evaluation', 'training', 'deployment'] as const;
-export type JobKind = (typeof jobKinds)[number];
+export type JobKind = 'image build' | 'evaluation' | 'training' | 'deployment';
 
 export interface SetAside {
   readonly id: string;
