@@ -437,8 +437,8 @@ describe('answers that are none', () => {
   });
 
   it.each([
-    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_reward": NaN}]', 'it has NaN as trainer_reward, as'],
-    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "parts": [NaN]}]', 'it has NaN, as'],
+    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_reward": NaN}]', 'it has NaN as trainer_reward, which'],
+    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "parts": [NaN]}]', 'it has NaN, which'],
     ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_re', 'is incomplete JSON'],
   ])('%s, whose rows are taken as they arrive', async (rows, words) => {
     const [first = '', second = ''] = rows.split(/(?<=, )(?=\{"step": 2)/);
