@@ -193,19 +193,26 @@ export function differingWords(left: string, right: string): readonly [left: Ran
 const wordsOf = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
 /**
- * How many of `others` have the same message as the left or the right side at the first difference. Undefined if
- * nothing differs.
+ * How many of `others` begin as both sides, and then have the same message as the left or the right side at the first
+ * difference, or end as it does. Undefined if nothing differs.
  */
 export function likeFirstDifference(
   { pairs, first }: Alignment,
   others: readonly (readonly Message[])[],
 ): { readonly left: number; readonly right: number } | undefined {
-  const differing = pairs[first];
-  if (!differing) return undefined;
-  const count = (side: 'left' | 'right'): number => {
-    const message = differing[side];
-    const place = pairs.slice(0, first).filter(each => each[side]).length;
-    return others.filter(({ [place]: own }) => message && own?.role === message.role && own.key === message.key).length;
-  };
-  return { left: count('left'), right: count('right') };
+  if (first === -1) return undefined;
+  const begun = others.filter(own => pairs.every(({ left }, at) => at >= first || isLike(own[at], left)));
+  // A side may have no message beside the other's: what it has there comes next.
+  const [left, right] = (['left', 'right'] as const).map(
+    side => pairs.find((each, at) => at >= first && each[side] !== undefined)?.[side],
+  );
+  const isEnd = left?.role !== right?.role;
+  const count = (message: Message | undefined): number =>
+    begun.filter(({ [first]: own }) =>
+      isEnd && own?.role === rewardsRole ? message?.role === own.role : isLike(own, message),
+    ).length;
+  return { left: count(left), right: count(right) };
 }
+
+const isLike = (one: Message | undefined, other: Message | undefined): boolean =>
+  one?.role === other?.role && one?.key === other?.key;

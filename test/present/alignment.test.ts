@@ -116,6 +116,36 @@ it('counts the other rollouts that say the same where the difference begins', ()
   const others = [bad, bad, good, trajectoryOf([[['user', 'another']]])].map(messagesOf);
   expect(likeFirstDifference(alignmentOf(good, bad), others)).toEqual({ left: 1, right: 2 });
   expect(likeFirstDifference(alignmentOf(good, good), others)).toBeUndefined();
+  // One side has nothing beside the other: it ends there, or is at its next step.
+  const ended: Trajectory = { ...bad, steps: (bad.steps ?? []).slice(0, 3) };
+  const alike = [ended, { ...ended, reward: 1 }, bad, good].map(messagesOf);
+  expect(likeFirstDifference(alignmentOf(ended, bad), alike)).toEqual({ left: 2, right: 1 });
+  const [looked, again] = [
+    trajectoryOf([[['user', 'a']], [['tool', 'b']]]),
+    trajectoryOf([
+      [
+        ['user', 'a'],
+        ['tool', 'c'],
+      ],
+    ]),
+  ];
+  const both = [looked, looked, again].map(messagesOf);
+  expect(
+    likeFirstDifference(
+      alignmentOf(
+        looked,
+        trajectoryOf([
+          [
+            ['user', 'a'],
+            ['assistant', 'c'],
+          ],
+        ]),
+      ),
+      both,
+    ),
+  ).toEqual({
+    ...{ left: 2, right: 0 },
+  });
 });
 
 it('marks the words that differ', () => {

@@ -14,6 +14,7 @@ import {
 } from '../../../present/alignment.ts';
 import { endedBy } from '../../../present/outcome-classes.ts';
 import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
+import type { Attention } from '../../../queries/polling.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { stepRewardList } from '../../../queries/training.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
@@ -29,7 +30,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
-import { useListedRows } from '../../data/use-list.ts';
+import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { recordCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
@@ -192,43 +193,65 @@ function positionWords({ pairs, differing, isExact }: Alignment): string {
   return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
 
-/** The listed rollouts of the training step or dataset of a rollout; a rollout without a run is compared with these. */
-function useListedLike(rollout: Trajectory | undefined): readonly TrajectoryReward[] {
-  const { training_run_id: training, dataset_name: dataset, policy_step: step } = rollout ?? {};
-  const ofStep = useListedRows(useMemo(() => stepRewardList(training ?? '', step ?? -1), [training, step]));
+/** The rewards of the run, training step or dataset that a rollout comes from; of a dataset, only the listed ones. */
+function useSource(rollout: Trajectory | undefined, attention: Attention) {
+  const { eval_run_id: run, training_run_id: training, dataset_name: dataset, policy_step } = rollout ?? {};
+  const step = run == null && training ? (policy_step ?? undefined) : undefined;
+  const ofRun = useLive(runResultsQuery(run ?? '', true), run == null ? 'hidden' : attention).data?.rewards;
+  const stepSource = useMemo(() => stepRewardList(training ?? '', step ?? -1), [training, step]);
+  const ofStep = useList(stepSource, step === undefined ? 'hidden' : attention).rows;
   const ofScope = useListedRows(
     useMemo(() => trajectories.list(training ? { training } : { dataset: dataset ?? '' }), [training, dataset]),
   );
-  const isSame = (row: Trajectory): boolean => step == null || row.policy_step === step;
-  return ofStep.length > 0 ? ofStep : ofScope.filter(isSame);
+  const listed = ofStep.length > 0 ? ofStep : ofScope.filter(row => step === undefined || row.policy_step === step);
+  const rows: readonly TrajectoryReward[] = run == null ? listed : (ofRun ?? []);
+  return {
+    kind: run != null ? 'run' : training ? 'training run' : 'dataset',
+    id: run ?? training ?? dataset,
+    step,
+    rows,
+  };
 }
 
-/** The number of other rollouts of the task that agree with either of these two at their first difference. */
+/** Names the steps, or how many of two runs the others are of; a source that cannot be read has none. */
+function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 1 | 2): string {
+  const read = sources.filter(({ rows }) => rows.length > 0);
+  const [only, more] = read;
+  const areOne = new Set(sources.map(({ kind, id }) => `${kind} ${id}`)).size === 1;
+  const steps = [...new Set(read.map(({ step }) => step))];
+  if (areOne && only?.step !== undefined) return ` in ${steps.length > 1 ? 'steps' : 'step'} ${steps.join(' and ')}`;
+  if (areOne || !only) return '';
+  if (more) return only.kind === more.kind ? ` in both ${only.kind}s` : ' on both sides';
+  const names = columns === 2 ? ['the left', 'the right'] : ['-', '+'];
+  return ` in the ${only.kind} of ${names[sources.indexOf(only)]}`;
+}
+
+/** The number of other rollouts of the task of both that agree with either of them at their first difference. */
 function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
-  const runs = [...new Set([left?.eval_run_id, right?.eval_run_id])].filter(run => run != null);
   const task = right?.task_id;
-  const isSmall = (right?.num_steps ?? right?.steps?.length ?? 0) <= mostSteps;
-  const wants = alignment !== undefined && alignment.first >= 0 && Boolean(task) && isSmall;
-  const results = useLives(wants ? runs.map(run => runResultsQuery(run, true)) : [], 'visible');
-  const listed = useListedLike(right);
-  const answered = results.flatMap(({ data }) => (data ? [data.rewards] : []));
-  const others = (runs.length === 0 ? [listed] : answered).map(rows =>
-    rows
-      .filter(each => each.task_id === task && each.trajectory_id)
-      .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : [])),
+  const both = [left, right];
+  const isSmall = both.every(each => (each?.num_steps ?? each?.steps?.length ?? 0) <= mostSteps);
+  const wants = (alignment?.first ?? -1) >= 0 && Boolean(task) && task === left?.task_id && isSmall;
+  const attention = wants ? 'visible' : 'hidden';
+  const sources = [useSource(left, attention), useSource(right, attention)];
+  const others = sources.map(({ rows }) =>
+    rows.flatMap(({ task_id, trajectory_id: id }) =>
+      task_id === task && id && both.every(each => each?.trajectory_id !== id) ? id : [],
+    ),
   );
-  // Alternate between both runs: one run does not represent the other.
+  // Alternate between both sides: one does not represent the other.
   const longest = largestOf(others, ({ length }) => length);
-  const ids = Array.from({ length: longest }, (_, at) => others.flatMap(each => each[at] ?? [])).flat();
+  const inTurn = Array.from({ length: longest }, (_, at) => others.flatMap(each => each[at] ?? [])).flat();
+  const ids = [...new Set(inTurn)];
   const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
   const known = read.flatMap(({ data }) => data ?? []);
   const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` identifies the known rollouts
-  return useMemo(() => {
-    if (!alignment || known.length === 0) return undefined;
-    const found = likeFirstDifference(alignment, known.map(messagesOf));
-    return found && { ...found, read: known.length, of: ids.length, runs: answered.length };
-  }, [alignment, key, ids.length, answered.length]);
+  const found = useMemo(
+    () => (alignment && known.length > 0 ? likeFirstDifference(alignment, known.map(messagesOf)) : undefined),
+    [alignment, key],
+  );
+  return found && { ...found, read: known.length, of: ids.length, sources };
 }
 
 type Likes = ReturnType<typeof useLikes>;
@@ -269,9 +292,10 @@ function headLines(
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
   if (!likes) return names;
   const read = likes.read < likes.of ? `${likes.read} of ` : '';
-  const others = `${read}${counted(likes.of, 'other rollout')} of this task${likes.runs > 1 ? ' in both runs' : ''}`;
+  const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
-  const also = `At the first difference, of ${others}: ${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
+  const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
+  const also = `At the first difference, of ${others}: ${likes.left + likes.right > 0 ? counts : 'none is like either'}`;
   return [...names, ...wrap(also, width).map(line => styles.muted(line))];
 }
 

@@ -1,5 +1,6 @@
 /** Two trajectories side by side, at the first difference. */
 import { expect, it } from 'vitest';
+import type { Trajectory } from '../../../../src/contract/trajectories.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { PairView } from '../../../../src/ui/views/trajectories/pair.tsx';
@@ -117,5 +118,47 @@ it('counts others of both runs in turn, and of one alone if the other cannot be 
   const both = open(['one', 'two']);
   await both.waitFor('of 8 of 18 other rollouts of this task in both runs: 4 like the left, 4 like the right');
   const single = open(['one']);
-  await single.waitFor('of 8 of 9 other rollouts of this task: 8 like the left, 0 like the right');
+  await single.waitFor(
+    'of 8 of 9 other rollouts of this task in the run of the left: 8 like the left, 0 like the right',
+  );
+});
+
+/** Two rollouts of a training run that have policy steps and tasks, beside three others of each step. */
+function openSteps(rollouts: Readonly<Record<string, Partial<Trajectory>>>, says: (id: string) => string) {
+  const asked: unknown[] = [];
+  const training = fakeService({
+    getStepTrajectoryRewards: ({ params: { step } }) => {
+      asked.push(step);
+      const ids = ['left', 'right', 'a', 'b', 'c'].map(id => `${id} ${step}`);
+      return { trajectory_rewards: ids.map(trajectory_id => ({ trajectory_id, task_id: 'words' })) };
+    },
+    getTrajectory: ({ params: { trajectory_id: id = '' } }) => ({
+      ...{ trajectory_id: String(id), task_id: 'words', training_run_id: 'trn_1', ...rollouts[String(id)] },
+      steps: [{ step_index: 0, messages: [{ role: 'assistant', content: says(String(id)) }] }],
+    }),
+  });
+  const [left = '', right = ''] = Object.keys(rollouts);
+  const stage = openViewOnStage(PairView, {
+    place: { view: 'pair', left: { id: left, name: left }, right: { id: right, name: right } },
+    service: async () => training,
+    ...{ columns: 230, rows: 30 },
+  });
+  return { stage, asked };
+}
+const [at20, at60] = [{ policy_step: 20 }, { policy_step: 60 }];
+
+it('counts others of both steps of a training run, and names them', async () => {
+  const two = openSteps({ 'left 20': at20, 'right 60': at60 }, id => (id.endsWith('20') ? 'alpha' : 'beta'));
+  await two.stage.waitFor('of 8 other rollouts of this task in steps 20 and 60: 4 like the left, 4 like the right');
+  const same = openSteps({ 'left 20': at20, 'right 20': at20 }, id => (id.startsWith('left') ? 'alpha' : 'beta'));
+  await same.stage.waitFor('of 3 other rollouts of this task in step 20: 0 like the left, 3 like the right');
+});
+
+it('counts none of two tasks, and says so of answers that are never alike', async () => {
+  const tasks = openSteps({ 'left 20': at20, 'right 20': { ...at20, task_id: 'sums' } }, id => id);
+  await tasks.stage.waitFor('sums');
+  await tasks.stage.waitFor('places differ');
+  expect(tasks.asked).toEqual([]);
+  const free = openSteps({ 'left 20': at20, 'right 20': at20 }, id => id);
+  await free.stage.waitFor('of 3 other rollouts of this task in step 20: none is like either');
 });
