@@ -3,7 +3,7 @@ import { counted } from '../text/numbers.ts';
 import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
-/** How many rows of a resource are changed. */
+/** A number of changed rows of a resource. */
 interface ChangedCount {
   readonly change: Pick<Change<never>, 'asks' | 'verb'>;
   readonly resource: Pick<Resource, 'names'>;
@@ -14,40 +14,36 @@ interface ChangedCount {
 export function changeTitle(...parts: readonly [ChangedCount, ...ChangedCount[]]): string {
   const [{ change, resource, count }, ...others] = parts;
   if (others.length === 0 && change.asks) return change.asks(count);
-  const what =
+  const object =
     others.length === 0 && count === 1
       ? `this ${wordFor(resource)}`
       : parts.map(each => counted(each.count, wordFor(each.resource), wordsFor(each.resource))).join(' and ');
-  return `${asTitle(change.verb)} ${what}?`;
+  return `${asTitle(change.verb)} ${object}?`;
 }
 
 export const outagesOf = <Row>({ outages }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>
   rows.flatMap(row => outages?.(row) ?? []);
 
-/** What the user types to confirm; undefined without an outage. */
+/** The text that the user types to confirm; undefined without an outage. */
 export const typedFor = (outages: readonly Outage[]): string | undefined =>
   outages.length === 0 ? undefined : [...new Set(outages.map(({ slug }) => slug))].join(' ');
 
-/** A warning about the slugs that lose their deployment or its origin, or may; empty if there are none. */
+/** A warning about the slugs that lose, or may lose, their deployment or its origin; empty if there are none. */
 export function outageWords(outages: readonly Outage[]): string {
-  const those = (isCertain: boolean, ofOrigin: boolean): string =>
+  const namesOf = (isCertain: boolean, losesOrigin: boolean): string =>
     outages
-      .filter(each => each.isCertain === isCertain && (each.origin !== undefined) === ofOrigin)
+      .filter(each => each.isCertain === isCertain && (each.origin !== undefined) === losesOrigin)
       .map(({ slug, origin }) => origin ?? slug)
       .join(', ');
-  const [sure, unsure, origins, doubts] = [
-    those(true, false),
-    those(false, false),
-    those(true, true),
-    those(false, true),
-  ];
-  const nothing = 'othing answers there until another deployment is promoted. ';
-  const origin = 't answers on, but its origin is lost: it cannot be evaluated or deployed again. ';
+  const [sure, unsure] = [namesOf(true, false), namesOf(false, false)];
+  const [sureOrigins, unsureOrigins] = [namesOf(true, true), namesOf(false, true)];
+  const nothing = 'nothing answers there until another deployment is promoted. ';
+  const origin = 'it answers on, but its origin is lost: it cannot be evaluated or deployed again. ';
   return [
-    sure && `In production: ${sure}. N${nothing}`,
-    unsure && `Not known whether in production: ${unsure}. If so, n${nothing}`,
-    origins && `In production: ${origins}. I${origin}`,
-    doubts && `Not known whether a checkpoint is in production: ${doubts}. If so, i${origin}`,
+    sure && `In production: ${sure}. ${asSentence(nothing)}`,
+    unsure && `Not known whether in production: ${unsure}. If so, ${nothing}`,
+    sureOrigins && `In production: ${sureOrigins}. ${asSentence(origin)}`,
+    unsureOrigins && `Not known whether a checkpoint is in production: ${unsureOrigins}. If so, ${origin}`,
   ].join('');
 }
 
@@ -72,5 +68,5 @@ export function doneWords(
   return sentences.join('. ');
 }
 
-/** Capitalises a warning. */
-export const asSentence = (loses: string): string => `${loses.charAt(0).toUpperCase()}${loses.slice(1)}`;
+/** Capitalises a sentence. */
+export const asSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -1,4 +1,4 @@
-/** Reads how certain the means of evaluation runs are, for lists. */
+/** Reads the certainty of the means of evaluation runs, for lists. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -6,11 +6,9 @@ import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
 import { readFinalCertainty } from '../queries/run-results.ts';
 import { ifThere } from '../service/errors.ts';
-import type { MeasuredList } from './define.ts';
-import { measureEach } from './measure-each.ts';
 import { listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 
-/** The listed rollouts of a row of a list: those of an ended run are read once, others would be read often. */
+/** The listed rollouts for a row of a list: read once for an ended run; a running one would need too many reads. */
 export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
 
 async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
@@ -20,28 +18,22 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
   return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
 }
 
-/** Adds how certain the mean is, and the mean so far where the record of a running run lacks it. @throws ServiceError */
+/**
+ * Adds the certainty of the mean, and the mean so far if the record of a running run lacks it. Takes one request for the
+ * rewards of a running run or a run with a mean, except an ended run that was read before, and one for the number of
+ * rollouts if the record lacks it.
+ *
+ * @throws ServiceError
+ */
 export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
   const mayHave = listedMean(run) !== undefined || isRunning(run.status) || mayHaveMean(run);
   return withRead(run, await ifThere(mayHave, () => readCertainty(run, context)));
 }
 
-/** A run with how certain its mean is, and with the mean that was read if its record lacks it. */
+/** Adds a certainty to a run, and its mean if the record lacks one. */
 export function withRead<Row extends MeasuredRun>(run: Row, certainty: Certainty | undefined): Row {
   if (!certainty) return run;
   const { means, rewards } = certainty;
   const isOwn = listedMean(run) === undefined;
   return { ...run, certainty, ...(isOwn && { provisional_mean: means[0], provisional_count: rewards }) };
-}
-
-/**
- * Adds how certain the means are. Takes a request for the rewards of each run that has a mean or runs, except those of
- * ended runs that were read before, and one for the number of rollouts where the record lacks it.
- */
-export async function withCertainties<Row extends MeasuredRun>(
-  rows: readonly Row[],
-  context: QueryContext,
-  list: MeasuredList,
-): Promise<readonly Row[]> {
-  return measureEach(rows, context, list, [withCertainty]);
 }

@@ -1,4 +1,4 @@
-/** The tasks of a run, a dataset or a training step: their columns, their facts, and a summary in words. */
+/** The tasks of a run, a dataset or a training step: their columns, their facts and a summary. */
 import { maxOf, minOf } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
@@ -29,19 +29,19 @@ export interface TaskGroups {
   readonly groups: readonly TaskGroup[];
   /** Listed rollouts without a task. */
   readonly nameless: number;
-  /** Rollouts that the service does not list: those of the groups, and those with an unknown task. */
+  /** The number of rollouts that the service does not list, with or without a known task. */
   readonly unlisted: number;
-  /** Whether the service does not say how many rollouts the run has. */
+  /** Whether the service does not report the number of rollouts. */
   readonly isUncounted: boolean;
-  /** The steps of training that the rollouts are of. */
+  /** The steps of training of the rollouts. */
   readonly steps: ReadonlySet<number>;
-  /** The reward from which a rollout passes. */
+  /** The lowest reward that counts as passed. */
   readonly passAt: number;
-  /** A reward is outside the range of the settings. */
+  /** Whether a reward is outside the range in the settings. */
   readonly isOutside: boolean;
 }
 
-/** The steps of `50..60`, `50..`, `..60` or `50`, the first and the last; undefined for anything else. */
+/** Parses the first and the last step of `50..60`, `50..`, `..60` or `50`; undefined for other text. */
 export function parseSteps(text: string): Range | undefined {
   const parts = text.split('..').map(part => part.trim());
   const [first = '', last = first] = parts;
@@ -50,7 +50,7 @@ export function parseSteps(text: string): Range | undefined {
   return Number(first) <= to ? [Number(first), to] : undefined;
 }
 
-/** The rollouts of some steps of training; all without steps. */
+/** The rollouts of some steps of training; all rollouts by default. */
 export function ofSteps(rows: readonly Trajectory[], steps: string | undefined): readonly Trajectory[] {
   const range = steps === undefined ? undefined : parseSteps(steps);
   if (!range) return rows;
@@ -79,11 +79,11 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   };
 }
 
-/** The rewards of each task, to compare with another run in {@link groupsOf}. */
+/** The rewards of each task, as the base for {@link groupsOf}. */
 export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward'>[]) =>
-  new Map([...byTask({ rewards: rows }).tasks].map(([id, of]) => [id, scoresOf(of)]));
+  new Map([...byTask({ rewards: rows }).tasks].map(([id, rollouts]) => [id, scoresOf(rollouts)]));
 
-/** `8`, or `7 of 8` if one has no reward. */
+/** E.g. `8`, or `7 of 8` if one has no reward. */
 const countWords = (group: TaskGroup): string => {
   const [scored, all] = [group.scores.length, rolloutsOf(group)];
   return scored === all ? String(scored) : `${scored} of ${all}`;
@@ -106,25 +106,27 @@ export const taskColumn: Column<TaskGroup> = {
   value: row => row.task_id,
 };
 
-/** Cells of the rewards in the spread column. */
+/** The width of the spread column in terminal cells. */
 export const spreadWidth = 8;
 
 const courseWidth = 12;
 
-/** The steps with a reward. */
-const rated = ({ course = [] }: TaskGroup) => course.filter(({ mean }) => mean !== undefined);
+/** The first and the last step of training at which a task has a mean, and the number of these steps. */
+function endsOf({ course = [] }: TaskGroup) {
+  const steps = course.flatMap(({ step, mean }) => (mean === undefined ? [] : [{ step, mean }]));
+  return { first: steps[0], last: steps.at(-1), count: steps.length };
+}
 
 /** The last mean of a task over the steps of a training run, minus its first one. */
 function changeOf(group: TaskGroup): number | undefined {
-  const [first, ...others] = rated(group);
-  const last = others.at(-1)?.mean;
-  return first?.mean === undefined || last === undefined ? undefined : last - first.mean;
+  const { first, last } = endsOf(group);
+  return first === last || !first || !last ? undefined : last.mean - first.mean;
 }
 
-/** Rewards beyond this number are left out in the middle. */
+/** A longer list of rewards is truncated in the middle. */
 const mostRewards = 32;
 
-/** The rewards, lowest first; of many, the lowest and the highest. */
+/** The rewards in ascending order; if there are many, only the lowest and the highest. */
 function rewardWords({ scores }: TaskGroup): string {
   const half = mostRewards / 2;
   const [low, high] =
@@ -134,7 +136,7 @@ function rewardWords({ scores }: TaskGroup): string {
 
 /**
  * @param strip draws the rewards of a task
- * @param levels the characters that draw a mean, from lowest to highest
+ * @param levels the characters for means, from lowest to highest
  */
 export function groupColumns(
   strip: (group: TaskGroup) => string = rewardWords,
@@ -158,8 +160,8 @@ export function groupColumns(
       value: row => (row.course ? undefined : row.scores.join(' ')),
       text: row => (row.course ? '' : strip(row)),
     },
-    { ...numberColumn<TaskGroup>('first', 'FIRST', row => rated(row)[0]?.mean), ...ifAny },
-    { ...numberColumn<TaskGroup>('last', 'LAST', row => rated(row).at(-1)?.mean), ...ifAny },
+    { ...numberColumn<TaskGroup>('first', 'FIRST', row => endsOf(row).first?.mean), ...ifAny },
+    { ...numberColumn<TaskGroup>('last', 'LAST', row => endsOf(row).last?.mean), ...ifAny },
     { ...numberColumn<TaskGroup>('change', 'CHANGE', changeOf, { text: difference }), ...ifAny },
     {
       ...{ id: 'course', title: 'BY STEP', width: courseWidth, filtered: false, ifAny: true },
@@ -189,17 +191,16 @@ export function groupColumns(
   ];
 }
 
-/** The values of k for pass@k and pass^k; none over several steps of training, which are of no single model. */
+/** The values of k for pass@k and pass^k; none over several steps of training, i.e. over several models. */
 const ksOf = ({ scores, course }: TaskGroup): readonly number[] =>
   course ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
 function courseFacts(row: TaskGroup): readonly Fact[] {
-  const all = rated(row);
-  const [first, last] = [all[0], all.at(-1)];
+  const { first, last, count: steps } = endsOf(row);
   const value =
     first &&
     last &&
-    `${counted(all.length, 'step')}, ${reward(first.mean)} at ${first.step}, ${reward(last.mean)} at ${last.step}`;
+    `${counted(steps, 'step')}, ${reward(first.mean)} at ${first.step}, ${reward(last.mean)} at ${last.step}`;
   return [{ label: 'by step', value }];
 }
 
@@ -232,12 +233,12 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
   ];
 }
 
-const sum = (groups: readonly TaskGroup[], of: (group: TaskGroup) => number): number =>
-  groups.reduce((total, group) => total + of(group), 0);
+const sum = (groups: readonly TaskGroup[], count: (group: TaskGroup) => number): number =>
+  groups.reduce((total, group) => total + count(group), 0);
 
 /**
- * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
- * within several rollouts.
+ * A summary in sentences: the number of rollouts with a reward, the number of groups that teach nothing, and how often
+ * tasks pass within several rollouts.
  */
 export function groupsWords({
   groups,
@@ -273,7 +274,8 @@ export function groupsWords({
   const idleCount = idle.reduce((total, [number]) => total + number, 0);
   const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
   const least = curve.at(-1)?.tasks;
-  const points = (of: 'any' | 'all'): string => curve.map(point => `${point.k} ${percent(point[of])}`).join('  ');
+  const points = (passing: 'any' | 'all'): string =>
+    curve.map(point => `${point.k} ${percent(point[passing])}`).join('  ');
   return [
     [`${counted(groups.length, 'task')}: ${rewards}`, ...shown].join(', '),
     ...(several.length === 0

@@ -41,14 +41,16 @@ import {
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
 import { bestWords, heldOutWords } from './held-out-words.ts';
+import { measureEach } from './measure-each.ts';
+import type { MeasuredRun } from './measured-run.ts';
 import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
-import { withCertainties } from './run-certainty.ts';
+import { withCertainty } from './run-certainty.ts';
 import { mostStarted } from './several-runs.ts';
 import { type HeldOut, measures, trainingColumns } from './training-columns.ts';
 
-/** The diagnostics of a step: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
+/** The diagnostics of a step, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
 function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
   if (!diagnostics) return undefined;
   const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
@@ -63,9 +65,9 @@ function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): strin
 }
 
 /**
- * @param held the held-out rewards of the run, if they were read
+ * @param held the held-out rewards of the run, if known
  * @param range the range of rewards in the settings
- * @param from where the checkpoint comes from that it continues, if it was read
+ * @param from the origin of its first checkpoint, if known
  */
 export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range, from?: Origin): readonly Fact[] {
   return [
@@ -93,7 +95,7 @@ export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range,
 
 const group = 'Training run';
 
-/** A training run and the chosen checkpoint; without one, the newest at the start of the action. */
+/** A training run and the chosen checkpoint; by default the newest at the start of the action. */
 export type CheckpointSource = TrainingRun & { readonly checkpoint?: Checkpoint };
 
 const onBenchmark = (rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string =>
@@ -101,7 +103,7 @@ const onBenchmark = (rows: readonly CheckpointSource[]): readonly CheckpointSour
 
 function toEvaluate(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
   if (rows.length > mostStarted) return `${rows.length} are marked; at most ${mostStarted} are evaluated at once`;
-  // The form of several asks for no model.
+  // The form for several runs has no field for the model.
   const without = rows.length > 1 && rows.find(row => row.base_model_slug == null);
   if (without)
     return clean`The base model of ${without.display_name ?? without.training_run_id} is unknown: evaluate it alone`;
@@ -155,7 +157,7 @@ const ofCheckpoint = {
   },
 } as const satisfies ActionTable<CheckpointSource>;
 
-/** The actions on the training run itself, not on a checkpoint. */
+/** The actions on the training run itself rather than a checkpoint. */
 export const ofTrainingRun = {
   rollouts: {
     id: 'training.rollouts',
@@ -240,7 +242,7 @@ export const training = defineResource<TrainingRun>({
     const { parent_checkpoint_id: checkpoint_id, created_at } = row;
     const from = await ifThere(checkpoint_id != null, () => originOf({ checkpoint_id, created_at }, context)).catch(
       (error: unknown) => {
-        // The id is there anyway.
+        // The fact then shows only the id.
         if (context.signal.aborted) throw error;
         return undefined;
       },
@@ -307,9 +309,9 @@ async function everyRowOf<Row extends object>(list: ListSource<Row>, context: Qu
   return all;
 }
 
-/** The measurements of the checkpoints of a run, on the command line. */
+/** The measurements of checkpoints on the command line. */
 const checkpointMeasures: Measures<DeployedCheckpoint> = {
-  // If the service does not list deployments, an empty column would wrongly say that nothing is deployed.
+  // If the service does not list deployments, an empty column would wrongly mean that nothing is deployed.
   columns: (_, range) =>
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
@@ -329,12 +331,12 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
         const ofRows = ofBenchmark.filter(run => hasEnded(run.status) && ids.has(run.parent_checkpoint_id ?? ''));
         if (!isCertain) return ofRows;
         const { onUnread } = list;
-        const rowOf = ({ parent_checkpoint_id: of }: Partial<EvalRun>) => rows.find(row => row.checkpoint_id === of);
+        const rowOf = (run: Partial<EvalRun>) => rows.find(row => row.checkpoint_id === run.parent_checkpoint_id);
         const unread: typeof onUnread = (run, ...why) => onUnread?.(rowOf(run) ?? run, ...why);
-        return withCertainties(ofRows, context, { ...list, onUnread: onUnread && unread });
+        return measureEach<MeasuredRun>(ofRows, context, { ...list, onUnread: onUnread && unread }, [withCertainty]);
       }),
       ifThere(columns.has('deployed'), () => everyRowOf(deploymentList, context)),
-      // The best one may be on another page.
+      // The best checkpoint may be on another page.
       ifThere(columns.has('best'), () => checkpointsByStep(context.service, id, { signal: context.signal })),
     ]);
     const measured = withMeasured(all ?? rows, rewards ?? [], runs ?? [], range);
@@ -347,7 +349,7 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
   },
 };
 
-/** The columns if deployments, held-out rewards and evaluations are read in addition to the checkpoints. */
+/** The columns of checkpoints with their deployments, held-out rewards and evaluations. */
 export function deployedColumns(range: Range): readonly Column<DeployedCheckpoint>[] {
   const [step, ...others] = checkpointColumns;
   const deployed: Column<DeployedCheckpoint> = {

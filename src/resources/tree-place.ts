@@ -1,4 +1,4 @@
-/** Positions in the tree. Separate from the tree, so that records need not load it. */
+/** Positions in the tree. In a file of its own, so that records need not load the tree. */
 import type { ResourceRef } from '../store/store.ts';
 import type { Place } from './place.ts';
 
@@ -7,15 +7,15 @@ export type TreeKind = 'benchmark' | 'run' | 'training' | 'checkpoint' | 'deploy
 export const treeKey = (kind: TreeKind, id: string): string => `${kind} ${id}`;
 
 /**
- * The position of a record in the tree: by the ids that it contains, otherwise by the resource it is part of.
+ * The position of a record in the tree, by its ids or else by the resource that it belongs to.
  *
- * @param whole the resource it is part of, or itself
- * @param parentOf the id of the benchmark of a run, if known
+ * @param whole the resource that the record belongs to or is
+ * @param parentOf returns the id of the benchmark of a run, if known
  */
 export function treePlaceOf(
   record: unknown,
   whole: Pick<ResourceRef, 'kind' | 'id'> | undefined,
-  parentOf: (of: Pick<ResourceRef, 'kind' | 'id'>) => string | undefined,
+  parentOf: (run: Pick<ResourceRef, 'kind' | 'id'>) => string | undefined,
 ): Place<'tree'> | undefined {
   const {
     record: inner,
@@ -31,21 +31,18 @@ export function treePlaceOf(
       readonly run: unknown;
     }
   >;
-  // A row of the tree already is in the tree.
+  // It is a row of the tree.
   if (inner !== undefined && run !== undefined) return undefined;
   const training = training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
   const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));
-  const at = deployment_id
-    ? treeKey('deployment', deployment_id)
-    : eval_run_id
-      ? treeKey('run', eval_run_id)
-      : checkpoint_id
-        ? treeKey('checkpoint', checkpoint_id)
-        : training
-          ? treeKey('training', training)
-          : benchmark
-            ? treeKey('benchmark', benchmark)
-            : undefined;
-  if (at === undefined) return undefined;
-  return { view: 'tree', ...(benchmark && { benchmark }), ...(training && { training }), at };
+  const deepestFirst: readonly (readonly [TreeKind, string | null | undefined])[] = [
+    ['deployment', deployment_id],
+    ['run', eval_run_id],
+    ['checkpoint', checkpoint_id],
+    ['training', training],
+    ['benchmark', benchmark],
+  ];
+  const [kind, id] = deepestFirst.find(([, each]) => each) ?? [];
+  if (!kind || !id) return undefined;
+  return { view: 'tree', ...(benchmark && { benchmark }), ...(training && { training }), at: treeKey(kind, id) };
 }

@@ -1,6 +1,6 @@
 /**
- * The lineage of everything as one tree: a benchmark, its evaluations and training runs, their checkpoints, and what
- * was evaluated, deployed or trained from each. Pure.
+ * The lineage of all resources as one tree: a benchmark, its evaluations and training runs, their checkpoints, and the
+ * evaluations, deployments and training runs of each checkpoint. Pure.
  */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
@@ -20,7 +20,7 @@ import type { TracedDeployment } from './origins.ts';
 import { differingColumns, type HeldOut, heldOutCell } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
-/** Each kind in words, and the first name of its resource. */
+/** The words for each kind, and the first name of its resource. */
 export const treeKinds: Readonly<
   Record<TreeKind, { readonly word: string; readonly many: string; readonly short: string; readonly resource: string }>
 > = {
@@ -44,7 +44,7 @@ export interface TreeRow {
   readonly held_out: HeldOutMean | undefined;
   /** The best held-out reward of a training run. */
   readonly best_held_out: HeldOutMean | undefined;
-  /** The mean of an evaluation, in words. */
+  /** The text for the mean of an evaluation. */
   readonly mean: string | undefined;
   readonly meanValue: number | undefined;
   readonly about: string;
@@ -52,9 +52,9 @@ export interface TreeRow {
   /** The training run of a checkpoint. */
   readonly run?: TrainingRun | undefined;
   readonly record: object;
-  /** Whether it has, or may have, children. */
+  /** Whether it has or may have children. */
   readonly hasParts: boolean;
-  /** A line for the unread rest of a list, which opening it reads. */
+  /** Set for a line that stands for the unread rest of a list; opening it reads more. */
   readonly unread?: UnreadList | undefined;
 }
 
@@ -62,14 +62,14 @@ export interface TreeRow {
 export interface UnreadList {
   /** The kind of its rows. */
   readonly kind: Exclude<TreeKind, 'checkpoint'>;
-  /** The benchmark whose list it is; undefined for a list of everything. */
+  /** The benchmark of the list; undefined for a list across benchmarks. */
   readonly benchmark?: string | undefined;
-  /** How many rows were read. */
+  /** The number of rows read so far. */
   readonly read: number;
   readonly isReading: boolean;
 }
 
-/** The known parts of a training run besides its record. */
+/** The parts of a training run besides its record. */
 export interface KnownTraining {
   readonly checkpoints: readonly Checkpoint[];
   readonly heldOut: readonly HeldOutReward[];
@@ -79,12 +79,12 @@ export interface KnownLineage {
   readonly benchmarks: readonly Benchmark[];
   readonly runs: readonly EvalRun[];
   readonly training: readonly TrainingRun[];
-  /** By id of the training run, for those that were read. */
+  /** By id of the training run, if they have been read. */
   readonly parts: ReadonlyMap<string, KnownTraining>;
   readonly deployments: readonly TracedDeployment[];
   /** Whether a run is the baseline of its benchmark. */
   readonly isBaseline: (run: EvalRun) => boolean;
-  /** The held-out rewards of a training run whose parts were not read, if known. */
+  /** The held-out rewards of a training run without known parts. */
   readonly heldOutOf?: (trainingRunId: string) => HeldOut | undefined;
   readonly unread?: readonly UnreadList[];
 }
@@ -105,7 +105,7 @@ class Tree {
   readonly #rows: TreeRow[] = [];
   readonly #placed = new Set<string>();
   readonly #training: ReadonlyMap<string, TrainingRun>;
-  /** The checkpoints of each training run: those that were read, and those that other records refer to. */
+  /** The checkpoints of each training run, including those known only from evaluations. */
   readonly #checkpoints = new Map<string, Map<string, Checkpoint>>();
   readonly #runsOf: ReadonlyMap<string, readonly EvalRun[]>;
   readonly #continued: ReadonlyMap<string, readonly TrainingRun[]>;
@@ -156,7 +156,7 @@ class Tree {
       const isBelow = (id: string | null | undefined): boolean => !!id && known.has(id);
       for (const run of own(runs)) if (!isBelow(run.parent_checkpoint_id)) this.#addRun(run, path);
       for (const run of own(training)) if (!isBelow(run.parent_checkpoint_id)) this.#addTraining(run, path);
-      // Runs that continue each other in a circle have no root; no service should report them.
+      // Runs that continue each other in a cycle have no root. No service should report them.
       for (const run of own(training)) this.#addTraining(run, path);
       this.#addUnread(path, unread => unread.benchmark === benchmark.bench_id);
     }
@@ -273,21 +273,21 @@ class Tree {
       : isUnreadable(deployment, 'is_active')
         ? 'may answer for its slug now'
         : (role ?? '');
-    const of = path.length === 0 && checkpoint_id ? `of ${from_run ? originWords(from_run) : checkpoint_id}` : '';
+    const origin = path.length === 0 && checkpoint_id ? `of ${from_run ? originWords(from_run) : checkpoint_id}` : '';
     this.#add('deployment', id, path, deployment, {
       name: slug ?? id,
       status: deployment.status ?? undefined,
-      about: [serves, of].filter(Boolean).join('  '),
+      about: [serves, origin].filter(Boolean).join('  '),
       created: deployment.created_at,
     });
   }
 }
 
-/** Says that rows of a kind are not in the tree because their benchmark is unknown; empty for none. */
+/** Reports the number of rows of a kind that are not in the tree because their benchmark is unknown; empty for 0. */
 export function leftOutWords(kind: TreeKind, count: number): string {
   const { word, many } = treeKinds[kind];
-  const what = counted(count, kind === 'training' ? 'training run' : word, many);
-  return count === 0 ? '' : `${what} of an unknown benchmark left out`;
+  const rows = counted(count, kind === 'training' ? 'training run' : word, many);
+  return count === 0 ? '' : `${rows} of an unknown benchmark left out`;
 }
 
 /** The rows without a folded ancestor. */
@@ -303,13 +303,17 @@ export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRo
 
 const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
 
-const heldOutColumn = (id: string, title: string, of: (row: TreeRow) => HeldOutMean | undefined): Column<TreeRow> => ({
-  ...numberColumn<TreeRow>(id, title, row => of(row)?.reward),
-  text: row => heldOutCell(of(row)),
+const heldOutColumn = (
+  id: 'held-out' | 'best',
+  title: string,
+  field: 'held_out' | 'best_held_out',
+): Column<TreeRow> => ({
+  ...numberColumn<TreeRow>(id, title, row => row[field]?.reward),
+  text: row => heldOutCell(row[field]),
   ...{ ifAny: true, bestFirst: true },
 });
 
-/** @param mark the prefix of the name, which shows whether it is folded */
+/** @param mark the prefix of the name, which shows whether the row is folded */
 export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
   return [
     {
@@ -320,8 +324,8 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
       text: row => `${indentOf(row)}${mark(row)}${row.name}`,
       exported: row => `${indentOf(row)}${row.name}`,
     },
-    heldOutColumn('held-out', 'HELD-OUT', row => row.held_out),
-    heldOutColumn('best', 'BEST', row => row.best_held_out),
+    heldOutColumn('held-out', 'HELD-OUT', 'held_out'),
+    heldOutColumn('best', 'BEST', 'best_held_out'),
     {
       ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true, bestFirst: true },
       value: row => row.meanValue,
@@ -341,7 +345,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
   ];
 }
 
-/** The facts of a checkpoint's row. */
+/** The facts of a row with a checkpoint. */
 export const checkpointRowFacts = ({ id, run, name, held_out, about }: TreeRow): readonly Fact[] => [
   { label: 'checkpoint', value: name },
   referenceFact('id', 'checkpoints', id, run?.training_run_id),

@@ -1,5 +1,5 @@
 /**
- * The parts of a report on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions.
+ * Reports on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions.
  */
 import { type Side, sides } from '../base/sides.ts';
 import { mean } from '../base/statistics.ts';
@@ -35,9 +35,9 @@ import { counted, difference, reward } from '../text/numbers.ts';
 import { readInFull } from './in-full.ts';
 import {
   type Blocks,
+  firstTasks,
   longText,
   madeBy,
-  mostTasks,
   type Report,
   type ReportContext,
   type ReportOptions,
@@ -46,7 +46,7 @@ import {
   width,
 } from './report.ts';
 
-/** A task whose verdict changes: most of its rollouts pass in one run only. */
+/** A change of verdict: most rollouts of a task pass in one run only. */
 type Flip = 'lost' | 'gained' | undefined;
 
 function flipOf({ rollouts }: ComparedTask, passAt: number): Flip {
@@ -58,7 +58,7 @@ function flipOf({ rollouts }: ComparedTask, passAt: number): Flip {
   return before ? 'lost' : 'gained';
 }
 
-/** The lost tasks, then the gained ones, then the others; among these, the largest loss first. */
+/** Lost tasks first, then gained ones, then the others, each group by the largest loss. */
 function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly ComparedTask[] {
   const rank = (task: ComparedTask): number => ['lost', 'gained', undefined].indexOf(flipOf(task, passAt));
   const change = ({ difference: by }: ComparedTask): number => by ?? Number.POSITIVE_INFINITY;
@@ -68,7 +68,7 @@ function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly Compa
   });
 }
 
-/** Fields of a run that are not settings: its identity, and how it went. */
+/** The fields of a run that are not settings: its identity and its result. */
 const noSetting =
   /^(?:(?!agent_|parent_checkpoint_|training_run_).*_id|display_name|model_slug|status|failure|warnings|ignored_options|.*_at|reward_.*|.*_rollouts)$/;
 
@@ -79,7 +79,7 @@ function settingsOf(run: EvalRun): ReadonlyMap<string, string> {
   return new Map(all.flatMap(([name, value]) => (isEmpty(value) ? [] : [[name, compact(value)] as const])));
 }
 
-/** The settings in which the runs differ, and in words whether all others are equal. */
+/** The settings in which the runs differ. */
 function* settings(runs: readonly EvalRun[], names: readonly string[]): Generator<ReportBlock> {
   const all = runs.map(settingsOf);
   const different = [...new Set(all.flatMap(each => [...each.keys()]))].filter(
@@ -95,7 +95,7 @@ function* settings(runs: readonly EvalRun[], names: readonly string[]): Generato
     };
 }
 
-/** A line of two aligned transcripts in one column. */
+/** A line of two aligned transcripts, as in a unified diff. */
 function lineText({ kind, left, right }: SideLine): string {
   const text = (left ?? right)?.text ?? '';
   if (kind === 'head') return `  [${text}]`;
@@ -110,7 +110,7 @@ function differenceWords({ pairs, first, differing }: Alignment): string {
   return `They first differ at ${place}; ${differing} of ${counted(pairs.length, 'place')} differ.`;
 }
 
-/** The rollouts of a task in both runs: the worst one of the run that did worse, against the best one of the other. */
+/** Compares two rollouts of a task: the worst rollout of the worse run, and the best rollout of the other. */
 async function* changedTask(task: ComparedTask, names: Record<Side, string>, context: ReportContext): Blocks {
   const { base, new: fresh, difference: by } = task;
   yield {
@@ -164,7 +164,7 @@ async function* changes(
   }
 }
 
-/** The tasks of two runs, those whose verdict changes first. */
+/** The tasks of two runs; changes of verdict come first. */
 function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<ReportBlock> {
   const flips = tasks.map(task => flipOf(task, passAt));
   const [lost, gained] = (['lost', 'gained'] as const).map(flip => flips.filter(each => each === flip).length);
@@ -176,13 +176,11 @@ function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<R
   const passes = `A task passes if more than half of its rollouts have a reward of at least ${reward(passAt)}`;
   yield { kind: 'words', text: `${passes}: ${lost} lost, ${gained} gained.` };
   const [task, ...others] = comparisonColumns;
-  yield table(inOrder(tasks, passAt).slice(0, mostTasks), task ? [task, flip, ...others] : others);
-  if (tasks.length > mostTasks)
-    yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+  yield* firstTasks(inOrder(tasks, passAt), task ? [task, flip, ...others] : others);
 }
 
 /**
- * A report on several runs of one benchmark, compared with the first.
+ * A report that compares several runs of one benchmark with the first run.
  *
  * @param runs at least two
  * @throws Error for runs of different benchmarks
@@ -192,7 +190,7 @@ export function comparisonReport(runs: readonly EvalRun[], options: ReportOption
   if (why !== undefined) throw new Error(why);
   const names = runs.map(run => run.display_name || run.eval_run_id);
   const [base = '', ...others] = names;
-  // The table names all of them.
+  // The table names all runs.
   const title = `${others.length > 2 ? `${others.length} runs` : others.join(', ')} compared with ${base}`;
   return { title, blocks: comparisonBlocks(title, runs, names, options, context) };
 }
@@ -235,9 +233,7 @@ async function* comparisonBlocks(
     yield* leftOut(items);
     const tasks = gridTasks(items);
     yield { kind: 'heading', text: 'Tasks, the largest spread first' };
-    yield table(tasks.slice(0, mostTasks), taskColumns(grid.rows));
-    if (tasks.length > mostTasks)
-      yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+    yield* firstTasks(tasks, taskColumns(grid.rows));
   }
   for (const { name, read } of items) {
     const values = valuesOf(read.rewards);
@@ -254,7 +250,7 @@ async function* comparisonBlocks(
   yield madeBy();
 }
 
-/** The rewards that cannot be compared. */
+/** Describes the rewards that cannot be compared. */
 function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
   const rewards = items.map(({ read }) => read.rewards);
   const unreadable = rewards.reduce((sum, each) => sum + unreadableIn(each), 0);

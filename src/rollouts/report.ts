@@ -1,4 +1,4 @@
-/** The content of reports: on a run, a training run or a dataset, and on flagged trajectories. */
+/** Reports on a run, a training run or a dataset, and on flagged trajectories. */
 import { histogram, mean } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -36,7 +36,7 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
-  /** Called with a note on omissions of the report, which has the note too. */
+  /** Called for each omission. The report contains the same note. */
   readonly note: (words: string) => void;
 }
 
@@ -52,21 +52,21 @@ export type ReportFormat = (typeof reportFormats)[number];
 export const reportParts = ({ title, blocks }: Report, format: ReportFormat): AsyncIterable<string> =>
   format === 'html' ? reportHtml(title, blocks) : reportMarkdown(blocks);
 
-/** The transcripts of a report. */
+/** The number of transcripts in a report. */
 export interface ReportOptions {
-  /** Those with the lowest rewards; 3 by default. */
+  /** Transcripts with the lowest rewards; 3 by default. */
   readonly worst?: number | undefined;
-  /** Those with the highest rewards; 3 by default. */
+  /** Transcripts with the highest rewards; 3 by default. */
   readonly best?: number | undefined;
 }
 
-/** Tasks in the table, worst first; transcripts under a heading; bins of the distribution. */
-export const mostTasks = 100;
+/** The maximum number of tasks in the table, transcripts under a heading, and bins of the distribution. */
+const mostTasks = 100;
 const mostTranscripts = 50;
 const mostBins = 10;
-/** Columns of a transcript. */
+/** The width of a transcript in cells. */
 export const width = 100;
-/** Characters of a text; a longer one is cut, because a browser cannot hold it. */
+/** In characters; a longer text is truncated, because browsers cannot display it. */
 const longestText = 4 * 1024 * 1024;
 
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): ReportBlock {
@@ -78,7 +78,14 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   };
 }
 
-/** The curves of a training run, also in words. */
+/** The first tasks as a table, and the number of other tasks. */
+export function* firstTasks<Row>(tasks: readonly Row[], columns: readonly Column<Row>[]): Generator<ReportBlock> {
+  yield table(tasks.slice(0, mostTasks), columns);
+  if (tasks.length > mostTasks)
+    yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+}
+
+/** The curves of a training run, drawn and described. */
 async function* curves(id: string, context: ReportContext): Blocks {
   const range = comparisonOptions(context.compare).range;
   try {
@@ -115,21 +122,21 @@ export function rewardBars(values: readonly number[]): ReportBlock {
   return { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
 }
 
-/** Cells of the strip of a task's rewards, and the number of rewards that are written out instead. */
+/** The width of the rewards of a task in cells. More rewards than this are drawn as a sparkline. */
 const stripWidth = 16;
 
-/** The rewards of a task, lowest first. */
+/** The rewards of a task in ascending order. */
 const strip = ({ scores }: TaskGroup): string =>
   scores.length > stripWidth ? sparkline(scores, stripWidth) : scores.map(reward).join(' ');
 
-/** The rewards of rollouts, how they ended, and the worst tasks. */
+/** The rewards and outcomes of rollouts, and the worst tasks. */
 function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
   const values = valuesOf(rewards?.rewards ?? rows);
   yield { kind: 'heading', text: 'Rewards' };
   const shown = mean(values);
   const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), shown) : '';
   const unrated = rows.filter(each => each.reward == null);
-  // Rollouts that never began are not listed.
+  // Rollouts that never started are not listed.
   const all = hasEnded(rewards?.status) ? Math.max(rows.length, rewards?.total ?? 0) : rows.length;
   const without = all - values.length;
   const states = unrated.map(unendedState);
@@ -148,18 +155,17 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield { kind: 'heading', text: 'Tasks, worst first' };
   for (const text of groupsWords(tasks)) yield { kind: 'words', text };
   if (groups.length === 0) return;
-  yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns(strip)]);
-  if (groups.length > mostTasks) yield { kind: 'words', text: `${groups.length - mostTasks} more tasks are left out.` };
+  yield* firstTasks(groups, [taskColumn, ...groupColumns(strip)]);
 }
 
-/** A text below its title. A very long one is cut, with a note that says where the rest is. */
+/** A text with a title. A very long text is truncated. @param rest the command that prints all of it */
 export function longText(title: string, text: string, rest: string): ReportBlock {
   const hidden = text.length - longestText;
   const words = hidden > 0 ? `\n… ${counted(hidden, 'character')} more: ${rest}\n` : '';
   return { kind: 'text', title, text: `${text.slice(0, longestText)}${words}` };
 }
 
-/** A trajectory in full, with its flags and notes. */
+/** A trajectory with its steps, flags and notes. */
 async function* transcript(id: string, notes: readonly Note[], context: ReportContext): Blocks {
   const trajectory = await readInFull(id, context);
   if (trajectory instanceof Error) {
@@ -175,26 +181,26 @@ async function* transcript(id: string, notes: readonly Note[], context: ReportCo
   yield longText('transcript', transcriptText(trajectory, width), `benchtop get ${id}`);
 }
 
-/** Transcripts to print under a heading. */
+/** Transcripts under a heading. */
 interface Part {
   readonly name: string;
   readonly ids: readonly string[];
-  /** Those that could have been chosen instead. */
+  /** Describes the set from which they were chosen, if others have the same reward. */
   readonly among?: string;
 }
 
 /**
- * The rollouts with the lowest rewards, or the highest ones. Among equal rewards, one of each task comes first, that of
- * the newest step of training.
+ * The rollouts with the lowest or the highest rewards. Among equal rewards, the newest rollout of each task comes
+ * first.
  */
 function extremes(rated: readonly Trajectory[], name: 'Worst' | 'Best', most: number): Part {
   const sign = name === 'Best' ? -1 : 1;
   const seen = new Map<string, number>();
   const newest = rated.toSorted((left, right) => (right.policy_step ?? 0) - (left.policy_step ?? 0));
   const ranked = newest.map(row => {
-    const of = `${row.reward} ${row.task_id ?? row.trajectory_id}`;
-    const rank = seen.get(of) ?? 0;
-    seen.set(of, rank + 1);
+    const key = `${row.reward} ${row.task_id ?? row.trajectory_id}`;
+    const rank = seen.get(key) ?? 0;
+    seen.set(key, rank + 1);
     return { id: row.trajectory_id, worth: row.reward ?? 0, rank };
   });
   const chosen = ranked
@@ -232,7 +238,7 @@ function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly 
   return Map.groupBy(all, ({ id }) => id);
 }
 
-/** Prints each trajectory once. A trajectory that one part leaves out may still be in a later part. */
+/** Prints each trajectory once. If a part is too long, its remaining trajectories may still be in a later part. */
 async function* transcripts(
   parts: readonly Part[],
   notes: ReadonlyMap<string, readonly Note[]>,

@@ -1,6 +1,6 @@
 /**
- * The inbox: what ended, failed, stalled or was deployed, now or in earlier sessions, until the user dismisses it. It
- * is stored on disk and shared with the user's other programs.
+ * The inbox: ends, failures, stalls and deployments of this and earlier sessions, until the user dismisses them. It is
+ * stored on disk and shared with other processes of the user.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
@@ -23,9 +23,9 @@ export type EventDetail = Partial<
   readonly alarm?: string;
   /** When a silence began; epoch milliseconds. */
   readonly since?: number;
-  /** Whether it may have begun earlier. */
+  /** Whether the silence may have begun earlier. */
   readonly atLeast?: boolean;
-  /** When this machine noticed it; epoch milliseconds. */
+  /** When this machine noticed the event; epoch milliseconds. */
   readonly noticedAt?: number;
 };
 
@@ -33,30 +33,30 @@ export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
   readonly detail: EventDetail;
 }
 
-/** A period in which nobody was watching; epoch milliseconds. */
+/** A period in which the user was not watching; epoch milliseconds. */
 export interface Absence {
   readonly from: number;
   readonly to: number;
 }
 
-/** After this long without an answer, or several poll intervals, the program was asleep, suspended or offline. */
+/** After this time and number of poll intervals without an answer, the program was asleep, suspended or offline. */
 const shortestAwayMs = 2 * 60_000;
 const awayPolls = 3;
-/** Maximum characters of a reason: the service may send a whole traceback. */
+/** The maximum length of a reason: the service may send a whole traceback. */
 const mostReason = 2_000;
-/** How often the time of the last answer is saved. */
+/** The interval for saving the time of the last answer. */
 const savedEveryMs = 15_000;
-/** How far the clocks of the service and of this machine may differ. */
+/** The maximum clock difference between the service and this machine. */
 const clockMs = 60_000;
-/** Name of the setting with the time of the last answer. */
+/** The setting with the time of the last answer. */
 const lastAnswerSetting = 'looked at';
-/** Name of the setting with the time when the user last looked at the inbox. */
+/** The setting with the time when the user last opened the inbox. */
 const openedSetting = 'inbox opened';
 
-/** Key of an event in a map. */
+/** The key of an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
 
-/** The stored part of a resource, as it is read back: without its long curve and without unknown fields. */
+/** The part of a resource that is stored: without its long curve and without undefined fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
   const { status, done, mean, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
   const { graded, total } = countsBeside(known);
@@ -81,13 +81,6 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
   return JSON.parse(JSON.stringify(detail)) as EventDetail;
 }
 
-/** The number of events of each sort. */
-function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, number> {
-  const tally = new Map<string, number>();
-  for (const event of events) tally.set(sortOf(event), (tally.get(sortOf(event)) ?? 0) + 1);
-  return tally;
-}
-
 /** The sorts of events, most urgent first. */
 const sorts = ['failed', 'stalled', 'alarm', 'deleted', 'deployed', 'ended'] as const;
 export type EventSort = (typeof sorts)[number];
@@ -107,12 +100,12 @@ export function isBad(event: InboxEvent): boolean {
   return sort !== 'ended' && sort !== 'deployed';
 }
 
-/** `3 failed, 1 stalled, 2 ended`; empty without events. */
+/** E.g. `3 failed, 1 stalled, 2 ended`; empty without events. */
 export function tallyWords(events: readonly InboxEvent[]): string {
-  const tally = tallyOf(events);
+  const bySort = Map.groupBy(events, sortOf);
   return sorts
     .flatMap(sort => {
-      const count = tally.get(sort) ?? 0;
+      const count = bySort.get(sort)?.length ?? 0;
       return count === 0 ? [] : [sort === 'alarm' ? counted(count, sort) : `${count} ${sort}`];
     })
     .join(', ');
@@ -123,7 +116,7 @@ export class Inbox {
   readonly #statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>;
   readonly #listeners = new Listeners();
   readonly #raisedListeners = new Listeners<readonly InboxEvent[]>();
-  /** When the user was last watching before this program started; undefined if never. */
+  /** When the user was last watching before this session; undefined if never. */
   readonly #before: number | undefined;
   readonly #begun = Date.now();
   #list: readonly InboxEvent[];
@@ -132,12 +125,12 @@ export class Inbox {
   #absence: Absence | undefined;
   /** The keys of the events of the last absence. */
   readonly #missed = new Set<string>();
-  /** The keys of events that `clear` has to remove, dismissed or not, from this and earlier sessions. */
+  /** The keys of all alarms of this and earlier sessions that hold, including dismissed ones: `clear` removes them. */
   #raised: Set<string>;
   readonly #awayMs: number;
   #openedAt: number | undefined;
 
-  /** @param pollMs poll interval while the user is idle, in milliseconds */
+  /** @param pollMs the poll interval while the user is idle, in milliseconds */
   constructor(
     remembered: () => RememberedStore,
     statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>,
@@ -153,14 +146,14 @@ export class Inbox {
     this.#lastAnswerAt = this.#before;
   }
 
-  /** The events that are not dismissed, latest first; the same array until they change. */
+  /** The events that the user has not dismissed, newest first; the same array until they change. */
   list(): readonly InboxEvent[] {
     return this.#list;
   }
 
   /**
-   * Events that were noticed later are new: since the user last looked at the inbox, or was away. Epoch milliseconds;
-   * undefined if neither has happened.
+   * When the user last opened the inbox or left; later events are new. Epoch milliseconds; undefined if neither has
+   * happened.
    */
   get newSince(): number | undefined {
     const times = [this.#openedAt, this.#absence?.from ?? this.#before].filter(time => time !== undefined);
@@ -171,7 +164,7 @@ export class Inbox {
     return since === undefined || noticedAt > since;
   }
 
-  /** The user looks at the inbox. */
+  /** Records that the user opened the inbox. */
   opened(now = Date.now()): void {
     this.#openedAt = now;
     this.#remembered().setSetting(openedSetting, now);
@@ -179,25 +172,25 @@ export class Inbox {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Calls back with alarms that began while the user was watching. */
+  /** Calls the listener with alarms that began while the user was watching. */
   readonly onRaised = this.#raisedListeners.subscribe;
 
-  /** The last absence: between two sessions, or while this program slept. */
+  /** The last absence: between two sessions, or while the program was suspended. */
   get absence(): Absence | undefined {
     return this.#absence;
   }
 
-  /** The known events of the last absence that are not dismissed. */
+  /** The events of the last absence that the user has not dismissed. */
   missed(): readonly InboxEvent[] {
     return this.#list.filter(event => this.#missed.has(nameOf(event)));
   }
 
-  /** Whether nobody was watching between the last read before this change and now. */
+  /** Whether the change may have happened during the last absence. */
   isMissed({ lastReadAt }: Pick<Transition, 'lastReadAt'>): boolean {
     return this.#absence !== undefined && lastReadAt !== undefined && lastReadAt < this.#absence.to;
   }
 
-  /** Applies what other programs have recorded or dismissed since. */
+  /** Applies changes by other processes. */
   readAgain(): void {
     const list = this.#read();
     this.#openedAt = this.#timeOf(openedSetting);
@@ -206,9 +199,9 @@ export class Inbox {
   }
 
   /**
-   * Reports that an answer has arrived, so the user may be watching.
+   * Records that an answer has arrived, so the user may be watching.
    *
-   * @param wasPaused whether polling was paused since the last answer, which does not count as an absence
+   * @param wasPaused whether polling was paused since the last answer; a pause is no absence
    */
   attend(now: number, wasPaused = false): void {
     const last = this.#lastAnswerAt;
@@ -226,21 +219,21 @@ export class Inbox {
     this.#remembered().setSetting(lastAnswerSetting, this.#lastAnswerAt);
   }
 
-  /** Records an end, or that a watched resource has vanished. */
+  /** Records the end or disappearance of a resource. */
   ended(transition: Transition, now = Date.now()): void {
     const { resource } = transition;
     this.clear('stall', resource);
     if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
     const endTime = endInstant(resource, now);
-    // After a second end, the record may still have the time of the first.
+    // After a second end, the record may still have the time of the first end.
     const isOld = !transition.ended && (endTime ?? 0) <= (transition.lastReadAt ?? 0);
     this.#put('end', resource, isOld ? undefined : endTime, now);
   }
 
   /**
-   * Records resources that ended unseen, and completes recorded ends. Called before the answer is remembered.
+   * Records ends that no session has seen, and completes recorded ends. Must be called before the answer is remembered.
    *
-   * @param at when the answer arrived; epoch milliseconds
+   * @param at the time of the answer; epoch milliseconds
    */
   observed(observations: readonly Observation[], at: number): void {
     for (const observation of observations) {
@@ -262,8 +255,8 @@ export class Inbox {
   }
 
   /**
-   * Whether it failed after an earlier success, as a deployment may, and no program has recorded the failure; with its
-   * time, unless the service still reports that of the success.
+   * Detects an unrecorded failure after an earlier success, e.g. of a deployment. Returns its time, unless the service
+   * still reports the time of the success.
    */
   #failedSince(observation: Observation): { readonly exact: number | undefined } | undefined {
     const { kind, id, status } = observation;
@@ -277,12 +270,12 @@ export class Inbox {
     return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
   }
 
-  /** Whether it ended unrecorded since the user was last watching. A command that saw the end has recorded it. */
+  /** Whether a resource ended since the user was last watching and no process has recorded the end. */
   #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
     if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    // If the end time is unknown, it counts if it also began since then.
+    // If the end time is unknown, the start must also be since then.
     const exact = endInstant({ startedAt, endTime });
     const time = exact ?? parseTime(startedAt) ?? 0;
     if (time > (this.#before ?? this.#begun)) return true;
@@ -290,7 +283,7 @@ export class Inbox {
     return isNear && !hasEnded(remembered.find(kind, id)?.status);
   }
 
-  /** Adds what later answers say about an end: its time, reason and last numbers. Keeps what they lack. */
+  /** Adds the time, reason and last numbers from later answers to an end. Keeps fields that they lack. */
   #complete(event: InboxEvent, known: KnownResource): void {
     if (!hasEnded(known.status)) return;
     const detail = { ...event.detail, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
@@ -301,9 +294,9 @@ export class Inbox {
   }
 
   /**
-   * Records an alarm, unless it is recorded already. Returns the event if it is news to a user who is watching.
+   * Records an alarm, unless it is recorded already. Returns the event if it is new to a user who is watching.
    *
-   * @param at when it was noticed; epoch milliseconds
+   * @param at when benchtop noticed the alarm; epoch milliseconds
    */
   raise(
     what: string,
@@ -323,20 +316,19 @@ export class Inbox {
     return isMissed ? undefined : this.#find({ kind, id, what });
   }
 
-  /** Notifies the listeners of alarms that began. */
+  /** Notifies listeners of new alarms. */
   announce(events: readonly InboxEvent[]): void {
     this.#raisedListeners.notify(events);
   }
 
   /** Removes an alarm that no longer holds. */
   clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
-    const wasRaised = this.#raised.delete(nameOf({ kind, id, what }));
-    if (!wasRaised) return;
+    if (!this.#raised.delete(nameOf({ kind, id, what }))) return;
     this.#remembered().events.remove({ kind, id, what });
     this.#set(this.#read());
   }
 
-  /** False if it could not be saved. */
+  /** Dismisses events. @returns false if it could not be saved */
   dismiss(events: readonly EventKey[]): boolean {
     if (events.length === 0) return true;
     const isSaved = this.#remembered().events.dismiss(events);

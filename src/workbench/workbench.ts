@@ -1,4 +1,4 @@
-/** State shared by the screens: the service, the query cache, and whether polling is on. */
+/** The shared state of all views: the service, the query cache, statuses, jobs and polling. */
 import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../base/listeners.ts';
 import { perObject } from '../base/memo.ts';
@@ -25,7 +25,7 @@ import { clean } from '../text/sanitise.ts';
 import { clockBehind, setClockBehind } from '../text/time.ts';
 import { Exports } from './exports.ts';
 import { Inbox } from './inbox.ts';
-import { type AnyJob, Jobs } from './jobs.ts';
+import { Jobs } from './jobs.ts';
 import { Notes } from './notes.ts';
 import { Pins } from './pins.ts';
 import { Records } from './records.ts';
@@ -33,18 +33,18 @@ import { Records } from './records.ts';
 // In Node, react-query assumes server rendering, where it neither polls nor retries.
 environmentManager.setIsServer(() => false);
 
-/** Busy timeout for the history on an immediate exit, in milliseconds. */
+/** The busy timeout of the database on an immediate exit, in milliseconds. */
 const exitBusyMs = 50;
-/** Unused cache entries are dropped after this long. */
+/** The time after which unused cache entries are dropped. */
 const forgetAfterMs = 10 * 60_000;
-/** Name of the setting with how far the service's clock is behind, for what is shown before it answers. */
+/** The setting with the clock difference of the service, for times on screen before its first answer. */
 const clockSetting = 'clock behind';
 
-/** A file of rollouts that is read on screen, and may change. */
+/** A file of rollouts on screen, which may change. */
 export interface ShownFile {
-  /** Its name, and what of it is missing. */
+  /** Its name, and the gaps in it. */
   readonly title: string;
-  /** What of it was not read, as sentences. */
+  /** Sentences about parts that could not be read. */
   readonly problem: string | undefined;
   readonly subscribe: (listener: () => void) => () => void;
 }
@@ -56,30 +56,30 @@ export interface WorkbenchOptions {
   readonly service: () => Promise<Service>;
   /** Always connected by default. */
   readonly connection?: ConnectionMonitor;
-  /** Whether the service's host accepts requests; always by default. */
+  /** Whether the host of the service accepts requests; always by default. */
   readonly gate?: GateMonitor;
-  /** Name of the profile, for the frame. */
+  /** The name of the profile, for the frame. */
   readonly profile: string;
-  /** Hides and refuses everything that writes. */
+  /** Hides and refuses all actions that write. */
   readonly readOnly?: boolean;
   /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
-  /** The file that the service was started for, and ends with. */
+  /** The file, if the service was started only to show it. */
   readonly file?: ShownFile | undefined;
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
   readonly priceUnit?: PriceUnit | undefined;
   readonly alarms?: AlarmSettings | undefined;
   readonly triage?: TriageSettings | undefined;
-  /** Opens the index of the texts of trajectories; in memory by default. */
+  /** Opens the index of trajectory texts; in memory by default. */
   readonly texts?: () => TextIndex;
   /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;
 }
 
-/** Work that leaving the program would lose. */
+/** Work that an exit would lose. */
 export interface UnfinishedWork {
-  /** In words, such as `The answer of model-a in the chat`. */
+  /** A description, e.g. `The answer of model-a in the chat`. */
   readonly words: string;
   /** Stops it, so that its partial result can be saved. */
   readonly stop?: (() => void) | undefined;
@@ -94,7 +94,7 @@ export class Workbench implements QueryHost {
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
-  /** The file that is read; flags and notes on it would be lost. */
+  /** The file on screen; flags and notes on it would be lost. */
   readonly file: ShownFile | undefined;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
@@ -107,7 +107,7 @@ export class Workbench implements QueryHost {
         gcTime: forgetAfterMs,
         // Data from an earlier session is stale at any age.
         staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : usualStaleMs),
-        // After a suspension, everything on screen is refreshed once, unless polling is paused.
+        // Refresh the data on screen after a suspension, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,
       },
@@ -126,7 +126,7 @@ export class Workbench implements QueryHost {
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
   readonly failed: FailedQueries;
-  /** When each query in flight last progressed, by hash; monotonic milliseconds. */
+  /** The last progress of each query in flight, by hash; monotonic milliseconds. */
   readonly waitingSince = new Map<string, number>();
   /** The known state of every resource with a status. */
   readonly statuses: StatusStore;
@@ -134,15 +134,14 @@ export class Workbench implements QueryHost {
   readonly pins: Pins;
   /** Flags and notes. */
   readonly notes: Notes;
-  /** Ends and other events that need attention, until the user dismisses them. */
   readonly inbox: Inbox;
   readonly records: Records;
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
-  /** Other work that leaving the program would lose, by id. */
+  /** Other work that an exit would lose, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
-  /** Resolves after `close`, once everything is written and closed. */
+  /** Resolves after `close`, once all data is written. */
   readonly closed: Promise<void>;
   readonly #setClosed: () => void;
   #closing = false;
@@ -155,7 +154,7 @@ export class Workbench implements QueryHost {
   #generation = 0;
   readonly #listeners = new Listeners();
 
-  /** How far the service's clock is behind, as it is remembered. */
+  /** The remembered clock difference of the service. */
   #behindMs: number;
 
   readonly #openRemembered: () => RememberedStore;
@@ -206,7 +205,7 @@ export class Workbench implements QueryHost {
         this.remembered.setSetting(clockSetting, this.#behindMs);
       },
     });
-    // Refresh even after a failure: part of the upload may be stored.
+    // Refresh even after an error, because the service may have stored a part of the upload.
     this.jobs.onEnd(({ touches }) => {
       for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
     });
@@ -234,22 +233,19 @@ export class Workbench implements QueryHost {
     return (rows && namesOf(rows).get(id)) ?? this.remembered.find('benchmark', id)?.label;
   }
 
-  /** The remembered store of this service; opened on first use. Saves nothing once the workbench is closed. */
+  /** The remembered store of this service; opened on first use. Saves nothing after the workbench is closed. */
   get remembered(): RememberedStore {
     this.#remembered ??= this.#closing ? RememberedStore.inMemory(this.profile) : this.#openRemembered();
     return this.#remembered;
   }
 
-  /**
-   * The index of the trajectory texts that were searched; opened on first use. Keeps nothing once the workbench is
-   * closed.
-   */
+  /** The index of searched trajectory texts; opened on first use. Saves nothing after the workbench is closed. */
   get texts(): TextIndex {
     this.#texts ??= this.#closing ? textsInMemory(this.profile) : this.#openTexts();
     return this.#texts;
   }
 
-  /** The work that would be lost if the program ended or switched services now, in words. */
+  /** Describes the work that an exit or a switch of services would lose now. */
   unfinishedWork(): string[] {
     const jobs = this.jobs.list().filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
@@ -260,10 +256,10 @@ export class Workbench implements QueryHost {
     ];
   }
 
-  /** When this workbench was opened: older data is from an earlier session. Epoch milliseconds on the current clock. */
+  /** When this workbench was opened; older data is from an earlier session. Epoch milliseconds on the current clock. */
   get openedAt(): number {
     const { at, monotonic } = this.#opened;
-    // The monotonic clock stops during sleep, so it would give too late a time.
+    // The monotonic clock stops while the machine sleeps, which would make the time too late.
     return Math.min(at, Date.now() - (performance.now() - monotonic));
   }
 
@@ -280,7 +276,7 @@ export class Workbench implements QueryHost {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Refreshes everything on screen after a restart of the service, because the polls may have backed off. */
+  /** Refreshes the data on screen after a restart of the service, because polls may have backed off. */
   readonly #follow = (): void => {
     const { state } = this.connection;
     if (state.kind !== 'connected' || state.generation === this.#generation) return;
@@ -289,7 +285,7 @@ export class Workbench implements QueryHost {
     if (!isFirst) this.readAgain();
   };
 
-  /** Refreshes everything on screen now, even if its polls have backed off. */
+  /** Refreshes the data on screen now, even if its polls have backed off. */
   readAgain(): void {
     this.failed.forget();
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
@@ -303,19 +299,19 @@ export class Workbench implements QueryHost {
       .some(query => query.isActive() && isMatch(query.state.error));
   }
 
-  /** After a manual refresh: retries what the service did not offer. */
+  /** After a manual refresh: retries endpoints that the service did not offer. */
   async retryMissing(): Promise<void> {
-    // Without a service, the next query reports why.
+    // Without a service, the next query reports the error.
     await this.service()
       .then(({ capabilities }) => capabilities.forget())
       .catch(() => {});
-    // Lists off screen are not read here, but their refusals are forgotten.
+    // Lists off screen are not read here, but their errors are cleared.
     const isRefused = ({ state, meta }: Query): boolean =>
       isLastingRefusal(state.error) || (state.fetchStatus === 'fetching' && state.data === undefined && !!meta?.rows);
     await this.cache.resetQueries({ type: 'inactive', predicate: isRefused });
   }
 
-  /** Pauses all requests while the program is suspended. Afterwards everything on screen is refreshed once. */
+  /** Pauses all requests while the program is suspended. Afterwards refreshes the data on screen once. */
   setSuspended(suspended: boolean): void {
     focusManager.setFocused(!suspended);
   }
@@ -333,7 +329,10 @@ export class Workbench implements QueryHost {
     const busy = this.jobs.list().filter(job => job.busy);
     for (const job of busy) job.cancel();
     if (busy.length === 0) this.#closeStore();
-    else void Promise.all(busy.map(ended)).then(() => this.#closeStore());
+    else {
+      const ended = busy.map(job => new Promise<void>(resolve => job.onEnd(resolve)));
+      void Promise.all(ended).then(() => this.#closeStore());
+    }
   }
 
   /**
@@ -365,16 +364,5 @@ const namesOf = perObject(
       (rows as readonly Benchmark[]).flatMap(({ bench_id, label }) => (label ? [[bench_id, label] as const] : [])),
     ),
 );
-
-/** Resolves once a job is no longer busy. */
-function ended(job: AnyJob): Promise<void> {
-  return new Promise(resolve => {
-    const stop = job.subscribe(() => {
-      if (job.busy) return;
-      stop();
-      resolve();
-    });
-  });
-}
 
 export type { AlarmRules, ConnectionMonitor, ConnectionState, GateState, Service };
