@@ -1,45 +1,46 @@
-/** A model's answer, put together from the events of its stream. */
+/** Assembles the answer of a model from the events of its stream. */
 import type { ChatEvent } from '../service/chat.ts';
 
-/** A tool call of the model; `input` has the arguments as the model wrote them. */
-export interface AskedTool {
+/** A tool call of the model. */
+export interface ToolCall {
   readonly name: string;
+  /** The arguments as the model wrote them, usually JSON. */
   readonly input: string;
 }
 
 /** The parts that an answer may have besides text and reasoning. */
 export interface AnswerExtras {
-  /** The model's refusal, as text. */
+  /** The text of the refusal. */
   readonly refusal?: string | undefined;
-  readonly calls?: readonly AskedTool[] | undefined;
-  /** The model that answered, if it is not the one that was asked. */
+  readonly calls?: readonly ToolCall[] | undefined;
+  /** The model that answered, if it differs from the requested one. */
   readonly answeredBy?: string | undefined;
-  /** How many other choices were dropped; the first one is the answer. */
+  /** The number of choices after the first, which were dropped. */
   readonly leftOut?: number | undefined;
 }
 
-/** Collects the events of the first choice; other choices are only counted. */
+/** Collects the events of the first choice and counts the other choices. */
 export class Answer {
   content = '';
   reasoning = '';
   refusal = '';
-  /** Why the model stopped, if the service said so. */
+  /** The finish reason, if the service reported one. */
   reason: string | undefined;
-  /** The model that answered, if it is not the one that was asked. */
+  /** The model that answered, if it differs from the requested one. */
   answeredBy: string | undefined;
-  readonly #asked: string;
-  readonly #calls = new Map<number, AskedTool>();
+  readonly #requested: string;
+  readonly #calls = new Map<number, ToolCall>();
   readonly #others = new Set<number>();
 
-  /** @param asked the model as the user named it; for the id of a deployment, the answer may repeat that id */
-  constructor(asked: string) {
-    this.#asked = asked;
+  /** @param requested the user's name for the model; for the id of a deployment, the answer may repeat that id */
+  constructor(requested: string) {
+    this.#requested = requested;
   }
 
   add(event: ChatEvent): void {
     if (event.kind === 'usage') return;
     if (event.kind === 'model') {
-      if (event.model !== this.#asked) this.answeredBy = event.model;
+      if (event.model !== this.#requested) this.answeredBy = event.model;
     } else if (event.index !== 0) this.#others.add(event.index);
     else if (event.kind === 'finish') this.reason = event.reason;
     else if (event.kind === 'delta') {
@@ -52,7 +53,7 @@ export class Answer {
     }
   }
 
-  /** Its text; without one, the refusal. */
+  /** The text or else the refusal. */
   get words(): string {
     return this.content || this.refusal;
   }
@@ -68,14 +69,14 @@ export class Answer {
   }
 }
 
-/** Names the model that answered instead of the one that was asked. */
+/** Names the model that answered if it differs from the requested one. */
 export const answererWords = (model: string): string => `answered by ${model}`;
 
-/** `calls the tool search with {"q":"tea"}`. */
-export const callWords = ({ name, input }: AskedTool): string =>
+/** E.g. `calls the tool search with {"q":"tea"}`. */
+export const callWords = ({ name, input }: ToolCall): string =>
   `calls the tool ${name || 'without a name'}${input === '' ? '' : ` with ${input}`}`;
 
-/** `2 other choices were left out`; empty if there were none. */
+/** E.g. `2 other choices were left out`; empty if there were none. */
 export function leftOutWords(count: number | undefined): string {
   if (!count) return '';
   return count === 1 ? '1 other choice was left out' : `${count} other choices were left out`;

@@ -1,9 +1,8 @@
-/** The branches of a conversation: a changed question begins a new one, and the others stay as they were. Pure. */
+/** The branches of a conversation: an edited question starts a new branch, and the others stay unchanged. Pure. */
 import { pairKey } from './choices.ts';
 import type { Turn } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
-/** One branch of a conversation. */
 export interface Branch {
   readonly settings: ChatSettings;
   readonly turns: readonly Turn[];
@@ -13,7 +12,7 @@ export interface Branch {
 
 /** The branches besides the current one. */
 export interface OtherBranches {
-  /** In the order in which they began. */
+  /** In the order of their start. */
   readonly others: readonly Branch[];
   /** The position of the current branch among them. */
   readonly branch: number;
@@ -21,12 +20,12 @@ export interface OtherBranches {
 
 export const onlyBranch: OtherBranches = { others: [], branch: 0 };
 
-/** All branches in the order in which they began. */
+/** All branches in the order of their start. */
 export function allBranches({ others, branch }: OtherBranches, current: Branch): readonly Branch[] {
   return [...others.slice(0, branch), current, ...others.slice(branch)];
 }
 
-/** Begins a new branch after all others and keeps the current one. */
+/** Starts a new branch after all others and keeps the current one. */
 export function branchOff(branches: OtherBranches, current: Branch): OtherBranches {
   const others = allBranches(branches, current);
   return { others, branch: others.length };
@@ -46,7 +45,7 @@ export function goToBranch(
 /** A turn that differs between branches: its position among the variants, and their number. */
 export type Fork = readonly [position: number, count: number];
 
-/** The turns, by index, at which other branches with the same beginning continue differently. */
+/** The turns, by index, at which branches with the same beginning differ. */
 export function forksOf(all: readonly (readonly Turn[])[], current: readonly Turn[]): ReadonlyMap<number, Fork> {
   const forks = new Map<number, Fork>();
   if (all.length < 2) return forks;

@@ -1,9 +1,9 @@
-/** Which of two answers is better, as the user chose, and the counts for two models. Pure. */
+/** The user's choices between two answers, and their counts for two models. Pure. */
 import { createHash } from 'node:crypto';
 import { perObject } from '../base/memo.ts';
 import { answererOf, isIncomplete, type Turn, wordsOf } from './conversation.ts';
 
-/** In the order of their keys. */
+/** In the order of the keys on screen. */
 export const preferences = ['left', 'right', 'equal', 'both bad'] as const;
 export type Preference = (typeof preferences)[number];
 
@@ -13,15 +13,15 @@ export interface Choice {
   readonly better: Preference;
   /** The models that gave the left and the right answer. */
   readonly models: readonly [left: string, right: string];
-  /** When it was made, in epoch milliseconds. */
+  /** When the user made it, in epoch milliseconds. */
   readonly at: number;
 }
 
 const hashOfTurn = perObject((turn: Turn) => createHash('sha256').update(JSON.stringify(turn)).digest('hex'));
 
 /**
- * Identifies the answers at an index by the conversation up to them: branches that share a turn share its choice, and an
- * answer that is generated again needs its own.
+ * Identifies the answers at an index by the conversation up to them, so that branches share the choice for a shared
+ * turn, and a regenerated answer needs a new choice.
  */
 export function pairKey(left: readonly Turn[], right: readonly Turn[], index: number): string {
   const hash = createHash('sha256');
@@ -32,7 +32,7 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
 const isWhole = (turn: Turn): boolean =>
   wordsOf(turn) !== '' && !isIncomplete(turn) && turn.stats?.totalMs !== undefined;
 
-/** The models of two complete answers at an index; otherwise why they cannot be compared. */
+/** The models of two complete answers at an index, or the reason why they cannot be compared. */
 export function answersAt(
   left: readonly Turn[],
   right: readonly Turn[],
@@ -45,7 +45,7 @@ export function answersAt(
   return models[0] === models[1] ? { why: 'Both answers are from the same model' } : { models };
 }
 
-/** Adds a choice in place of an earlier one about the same answers; the same choice again removes it. */
+/** Adds a choice, which replaces an earlier one about the same answers. The same choice again removes it. */
 export function withChoice(choices: readonly Choice[], choice: Choice): readonly Choice[] {
   const before = choices.find(({ pair }) => pair === choice.pair);
   const rest = choices.filter(each => each !== before);
@@ -54,7 +54,7 @@ export function withChoice(choices: readonly Choice[], choice: Choice): readonly
 
 export type Counts = Readonly<Record<Preference, number>>;
 
-/** Counts the choices between two models, whichever side they were on. */
+/** Counts the choices between two models, regardless of the side. */
 export function countChoices(choices: readonly Choice[], [left, right]: Choice['models']): Counts {
   const counts = { left: 0, right: 0, equal: 0, 'both bad': 0 };
   for (const { better, models } of choices) {
@@ -77,7 +77,7 @@ export interface PairCounts {
   readonly counts: Counts;
 }
 
-/** The counts for each pair of models, most choices first. Of several choices about the same answers, the newest counts. */
+/** The counts per pair of models, most choices first. Only the newest choice about the same answers counts. */
 export function countPairs(choices: readonly Choice[]): readonly PairCounts[] {
   const newest = new Map(choices.toSorted((left, right) => left.at - right.at).map(choice => [choice.pair, choice]));
   const kept = [...newest.values()];

@@ -1,9 +1,9 @@
-/** The state of a conversation with a model: its turns, the streaming answer, errors. Pure. */
+/** The state of a conversation with a model: turns, the streaming answer and errors. Pure. */
 
 import { ServiceError } from '../service/errors.ts';
 import type { AnswerExtras } from './answer.ts';
 
-/** The parameters of a request; the service chooses the missing ones. */
+/** The parameters of a request; the service has defaults for missing ones. */
 export interface ChatParameters {
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
@@ -14,7 +14,7 @@ export interface AnswerStats {
   readonly model: string;
   /** The settings of the request; unknown for conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
-  /** When it was requested, in epoch milliseconds. It tells apart two answers with the same text. */
+  /** The time of the request, in epoch milliseconds. It distinguishes answers with the same text. */
   readonly at?: number | undefined;
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;
@@ -43,13 +43,12 @@ export interface Conversation {
 
 export const emptyConversation: Conversation = { turns: [], answering: false };
 
-/** Who answers, with which parameters, and since when. */
-type Asked = Pick<AnswerStats, 'model' | 'parameters' | 'at'>;
+type AnswerRequest = Pick<AnswerStats, 'model' | 'parameters' | 'at'>;
 
 export type ConversationAction =
-  | ({ readonly kind: 'ask'; readonly text: string } & Asked)
-  /** Removes the last answer, to ask again. */
-  | ({ readonly kind: 'ask-again' } & Asked)
+  | ({ readonly kind: 'ask'; readonly text: string } & AnswerRequest)
+  /** Replaces the last answer by a new one. */
+  | ({ readonly kind: 'ask-again' } & AnswerRequest)
   | {
       readonly kind: 'text';
       readonly content: string;
@@ -70,7 +69,7 @@ function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, an
   return { turns: [...conversation.turns.slice(0, -1), change(last)], answering };
 }
 
-function openAnswer({ model, parameters, at }: Asked): Turn {
+function openAnswer({ model, parameters, at }: AnswerRequest): Turn {
   const stats = { model, ...(parameters && { parameters }), ...(at !== undefined && { at }) };
   return { role: 'assistant', content: '', reasoning: '', stats };
 }
@@ -117,13 +116,13 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   }
 }
 
-/** The model that answered: the one that was asked, unless the service named another. */
+/** The model that answered: the requested one, unless the service named another. */
 export const answererOf = ({ answeredBy, stats }: Turn): string | undefined => answeredBy ?? stats?.model;
 
-/** Whether an answer was stopped, or broke off. */
+/** Whether an answer was stopped or interrupted. */
 export const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
 
-/** The text of a turn, or its refusal; empty for an answer that has neither. */
+/** The text of a turn or else its refusal. */
 export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;
 
 /** The messages to send: the system prompt, if any, then the turns, without empty answers. */
@@ -135,10 +134,10 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
   ];
 }
 
-/** Milliseconds; over a shorter time, the rate is mostly noise. */
+/** The minimum time for a rate; over a shorter time, it is mostly noise. */
 const shortestRateMs = 200;
 
-/** Tokens per second, from the first text to the end; undefined if that was too short to measure. */
+/** Tokens per second, from the first text to the end; undefined for too short a time. */
 export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
   if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
   if (totalMs - firstMs < shortestRateMs) return undefined;

@@ -1,3 +1,4 @@
+/** Saved conversations: for later sessions, as trajectories of a dataset, and as files. */
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
@@ -10,7 +11,7 @@ import { type Choice, type Preference, pairKey, preferences } from './choices.ts
 import { answererOf, type Conversation, isIncomplete, messagesOf, type Turn, wordsOf } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
-/** A conversation: the branch on screen, the others, and which answers were better. */
+/** A conversation: the branch on screen, the other branches, and the choices between answers. */
 export interface Chat extends Branch {
   readonly id: string;
   readonly others?: OtherBranches['others'] | undefined;
@@ -26,7 +27,7 @@ export interface ListedChat extends Chat {
 
 const titleLength = 200;
 
-/** The title of a conversation: the beginning of its first question. */
+/** The beginning of the first question. */
 export function titleOf(turns: readonly Turn[]): string {
   const question = turns.find(turn => turn.role === 'user')?.content.trim() ?? '';
   return question.replace(/\s+/g, ' ').slice(0, titleLength);
@@ -73,22 +74,22 @@ function isChoice(value: unknown): value is Choice {
   );
 }
 
-/** Parses a saved conversation; undefined for data of another version or program. */
+/** Parses a saved conversation; undefined for unknown data, e.g. of another version. */
 export function chatOf(id: string, talk: unknown): Chat | undefined {
   const current = branchOf(talk);
   const { others = [], branch = 0, choices = [] } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
   if (!current || !Array.isArray(others) || !Array.isArray(choices) || !choices.every(isChoice)) return undefined;
-  const read = others.flatMap(each => branchOf(each) ?? []);
+  const parsed = others.flatMap(each => branchOf(each) ?? []);
   const isPosition = Number.isInteger(branch) && Number(branch) >= 0 && Number(branch) <= others.length;
-  if (read.length < others.length || !isPosition) return undefined;
+  if (parsed.length < others.length || !isPosition) return undefined;
   return {
     ...{ id, ...current },
-    ...(read.length > 0 && { others: read, branch: Number(branch) }),
+    ...(parsed.length > 0 && { others: parsed, branch: Number(branch) }),
     ...(choices.length > 0 && { choices }),
   };
 }
 
-/** The saved conversations, most recent first, without those of another version. */
+/** The saved conversations that this version can parse, most recent first. */
 export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly ListedChat[] {
   return remembered.chats().flatMap(({ id, title, at, talk }) => {
     const chat = chatOf(id, talk);
@@ -96,7 +97,7 @@ export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly
   });
 }
 
-/** The saved parts of a conversation; branches and choices only if there are any. */
+/** The parts of a conversation to save. */
 export function talkOf({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
   return {
     ...{ settings, turns, secondTurns },
@@ -105,25 +106,25 @@ export function talkOf({ settings, turns, secondTurns, others = [], branch, choi
   };
 }
 
-/** Whether a conversation ends with an incomplete answer: stopped or interrupted. */
+/** Whether the last answer of a conversation is incomplete. */
 export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
   return [turns.at(-1), secondTurns.at(-1)].some(isIncomplete);
 }
 
-/** One model's half of a conversation as an item of a trajectory upload. */
+/** The conversation with one of the models as an item of a trajectory upload. */
 export interface StoredHalf {
-  /** The model that was asked. */
+  /** The requested model. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
-  /** In words: the parts that the item leaves out, and its differences from the conversation. */
+  /** Describes the parts that the item leaves out, and its differences from the conversation. */
   readonly notes: readonly string[];
 }
 
-/** Whether a turn is an answer for a dataset: complete, with text or a tool call. */
+/** Whether a turn is an answer that a dataset can store: complete, with text or a tool call. */
 export const isStored = (turn: Turn): boolean =>
   turn.role === 'assistant' && !isIncomplete(turn) && (wordsOf(turn) !== '' || turn.calls !== undefined);
 
-/** Whether a turn is stored. A question goes with its answer, so that no question follows one that lost its answer. */
+/** Whether a dataset stores a turn. A question is left out with its answer, so that questions and answers alternate. */
 function isStoredAt(turns: readonly Turn[], index: number): boolean {
   const [turn, next] = turns.slice(index, index + 2);
   const answer = turn?.role === 'assistant' ? turn : next?.role === 'assistant' ? next : undefined;
@@ -131,39 +132,39 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
 }
 
 /**
- * The current branch as items of a trajectory upload: one, or one for each of two models that have answered; none
- * without a complete answer. They share the id of the conversation. A trace id is the same for the same content, so that
- * a repeated upload stores nothing twice.
+ * The current branch as items of a trajectory upload: one for each model with a complete answer. Items of two models
+ * share the id of the conversation. The trace id depends only on the content, so a repeated upload stores no
+ * duplicates.
  */
 export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
   const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
-  // Until the second model has answered, its turns are those of the first.
+  // Until the second model has answered, its turns belong to the first.
   const isPair = secondModel !== undefined && secondTurns.some(({ stats }) => stats?.model === secondModel);
   const sides = [
-    { asked: model, said: turns, side: 'left' as const },
-    ...(isPair ? [{ asked: secondModel, said: secondTurns, side: 'right' as const }] : []),
+    { requested: model, ownTurns: turns, side: 'left' as const },
+    ...(isPair ? [{ requested: secondModel, ownTurns: secondTurns, side: 'right' as const }] : []),
   ];
   const halves = sides.flatMap(half => {
-    const isOwn = ({ stats }: Turn): boolean => half.side === 'left' || stats?.model === half.asked;
-    const last = half.said.findLast(turn => isStored(turn) && isOwn(turn));
-    return last ? [{ ...half, last, answerer: answererOf(last) ?? half.asked }] : [];
+    const isOwn = ({ stats }: Turn): boolean => half.side === 'left' || stats?.model === half.requested;
+    const last = half.ownTurns.findLast(turn => isStored(turn) && isOwn(turn));
+    return last ? [{ ...half, last, answerer: answererOf(last) ?? half.requested }] : [];
   });
   const unanswered = sides.filter(({ side }) => halves.every(half => half.side !== side));
   return halves.map(half => {
-    const { asked, said, side, last, answerer } = half;
+    const { requested, ownTurns, side, last, answerer } = half;
     const other = halves.find(each => each !== half);
     const end = earlyEndOf(last.stats?.finishReason);
-    // A refusal is a complete answer.
+    // A refusal counts as complete.
     const isCut = end !== undefined && end !== 'refusal';
-    const leftOut = said.filter(turn => turn.role === 'assistant' && !isStored(turn)).length;
-    const made = other ? choicesIn(turns, secondTurns, choices, index => isStoredAt(said, index)) : [];
+    const leftOut = ownTurns.filter(turn => turn.role === 'assistant' && !isStored(turn)).length;
+    const made = other ? choicesIn(turns, secondTurns, choices, index => isStoredAt(ownTurns, index)) : [];
     const content = {
       conversation_id: id,
       ...(taskId === '' ? {} : { task_id: taskId }),
       status: isCut ? 'failed' : 'completed',
       model_slug: answerer,
-      messages: storedMessages(said, system, answerer),
+      messages: storedMessages(ownTurns, system, answerer),
       metadata: {
         parameters: { temperature, top_p, max_tokens },
         ...(branch !== undefined && { branch: branch + 1 }),
@@ -176,8 +177,8 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
     };
     const trace_id = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32);
     const notes = [
-      ...unanswered.map(each => clean`${each.asked} gave no complete answer, and is not saved`),
-      ...(answerer === asked ? [] : [clean`saved under ${answerer}, which gave the last answer`]),
+      ...unanswered.map(each => clean`${each.requested} gave no complete answer, and is not saved`),
+      ...(answerer === requested ? [] : [clean`saved under ${answerer}, which gave the last answer`]),
       ...(leftOut > 0
         ? [
             `left out with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'answer')} without an end or a text`,
@@ -185,19 +186,19 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
         : []),
       ...(isCut ? ['saved as failed, because the last answer was cut off'] : []),
     ];
-    return { model: asked, item: { trace_id, ...content }, notes };
+    return { model: requested, item: { trace_id, ...content }, notes };
   });
 }
 
 /**
- * The messages of a trajectory. An answer also has its reasoning, refusal, tool calls and finish reason, in the fields
- * of chat clients, and its model if that differs from `model`.
+ * The messages of a trajectory. Answers also have their reasoning, refusal, tool calls and finish reason, in the fields
+ * of the chat completions API, and their model if it differs from `model`.
  */
 function storedMessages(turns: readonly Turn[], system: string, model: string) {
-  const said = turns.filter((_, index) => isStoredAt(turns, index));
+  const stored = turns.filter((_, index) => isStoredAt(turns, index));
   return [
     ...messagesOf([], system),
-    ...said.map(turn => {
+    ...stored.map(turn => {
       const { role, content, reasoning, refusal, calls, stats } = turn;
       const answerer = answererOf(turn);
       return {
@@ -215,7 +216,7 @@ function storedMessages(turns: readonly Turn[], system: string, model: string) {
 const resultFor = (side: 'left' | 'right', better: Preference): string =>
   better === 'left' || better === 'right' ? (better === side ? 'this' : 'other') : better;
 
-/** The choices in a branch, with the number of the question, from 1. @param counts whether a question is counted */
+/** The choices in a branch, with the number of the question, from 1. @param counts whether to count a question */
 function choicesIn(
   turns: readonly Turn[],
   secondTurns: readonly Turn[],
@@ -234,7 +235,7 @@ function choicesIn(
   });
 }
 
-/** A whole conversation for a file: every branch with its settings and answers, and the choices made in it. */
+/** The JSON of a conversation: every branch with its settings, turns and choices. */
 export function exportedChat(chat: Chat) {
   const { id, others = [], branch = 0, choices = [], settings, turns, secondTurns } = chat;
   const branches = allBranches({ others, branch }, { settings, turns, secondTurns });
@@ -255,16 +256,16 @@ export function exportedChat(chat: Chat) {
   };
 }
 
-/** The turns as they are kept while an answer is streaming: if the program ends now, it is incomplete. */
+/** The turns to save while an answer is streaming: the answer is incomplete if the program ends now. */
 export function stoppedTurns({ turns, answering }: Conversation): readonly Turn[] {
   const last = turns.at(-1);
   return answering && last ? [...turns.slice(0, -1), { ...last, cancelled: true }] : turns;
 }
 
-/** The conversation's key in `Workbench.unfinished`. */
+/** The key of a conversation in `Workbench.unfinished`. */
 export const unsavedKey = (id: string): string => `chat ${id}`;
 
-/** Removes a conversation, even if it could not be saved. */
+/** Removes a conversation, saved or not. */
 export function forgetChat({ remembered, unfinished }: Workbench, id: string): void {
   remembered.forgetChat(id);
   unfinished.delete(unsavedKey(id));

@@ -1,22 +1,22 @@
-/** Where to send a chat for a model: most models by name, an inactive deployment at its own address. */
+/** The route of a chat: most models by name, an inactive deployment at its own address. */
 import type { Deployment } from '../contract/deployments.ts';
 import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
 export interface ChatRoute {
-  /** The model's name in the request. */
+  /** The name of the model in the request. */
   readonly model: string;
-  /** The path or address, if it differs from the usual one for chat completions. */
+  /** The path or address, if it differs from the default for chat completions. */
   readonly at?: string | undefined;
 }
 
-/** Names that turned out not to be deployment ids, by service. */
+/** Names that are known not to be deployment ids, by service. */
 const models = new WeakMap<object, Set<string>>();
 
 /**
- * @param name a slug, or a deployment id, which may look like a slug
- * @param asks whether to ask the service about an unknown name
+ * @param name a slug or a deployment id; both may look alike
+ * @param asks whether to look up an unknown name on the service
  */
 export async function chatRoute(
   service: Service,
@@ -26,7 +26,7 @@ export async function chatRoute(
   asks = false,
 ): Promise<ChatRoute> {
   const seen = memory.find('deployment', name);
-  // Names of trainable models have a vendor prefix.
+  // Names of base models have a vendor prefix.
   const mayBeId = (): boolean => !name.includes('/') && memory.list('deployment').every(({ label }) => label !== name);
   if (!seen && !/^dep[_-]/.test(name) && !(asks && mayBeId())) return { model: name };
   const known = models.get(service) ?? new Set<string>();

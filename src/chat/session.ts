@@ -1,4 +1,4 @@
-/** Chat sessions: send, stream, stop. An answer keeps streaming while its conversation is off screen. */
+/** Chat sessions: send, stream, stop. Answers keep streaming while their conversation is off screen. */
 
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
@@ -18,17 +18,17 @@ import {
 } from './conversation.ts';
 import { chatRoute } from './route.ts';
 
-/** Redraw interval of a stream: faster than anyone reads, slow enough for a slow connection. */
+/** The redraw interval of a stream: faster than a user reads, slow enough for a slow connection. */
 const drawEveryMs = 66;
 
 export interface ChatSettings extends ChatParameters {
   readonly model: string;
   readonly system: string;
-  /** A second model that gets the same messages, to compare the answers. */
+  /** A second model that gets the same messages, for a comparison. */
   readonly secondModel?: string | undefined;
 }
 
-/** The parameters that are set. */
+/** Only the parameters with a value. */
 function parametersOf({ temperature, top_p, max_tokens }: ChatSettings): ChatParameters {
   return {
     ...(temperature === undefined ? {} : { temperature }),
@@ -48,7 +48,7 @@ const askedWith = (settings: ChatSettings) => ({
   at: Date.now(),
 });
 
-/** A conversation and its stream. It lives as long as the connection to the service. */
+/** A conversation and its stream, for as long as the connection to the service. */
 export class ChatSession {
   readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
   readonly #id = crypto.randomUUID();
@@ -57,7 +57,7 @@ export class ChatSession {
   #running: AbortController | undefined;
   /** Shows the buffered text. */
   #flush = (): void => {};
-  /** Called after each answer, even while the conversation is not on screen. */
+  /** Called after each answer, even while the conversation is off screen. */
   onSettled: (() => void) | undefined;
 
   constructor(workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>) {
@@ -70,7 +70,7 @@ export class ChatSession {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Sends a message; ignored while an answer is streaming. */
+  /** Sends a message; does nothing while an answer is streaming. */
   send(text: string, settings: ChatSettings): void {
     if (this.#conversation.answering) return;
     this.#dispatch({ kind: 'ask', text, ...askedWith(settings) });
@@ -108,7 +108,7 @@ export class ChatSession {
     this.#listeners.notify();
     if (this.#conversation.answering) return;
     this.#workbench.unfinished.delete(this.#id);
-    // Opening or clearing a conversation is not a new answer.
+    // An opened or cleared conversation has no new answer.
     if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
   }
 

@@ -1,7 +1,7 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
-import { Answer, type AskedTool, callWords, leftOutWords } from '../chat/answer.ts';
+import { Answer, callWords, leftOutWords, type ToolCall } from '../chat/answer.ts';
 import { chatRoute } from '../chat/route.ts';
 import { declaresField } from '../contract/fields.ts';
 import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
@@ -90,7 +90,7 @@ export function answerNotes(answer: Answer): string[] {
 }
 
 /** A tool call on one line, as transcripts show it. */
-function callLine({ name, input }: AskedTool): string {
+function callLine({ name, input }: ToolCall): string {
   const { summary, more } = callOf(JSON.stringify({ name, arguments: input }));
   const rest = more === 0 ? '' : `(+${counted(more, 'line')})`;
   return clean`${[name, summary, rest].filter(Boolean).join('  ')}`;

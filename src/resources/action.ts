@@ -1,5 +1,5 @@
 /**
- * Actions on the rows of a resource. Each is declared once, next to the columns, for keys, menu, palette, help, line
+ * Actions on the rows of a resource. Each is declared once, beside the columns, for keys, menu, palette, help, line
  * mode, the command line and its completion.
  */
 import type { Benchmark } from '../contract/benchmarks.ts';
@@ -20,8 +20,8 @@ import { clean } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
 
-/** What the answer to a start may name differently from the request, with the fields of the answer and of the input. */
-const askedFields = [
+/** The resources that both the answer to a start and its input name, with the field of each. */
+const comparedFields = [
   ['benchmark', 'bench_id', 'bench_id'],
   ['checkpoint', 'parent_checkpoint_id', 'checkpoint'],
   ['checkpoint', 'checkpoint_id', 'checkpoint_id'],
@@ -29,11 +29,11 @@ const askedFields = [
 
 /** A sentence if the answer to a start names a benchmark or checkpoint that was not requested; undefined otherwise. */
 export function startedOtherwise(answer: object, input: object): string | undefined {
-  const [said, asked] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
-  const others = askedFields.flatMap(([what, answered, sent]) => {
-    const [is, was] = [said?.[answered], asked?.[sent]];
-    const differs = typeof is === 'string' && typeof was === 'string' && is !== was;
-    return differs ? [clean`the ${what} ${is}, not ${was}`] : [];
+  const [answered, requested] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
+  const others = comparedFields.flatMap(([name, answerField, inputField]) => {
+    const [started, wanted] = [answered?.[answerField], requested?.[inputField]];
+    const differs = typeof started === 'string' && typeof wanted === 'string' && started !== wanted;
+    return differs ? [clean`the ${name} ${started}, not ${wanted}`] : [];
   });
   return others.length === 0
     ? undefined
@@ -42,11 +42,11 @@ export function startedOtherwise(answer: object, input: object): string | undefi
 
 /** How to tell that a slow change is complete. */
 export interface ChangeEnd<Row> {
-  /** Whether the change has reached this status. */
+  /** Whether the change is complete with this status. */
   readonly isDone: (status: string) => boolean;
-  /** Whether this status is final; by default, that of ended work. */
+  /** Whether this status is final; by default, the statuses of ended work are. */
   readonly isLast?: (status: string, before: Row) => boolean;
-  /** Reads the current status, if the service reports one; by default, as for running work. */
+  /** Reads the current status, if the service reports one; by default, like the status of running work. */
   readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
   /** A resource that ended on its own counts as changed. */
   readonly mayHaveEnded?: true;
@@ -57,14 +57,12 @@ export interface Sending<Row = never> {
   readonly send: Action<Row>;
   /** Its command, which takes the names of rows as arguments. */
   readonly command?: string;
-  /**
-   * The operations whose answers the command prints: that of the request and, with `--wait`, that of the final record.
-   */
+  /** The operations whose answers the command prints: of the request and, with `--wait`, of the final record. */
   readonly prints?: readonly [sent: Operation, ended?: Operation];
   /** The kind of resource that it starts, and the operation that lists its options. */
   readonly kind?: string;
   readonly options?: OptionsOperation;
-  /** The operation that lists the rows. If the service lacks it, this machine's memory resolves their names. */
+  /** The operation that lists the rows. If the service lacks it, names are resolved from the remembered rows. */
   readonly listedBy?: Operation;
   /** The effect on a row, as a sentence with its name. */
   readonly means?: (row: Row, called: string) => string;
@@ -83,13 +81,13 @@ export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
   /** Integer options to ask for if the service lists none. */
   readonly usualOptions?: readonly string[];
-  /** Its form starts several models and seeds at once. */
+  /** Its form can start several models and seeds at once. */
   readonly isEach?: true;
   /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
-  /** The cost of these runs in words, by the chosen options and those that the service describes. */
+  /** The cost of the runs in words. */
   readonly cost?: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
-  /** What else the cost depends on, for a benchmark and a model. */
+  /** Reads the other facts that the cost depends on, for a benchmark and a model. */
   readonly costFrom?: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
@@ -102,7 +100,7 @@ export interface StartedFrom {
   /** The step of the checkpoint, if there is one, and its training run. */
   readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
   readonly run?: Pick<TrainingRun, 'display_name'> | undefined;
-  /** The chosen options, and those that the service describes. */
+  /** The chosen options, and the described ones. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly offered?: unknown;
 }
@@ -113,8 +111,8 @@ const longestPart = 64;
 const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
 
 /**
- * The usual name of a new run, the same on the screen and for commands: `t-words tutor-base lr 0.03`, `t-words first
- * step 20`. It names the benchmark, the model or checkpoint, and the options that differ from the default.
+ * The usual name of a new run, on screen and for commands: `t-words tutor-base lr 0.03`, `t-words first step 20`. It
+ * has the benchmark, the model or checkpoint, and the options that differ from the defaults.
  */
 export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
   const { benchmark, model, checkpoint, run, options = {}, offered } = from;
@@ -129,13 +127,13 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
-/** A slug that loses the deployment that serves it, or whose deployment loses its origin. */
+/** A slug that loses its deployment, or whose deployment loses its origin. */
 export interface Outage {
-  /** What the user types; the name of the row if no slug is known. */
+  /** The slug, which the user types to confirm; the name of the row if the slug is unknown. */
   readonly slug: string;
-  /** False if it is not known whether the deployment is in production: it then counts as if it were. */
+  /** False if the deployment may not be in production. It then counts as if it were. */
   readonly isCertain: boolean;
-  /** Set if only the origin is lost: the deployment, or why it is not known, in words. */
+  /** Set if only the origin is lost: the deployment, or why it is unknown, in words. */
   readonly origin?: string;
 }
 
@@ -144,19 +142,19 @@ export interface Change<Row> extends Sending<Row> {
   /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
-  /** What will be lost; follows the names of the rows. */
+  /** The loss, in words that follow the names of the rows. */
   readonly loses: string;
   /** Names a row in the question, if its label may be ambiguous. */
   readonly called?: (row: Row) => string;
-  /** The question, if it is not the verb with its object: `Cancel 2 runs?` */
+  /** The question; by default, the verb with its object: `Cancel 2 runs?` */
   readonly asks?: (count: number) => string;
-  /** The message once it is done, if it is not `Cancelled first, second`. */
+  /** The message after success; by default, `Cancelled first, second`. */
   readonly says?: (names: string) => string;
-  /** Replaces `past` if the response shows that less was done. */
+  /** Replaces `past` if the response reports that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slugs that lose production, which the user must type to confirm; none if there are certainly none. */
+  /** The slugs that lose their deployment, which the user must type to confirm; empty if certainly none does. */
   readonly outages?: (row: Row) => readonly Outage[];
-  /** Adds what `outages` needs to the rows, in their order, if the rows lack it. Throws only if it is aborted. */
+  /** Reads the data that `outages` needs and adds it to the rows. Throws only if it is aborted. */
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** The change that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
@@ -164,7 +162,7 @@ export interface Change<Row> extends Sending<Row> {
   readonly lacks?: (row: Row) => string | undefined;
 }
 
-/** Windows that ask for more than a confirmation; `ui/views` has them. */
+/** Windows of `ui/views` that ask for more than a confirmation. */
 export type ActionWindow =
   | 'compare'
   | 'complete'
@@ -183,7 +181,7 @@ export type Known = <Data>(query: LiveQuery<Data>) => Data | undefined;
 
 interface Target<Row> extends Command {
   /**
-   * Returns the chosen rows that it applies to, or a sentence that says why it is disabled now.
+   * Returns the chosen rows to which it applies, or a sentence that explains why it is disabled.
    *
    * @param known looks up the last answer of a query
    */
@@ -225,7 +223,7 @@ export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly
   return rows.length === 1 ? 'It has already ended' : `All ${rows.length} have already ended`;
 }
 
-/** When cancelled work has ended. It may have succeeded before it stopped. */
+/** Cancelled work is complete when it has stopped, or has succeeded before it stopped. */
 export const untilStopped = {
   isDone: (status: string): boolean => ['stopped', 'success'].includes(statusMeaning(status)),
   mayHaveEnded: true,

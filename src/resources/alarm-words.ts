@@ -1,4 +1,4 @@
-/** The limits of the alarms, and the alarms of a past run, as lines. */
+/** Describes the limits of the alarms, and the alarms of a past run, in lines. */
 import { counted, percent } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
@@ -25,12 +25,12 @@ function limitWords(rules: AlarmRules): readonly string[] {
 
 function pastWords({ step, at, kind, value, words, overAtStep }: PastAlarm, timeOf: (ms: number) => string): string {
   const time = at === undefined ? 'time unknown' : `by ${timeOf(at)}`;
-  const where = step === undefined ? time : `step ${step}, ${time}`;
+  const place = step === undefined ? time : `step ${step}, ${time}`;
   const whole = kind === 'stall' ? `${words}: ${duration(value)} at least` : words;
-  return `${where}: ${whole}${overAtStep === undefined ? '' : `; over at step ${overAtStep}`}`;
+  return `${place}: ${whole}${overAtStep === undefined ? '' : `; over at step ${overAtStep}`}`;
 }
 
-/** @param timeOf epoch milliseconds in words */
+/** @param timeOf describes an instant in epoch milliseconds */
 export function reportLines(
   { alarms, unjudged }: PastReport,
   rules: AlarmRules,

@@ -1,6 +1,4 @@
-/**
- * Judges a run by the alarms, as of the last reads. Data that was not read neither raises nor ends an alarm. Pure.
- */
+/** Judges a run by the alarms, as of the last reads. Missing data neither raises nor ends an alarm. Pure. */
 import { minOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -37,25 +35,25 @@ export interface Alarm {
   /** The value beyond the limit: milliseconds of a stall, otherwise a reward or a share. */
   readonly value: number;
   readonly limit: number | Range;
-  /** Why it holds, with numbers. */
+  /** The reason, with numbers. */
   readonly words: string;
-  /** How long a stall has lasted, as of the last read of the steps. */
+  /** The duration of a stall, as of the last read of the steps. */
   readonly lasted?: Silence | undefined;
 }
 
 /** The time without a new step, as of the last read of the steps. */
 export interface ReadSilence {
-  /** Milliseconds, at the least. */
+  /** The minimum, in milliseconds. */
   readonly ms: number;
-  /** How long it was to the user. */
+  /** The estimate that users see. */
   readonly lasted?: Silence;
-  /** The usual milliseconds per step until then; undefined if unknown. */
+  /** The usual milliseconds per step before; undefined if unknown. */
   readonly stepMs: number | undefined;
   /** The finished steps. */
   readonly step: number;
 }
 
-/** The data read for a run. Missing parts were not read; `null` means that there is nothing to judge. */
+/** The data read for a run. Missing parts were not read; `null` has nothing to judge. */
 export interface Reading {
   readonly silence?: ReadSilence | null | undefined;
   readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
@@ -70,25 +68,25 @@ interface Rollouts {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
   readonly failed: number | undefined;
-  /** The rollouts by a read of them, where the progress does not count the failed ones. */
+  /** The ends read from the list of rollouts, if the progress does not count failed ones. */
   readonly ends?: RolloutEnds | undefined;
-  /** Its rewards by a read after the end. */
+  /** The number of rewards, read after the end. */
   readonly rated?: number | undefined;
   /** Missing rewards may still come. */
   readonly mayFollow?: boolean;
-  /** It was cancelled or failed, and may have left rollouts out. */
+  /** The run was cancelled or failed, and may not have started all rollouts. */
   readonly isStopped?: boolean;
-  /** Rollouts that have ended: with a reward, failed, or completed without a score. */
+  /** Ended rollouts: with a reward, failed, or completed without a score. */
   readonly ended: number | undefined;
   readonly isOver: boolean;
 }
 
-/** The alarms that could be judged; undefined for one that does not hold. */
+/** The judged alarms; undefined if an alarm does not hold. */
 export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
-/** A run may pause this long, e.g. to save a checkpoint. */
+/** A pause of this length is normal, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
-/** Fewer rollouts are too small a sample, unless the run has no more. */
+/** Minimum number of rollouts to judge, unless the run has no more. */
 export const fewestRollouts = 20;
 
 /** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */
@@ -113,15 +111,15 @@ function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): 
   };
 }
 
-/** Cached: an interval takes about a millisecond, and the same means are judged repeatedly. */
+/** Cached, because an interval takes about a millisecond, and the same means are judged repeatedly. */
 const intervalOf = perObject((mean: HeldOutMean) => perObject((range: Range) => intervalOfHeldOut(mean, range)));
 
-/** Whether the newest means are certainly below the best one: each interval lies wholly below that of the best. */
+/** The alarm if the newest means are certainly below the best one: their intervals lie wholly below its interval. */
 function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
-  // A round that has only begun would end the alarm, which its end would raise again.
+  // Skip a round that has only begun: it would end the alarm until its end raises it again.
   const newest = (recent.at(-1)?.isUnfinished ? recent.slice(0, -1) : recent).slice(-count);
   const last = newest.at(-1);
-  // The upper limit of a mean is never below the mean itself.
+  // Decide without intervals if possible: the upper limit of a mean is never below the mean.
   if (!last || newest.length < count || newest.some(mean => mean.reward >= best.reward)) return undefined;
   const low = intervalOf(best)(range)?.low;
   if (low === undefined) return undefined;
@@ -152,9 +150,9 @@ interface Failed {
   readonly failed: number;
   readonly ended: number;
   readonly isAll: boolean;
-  /** More may have failed: the ones whose reward may still come. */
+  /** More may have failed: rollouts whose rewards may still come. */
   readonly isLeast?: boolean | undefined;
-  /** The ones among them that the service does not list. */
+  /** The number of failed rollouts that the service does not list. */
   readonly lost?: number | undefined;
   readonly step?: number | undefined;
 }
@@ -162,14 +160,14 @@ interface Failed {
 function failuresOf({ failed, ended, isAll, lost, step }: Failed, limit: number): Alarm | undefined {
   const share = failed / ended;
   if (!(share > limit) || (ended < fewestRollouts && !isAll)) return undefined;
-  const what = lost ? 'failed or have no reward' : 'failed';
-  const words = `${failed} of ${counted(ended, 'rollout')} ${what} (${percent(share)}), more than ${percent(limit)}`;
+  const verb = lost ? 'failed or have no reward' : 'failed';
+  const words = `${failed} of ${counted(ended, 'rollout')} ${verb} (${percent(share)}), more than ${percent(limit)}`;
   return { kind: 'failed rollouts', step, value: share, limit, words };
 }
 
 /**
- * The counts of the progress, or else those of a read of the rollouts. Services may list only rollouts with a reward:
- * once the run has ended and no late reward may follow, one without a reward that is not listed as ended counts as
+ * The counts of the progress, or else of the list of rollouts. Services may list only rollouts with a reward: once the
+ * run has ended and no late reward may follow, a rollout that has no reward and is not listed as ended counts as
  * failed.
  */
 function endsOf({ failed, ended, ends, rated, isOver, isStopped, ...rewards }: Rollouts) {
@@ -185,7 +183,7 @@ function endsOf({ failed, ended, ends, rated, isOver, isStopped, ...rewards }: R
 }
 
 function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
-  // A round that has only begun says nothing yet.
+  // Ignore a round that has only begun.
   const isOver = (round: Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'>): boolean =>
     !round.isUnfinished || round.haveAllEnded === true;
   if (lost && (isOver(lost) || lost.failed >= fewestRollouts)) {
@@ -211,7 +209,7 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
 export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdicts {
   const verdicts = new Map<AlarmKind, Alarm | undefined>();
   const { silence, heldOut, trainer, rollouts } = reading;
-  // Without a pace, as at the next start until its checkpoints are read, a silence neither begins nor ends a stall.
+  // Without a pace, e.g. after a start until the checkpoints are read, a silence neither begins nor ends a stall.
   if (silence !== undefined && (silence?.stepMs !== undefined || !silence || rules.silentMs !== undefined))
     verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
   if (heldOut?.recent?.length) {
@@ -260,7 +258,7 @@ export const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done
   ...{ mean, graded, failed, ends, ended: doneWith(done, graded), isOver: hasEnded(status) },
 });
 
-/** Whether the counts that the alarms of an ended evaluation need were not read: lists lack them. */
+/** Whether the number of failed rollouts, for the alarms of an evaluation, is unknown: lists lack it. */
 export const lacksFailed = ({ kind, failed }: Pick<KnownResource, 'kind' | 'failed'>): boolean =>
   kind === 'run' && failed === undefined;
 

@@ -1,4 +1,4 @@
-/** Who can answer the prompt of a rollout: its base model, and deployed checkpoints. */
+/** Finds the models that can answer the prompt of a rollout: its base model, and deployed checkpoints. */
 import type { Deployment } from '../contract/deployments.ts';
 import type { Checkpoint } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -18,7 +18,7 @@ export interface Answerers {
   readonly checkpoint: string | undefined;
   /** The training run of the checkpoint. */
   readonly training: string | undefined;
-  /** Who answers, or why a checkpoint cannot; sentences. */
+  /** Sentences about the models, and why a checkpoint cannot answer. */
   readonly words: string;
 }
 
@@ -29,11 +29,11 @@ export function checkpointName(checkpointId: string, deployments: readonly Deplo
   return deployment && chatName(deployment);
 }
 
-/** The checkpoint of a rollout in training: the last one committed by its step, or the last of all. */
+/** The checkpoint of a rollout in training: the last one up to its step, or the last of all. */
 function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | undefined): Checkpoint | undefined {
-  const by =
+  const earlier =
     step == null ? undefined : checkpoints.findLast(({ step_index }) => step_index != null && step_index <= step);
-  return by ?? checkpoints.at(-1);
+  return earlier ?? checkpoints.at(-1);
 }
 
 /** @throws ServiceError */

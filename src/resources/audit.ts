@@ -21,13 +21,14 @@ import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
-  /** The data that was read, in words, with how much of it could not be. */
+  /** How much data was read, and how many reads failed, in words. */
   readonly read: string;
   readonly unread: readonly Unread[];
 }
 
-/** A step or a rollout that could not be read. */
+/** Data that could not be read. */
 interface Unread {
+  /** `Step 3`, `The trainer rewards`. */
   readonly what: string;
   readonly error: ServiceError;
 }
@@ -55,7 +56,7 @@ async function readTexts(
   return read;
 }
 
-/** Why an answer in it was cut off: an agent may go on after that. */
+/** The finish reason of a cut-off answer, which may not be the last: an agent may continue after it. */
 const cutOffOf = ({ steps }: Trajectory): string | undefined =>
   (steps ?? [])
     .flatMap(({ messages }) => messages ?? [])
@@ -78,8 +79,8 @@ const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajec
   }));
 
 /**
- * Audits a run from at most 60 of its steps and the texts of at most 48 rollouts. What the service does not offer is left
- * out.
+ * Audits a run by at most 60 of its steps and the texts of at most 48 rollouts. Leaves out data that the service does
+ * not offer.
  *
  * @throws ServiceError
  */

@@ -1,6 +1,6 @@
 /**
- * The baseline of a benchmark: the evaluation run that the others are compared with. The user chooses it; this machine
- * remembers it for each benchmark of a service.
+ * The baseline of a benchmark: the evaluation run with which other runs are compared. The user chooses it, and this
+ * machine remembers it per benchmark of a service.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
@@ -45,19 +45,19 @@ export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, displa
   return isOn ? `${name} is the baseline of its benchmark` : `${name} is no longer the baseline`;
 }
 
-/** How a run differs from the baseline of its benchmark. */
+/** The difference of a run from the baseline of its benchmark. */
 export interface FromBaseline {
   readonly baseline: string;
   readonly isBaseline: boolean;
   /**
-   * Its mean minus that of the baseline, over the tasks in both: means over other tasks may differ the other way.
-   * Undefined if there are none; absent until the rewards of both are read.
+   * Its mean minus the mean of the baseline, over the tasks in both. Undefined if there are none; absent until the
+   * rewards of both are read.
    */
   readonly difference?: number | undefined;
   readonly interval?: Interval | undefined;
 }
 
-/** A run of a list with its difference to the baseline, if there is one. */
+/** A run of a list with its difference from the baseline, if there is one. */
 export type BasedRun = MeasuredRun & { readonly from_baseline?: FromBaseline | undefined };
 
 /** A run, and its rewards if they were read. */
@@ -80,7 +80,7 @@ export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: Co
 
 const meanIn = (run: MeasuredRun): RecordedMean => ({ mean: listedMean(run), graded: listedCount(run) ?? undefined });
 
-/** The remembered difference, if both runs still have the rewards that it was read from. */
+/** The remembered difference, if it is still valid for the rewards of both runs. */
 export function knownFromBaseline(
   known: RunDifference | undefined,
   { base, run }: { readonly base: MeasuredRun; readonly run: MeasuredRun },
@@ -124,7 +124,7 @@ export const certaintyQueryOf = (known: KnownResource): AnyQuery =>
 /** The mean so far of a running run. */
 export const soFarQueryOf = (known: KnownResource): AnyQuery => runSoFarQuery(known.id, extentOfKnown(known));
 
-/** The rewards of an ended baseline, which all runs of a list are compared with. */
+/** The rewards of an ended baseline. */
 const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({
   key: evaluationKeys.rewards(known.id, { mean: known.mean, graded: known.graded }),
   observes: ({ certainty }) => observationOf(known.id, certainty),
@@ -160,7 +160,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   const isCurrent = (difference: RunDifference | undefined): difference is RunDifference =>
     difference !== undefined && isDifferenceOf(difference, { baseline, means, range: compare.rewardRange });
   if (isCurrent(known.difference) || base.gone || isRunning(base.status)) return [];
-  // Another program may have read it, or the list is that of an earlier start.
+  // Another program or an earlier start may have read the difference.
   const kept = rememberedDifference(remembered, known.id, known.status);
   const query: LiveQuery<DifferenceRead> = {
     key: evaluationKeys.difference(known.id, baseline, means),
@@ -174,7 +174,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
         ofBase ?? readBase.read(context),
         readRunRewards(known.id, context, extentOfKnown(known)),
       ]);
-      // Without its status or total there is no interval, and this may change.
+      // Without the status or the total there is no interval, but the next read may have both.
       if (fresh.unread) throw fresh.unread;
       const runOf = (id: string, rewards: ReadRewards): RewardedRun => ({ run: { eval_run_id: id }, rewards });
       const from = fromBaseline(runOf(baseline, base), runOf(known.id, fresh), compare);
@@ -185,13 +185,13 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   return isCurrent(kept) ? [read] : [{ known: base, query: readBase }, read];
 }
 
-/** A run without a difference is the baseline, shares no task with it, or has not been read. */
+/** Empty if the difference is unread, or the run shares no task with the baseline. */
 const differenceText = ({ from_baseline: from }: BasedRun): string => {
   if (!from) return '';
   return from.isBaseline ? 'baseline' : from.difference === undefined ? '' : difference(from.difference);
 };
 
-/** Whether the difference of an ended run with a mean is yet to be read. */
+/** Whether the difference of an ended run with a mean has not been read yet. */
 function isUnread(row: BasedRun): boolean {
   const { from_baseline: from, status } = row;
   if (!from || from.isBaseline || 'difference' in from) return false;

@@ -1,4 +1,4 @@
-/** Benchmarks, the images of their tasks, and the runtimes that run them. */
+/** Benchmarks, the images of their tasks, and the runtimes of the images. */
 
 import { errorMessage } from '../base/errors.ts';
 import type {
@@ -57,7 +57,7 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     width: 6,
     align: 'right',
     value: row => countOf(row.eval_run_count),
-    // `none` would say that there is none.
+    // The number is unknown, so do not show `none`.
     text: row => (countOf(row.eval_run_count) === undefined ? '?' : count(row.eval_run_count)),
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
@@ -245,15 +245,12 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-/** The reason that a failed part of a benchmark gives for a missing secret. */
+/** A missing secret as a failed part of a benchmark. */
 export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
 
-/**
- * The facts plus readiness: what is missing, and what cannot be graded. Just the facts if the service does not report
- * it.
- */
+/** The facts with the readiness and its warnings, if the service reports these. */
 async function withReadiness(row: Benchmark, context: QueryContext): Promise<WholeFacts> {
   const facts = benchmarkFacts(row);
   try {
@@ -281,7 +278,7 @@ function failedImages({ images }: BenchmarkImages): string[] {
     });
 }
 
-/** If images are not listed, the counts tell how many failed. */
+/** The number of failed images, for services that do not list images. */
 function failedCounts({ unready_task_image_counts: counts }: Readiness): string[] {
   return Object.entries(counts ?? {}).flatMap(([status, images]) =>
     images && statusMeaning(status) === 'failure' ? [`${counted(images, 'image')} failed`] : [],

@@ -61,21 +61,20 @@ export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): 
   return kind === undefined || !get ? undefined : { kind, id: idOf(resource, row), label: labelOf(resource, row) };
 }
 
-/** Where a pinned or watched resource opens; undefined for an unknown kind. */
+/** The place of a pinned or watched resource; undefined for an unknown kind. */
 export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined {
   const resource = resourceOfKind(kind);
   return resource && recordPlace(resource, id, label);
 }
 
-/** The trail from its section to a record, or to the place its name opens; undefined if it cannot be opened. */
+/** The trail from a section to a record, or to the place of its name; undefined if it cannot be opened. */
 export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
   const place = resource.get ? recordPlace(resource, id, label) : label && resource.placeOfName?.(label);
   return place ? [listPlace(resource), place] : undefined;
 }
 
 /**
- * Where a reference opens: at its record, otherwise in the list that shows it. Undefined if it is part of an unknown
- * resource.
+ * The place of a reference: its record, or else the list that has it. Undefined if it is part of an unknown resource.
  *
  * @param label its name, if known
  */

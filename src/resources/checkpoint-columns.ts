@@ -1,4 +1,4 @@
-/** The measurements that decide between the checkpoints of a training run: held-out rewards and evaluations. */
+/** The measurements by which users choose between checkpoints: held-out rewards and evaluations. */
 import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -26,27 +26,25 @@ interface Evaluations {
   readonly runs: number;
   /** Over all rewards; over the runs if one of them does not report its number of rewards. */
   readonly mean: number;
-  /** The number of these rewards; undefined if one of the runs does not report it. */
+  /** The number of all rewards; undefined if one of the runs does not report it. */
   readonly rewards: number | undefined;
-  /** Only for a single evaluation: more of them repeat the same tasks, and say no more about other tasks. */
+  /** Only for a single evaluation: several repeat the same tasks, so they tell no more about other tasks. */
   readonly interval: Interval | undefined;
 }
 
 /** A checkpoint with its measurements. */
 export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
-  /** The highest held-out reward of the checkpoints; the latest of equal ones. */
+  /** Whether it has the highest held-out reward of the checkpoints, and is the latest of equal ones. */
   readonly is_best?: boolean | undefined;
-  /** See `betterThan`, on the checkpoint with the highest held-out reward. */
+  /** Set on the best checkpoint, see `betterThan`. */
   readonly better?: Better | undefined;
-  /** The steps of the other checkpoints with the same held-out reward, on the latest of them, which is the best. */
+  /** Set on the best checkpoint: the steps of earlier ones with the same held-out reward. */
   readonly ties?: readonly number[] | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
 
-/**
- * The ended evaluations of a checkpoint on the split of the newest one: means on different tasks are not comparable.
- */
+/** Combines the ended evaluations on the split of the newest one: means on different tasks are not comparable. */
 function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
   const rated = runs.filter((run: MeasuredRun) => hasEnded(run.status) && listedMean(run) !== undefined);
   const [newest] = rated.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
@@ -81,15 +79,15 @@ export function withMeasured<Row extends Checkpoint>(
     const is_best = known.length > 1 && held_out !== undefined && held_out === best;
     const better = held_out !== undefined && held_out === best ? betterThan(best, heldOut) : undefined;
     const ties = is_best ? tiedSteps(best, known) : [];
-    const of = { ...(is_best && { is_best }), ...(better && { better }), ...(ties.length > 0 && { ties }) };
-    return { ...row, held_out, evaluations, ...of };
+    const rank = { ...(is_best && { is_best }), ...(better && { better }), ...(ties.length > 0 && { ties }) };
+    return { ...row, held_out, evaluations, ...rank };
   });
 }
 
-/** Steps that are named one by one. */
+/** Maximum number of steps to name one by one. */
 const mostNamed = 4;
 
-/** `ties with step 40, 60; the latest is taken`; empty without ties. */
+/** `ties with step 40, 60: the latest is taken`; empty without ties. */
 export function tieWords(ties: readonly number[]): string {
   if (ties.length === 0) return '';
   const others = ties.length > mostNamed ? ` and ${ties.length - mostNamed} others` : '';
@@ -111,7 +109,7 @@ export function betterWords(better: Better): string {
   }
 }
 
-/** `best`, or `below step 0` where another step is better; empty for the other checkpoints. */
+/** `best`, or `below step 0` if another step is better; undefined for other checkpoints. */
 export function bestCell({ held_out, is_best, better }: Measured): string | undefined {
   if (!better || better.why === 'incomplete' || better.why === 'lost samples') return is_best ? 'best' : undefined;
   return `${better.reward === held_out?.reward ? 'equals' : 'below'} step ${better.step}`;
@@ -146,7 +144,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
   ];
 }
 
-/** `0.755`, or `0.755?` for the mean of several means, which may be another once their numbers of rewards are known. */
+/** `0.755`, or `0.755?` for a mean of several means with unknown numbers of rewards. */
 const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
   `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
 
@@ -157,11 +155,11 @@ function evaluatedOf({ runs, rewards }: Evaluations): string {
 }
 
 /** `evaluated 0.755 n=233 in 3 runs`, without the runs for a single one. */
-export const evaluatedWords = (of: Evaluations): string =>
+export const evaluatedWords = (evaluations: Evaluations): string =>
   [
-    `evaluated ${evaluatedMean(of)}`,
-    of.rewards === undefined ? '' : `n=${of.rewards}`,
-    of.runs > 1 ? `in ${of.runs} runs` : '',
+    `evaluated ${evaluatedMean(evaluations)}`,
+    evaluations.rewards === undefined ? '' : `n=${evaluations.rewards}`,
+    evaluations.runs > 1 ? `in ${evaluations.runs} runs` : '',
   ]
     .filter(Boolean)
     .join(' ');

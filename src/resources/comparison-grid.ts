@@ -1,4 +1,4 @@
-/** Compares several evaluation runs with one baseline, and by task. */
+/** Compares several evaluation runs with a baseline, overall and by task. */
 import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
 import type { Column } from '../present/column.ts';
@@ -25,19 +25,19 @@ export const mostCompared = 8;
 
 /** A run of a grid. */
 export interface GridRow extends ComparedRun {
-  /** Stands for the run above its column of tasks: `A`. */
+  /** Names the run above its column of tasks: `A`. */
   readonly letter: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
   /** The comparison with the baseline. */
   readonly compared: ComparedRuns;
-  /** The number of similar tasks that would show half of the difference; undefined if out of reach. */
+  /** The number of similar tasks that would confirm half of the difference; undefined if out of reach. */
   readonly tasksForHalf: number | undefined;
 }
 
 export interface Grid {
   readonly rows: readonly GridRow[];
-  /** The confidence of each interval, chosen so that all hold together with the usual confidence. */
+  /** The confidence of each interval, so that all hold together with the usual confidence. */
   readonly confidence: number;
 }
 
@@ -72,9 +72,7 @@ export function familyWords({ rows, confidence }: Grid, together: number): strin
   return `CI ${percent(confidence)} each, so all ${comparisons} hold with ${percent(together)} (Bonferroni)`;
 }
 
-/**
- * Adds what the verdicts of the table leave out: why a run is undecided, or the tasks and the condition of its verdict.
- */
+/** The details that the table leaves out: why a run is undecided, or the tasks and the condition of its verdict. */
 export function gridVerdicts({
   rows,
 }: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
@@ -93,7 +91,7 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
     { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
-    // The difference is that of the means over the tasks in both.
+    // Show the mean over the tasks in both runs, so that DIFF is the difference of the means.
     {
       ...numberColumn<GridRow>('mean', 'MEAN', row => (row.isBase ? row.mean.mean : row.compared.paired.new)),
       bestFirst: true,
@@ -163,14 +161,14 @@ export interface GridTask {
   readonly spread: number | undefined;
 }
 
-/** The tasks of all runs, the largest spread first. */
+/** The tasks of all runs, largest spread first. */
 export function gridTasks(runs: readonly ComparedRun[]): readonly GridTask[] {
   const ids = [...new Set(runs.flatMap(({ read }) => taskIds(read.rewards)))];
   const tasks = runs.map(({ read }) => rewardsByTask(read).tasks);
   return ids
     .map(task_id => {
-      const means = tasks.map(of => {
-        const rollouts = of.get(task_id);
+      const means = tasks.map(byTask => {
+        const rollouts = byTask.get(task_id);
         return rollouts && mean(ratedRewards(rollouts));
       });
       const known = means.filter(each => each !== undefined);
@@ -180,7 +178,7 @@ export function gridTasks(runs: readonly ComparedRun[]): readonly GridTask[] {
     .sort((one, other) => (other.spread ?? -1) - (one.spread ?? -1));
 }
 
-/** The columns of the tasks: one for each run, under its letter. */
+/** The columns of the tasks, with one per run, titled with its letter. */
 export function taskColumns(rows: readonly GridRow[]): readonly Column<GridTask>[] {
   return [
     { id: 'task', title: 'TASK', width: { min: 12, max: 60, grow: 1 }, value: row => row.task_id },

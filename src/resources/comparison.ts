@@ -1,4 +1,4 @@
-/** A comparison of two runs for display: its columns, its facts, and its verdict in words. */
+/** Shows a comparison of two runs: its columns, its facts, and its verdict in words. */
 
 import { minOf } from '../base/many.ts';
 import { otherSide, type Side, sides } from '../base/sides.ts';
@@ -23,7 +23,7 @@ import { counted, difference, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { modelWords } from './models.ts';
 
-/** The options of a comparison by the settings; the defaults without them. */
+/** The options of a comparison from the settings, or the defaults. */
 export const comparisonOptions = (settings: QueryContext['compare']): ComparisonOptions => ({
   ...comparisonDefaults,
   ...(settings && { equalWithin: settings.equalWithin, range: settings.rewardRange }),
@@ -44,7 +44,7 @@ export interface Comparability {
 }
 
 /**
- * Only rollouts of one benchmark are compared, because tasks of two benchmarks may share their names. Commands,
+ * Only rollouts of one benchmark are compared, because tasks of two benchmarks may have the same names. Commands,
  * screens, reports and the baseline all use this rule. The sentences have no full stop.
  */
 export function comparability(owners: readonly OfBenchmark[]): Comparability {
@@ -67,7 +67,7 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
   };
 }
 
-/** Two runs as compared, and the names of the tasks that neither has graded. */
+/** A comparison with the names of the tasks that neither run has graded. */
 export type NamedComparison = ComparedRuns & { readonly ungradedNames?: readonly string[] };
 
 /** @param tasks the rows of the `comparison` list */
@@ -78,7 +78,7 @@ export function compareRuns(
   const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
   const run = (side: Side): RunTasks => {
     const extent = tasks[0]?.runs[side];
-    // The service's own number takes precedence.
+    // The number from the service takes precedence.
     const returned = extent?.samplesPerTask?.isSent === false ? extent.samplesPerTask.each : undefined;
     const each = returned === undefined ? options.samplesPerTask : undefined;
     return {
@@ -133,7 +133,6 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
     value: row => row.difference,
     text: row => difference(row.difference),
   },
-  // The base run and the new run.
   columnOf(
     'n',
     'N',
@@ -143,7 +142,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
   ...sides.map(side => lowestColumn(side)),
 ];
 
-/** A task in both runs, and the rollout it opens. */
+/** A task in both runs, and the rollout that it opens. */
 export function comparedFacts(task: ComparedTask): readonly Fact[] {
   const side = (name: Side): string => {
     const rollouts = task.rollouts[name];
@@ -170,7 +169,7 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
 
 const mostNamed = 5;
 
-/** `a, b, c, d, e and 3 more in neither run`; empty if each task of both has a reward in one of them. */
+/** `a, b, c, d, e and 3 more in neither run`; empty if every common task has a reward in one of the runs. */
 export function ungradedWords({ ungradedNames: names = [] }: NamedComparison): string {
   if (names.length === 0) return '';
   const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
@@ -184,7 +183,7 @@ function runWords(run: EvalRun, mean: TaskMean): string {
   return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
 }
 
-/** Two runs as compared: their means, the difference with its interval, and the verdict. */
+/** A comparison: the means, the difference with its interval, and the verdict. */
 export function comparisonFacts(
   base: EvalRun,
   fresh: EvalRun,
@@ -226,10 +225,7 @@ function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMe
   return [toCome > 0 && `${toCome} to come`, failed > 0 && `${failed} that failed`].filter(Boolean).join(' and the ');
 }
 
-/**
- * The range of the mean over all possible missing rewards: `0.610 to 0.750 with the 4 missing`. Empty if none is
- * missing.
- */
+/** The bounds of a mean over all possible missing rewards, e.g. `0.610 to 0.750 with the 4 missing`. */
 export function boundsWords(run: TaskMean): string {
   const { unlistedRollouts, each, bounds } = run;
   if (bounds === undefined) return '';
@@ -241,27 +237,27 @@ export function boundsWords(run: TaskMean): string {
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
 /**
- * `0.710 of 28 tasks`, or `0.710 of 28 tasks, 112 rollouts`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`, or `0.710 of 28
- * tasks, 28 rollouts, total unknown`.
+ * `0.710 of 28 tasks`, or `0.710 of 28 tasks, 112 rollouts`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750
+ * with the 4 missing`, or `0.710 of 28 tasks, 28 rollouts, total unknown`.
  */
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;
   if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
-  const of = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
-  if (rollouts === 0 || (rated === rollouts && rollouts === tasks && !isUncounted)) return of;
+  const words = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
+  if (rollouts === 0 || (rated === rollouts && rollouts === tasks && !isUncounted)) return words;
   const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
-  return [`${of}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');
+  return [`${words}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');
 }
 
 /**
- * The means that the difference compares: `over the 12 of 30 tasks in both: base 0.350, new 1.00`; empty if these are
- * all tasks of both runs.
+ * The means over the compared tasks: `over the 12 of 30 tasks in both: base 0.350, new 1.00`; empty if these are all
+ * tasks of both runs.
  */
 export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: ComparedRuns): string {
   if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';
   const shared = tasks - unsure;
-  const of = shared > pairs ? `${pairs} of ${counted(shared, 'task')}` : counted(pairs, 'task');
-  return `over the ${of} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
+  const compared = shared > pairs ? `${pairs} of ${counted(shared, 'task')}` : counted(pairs, 'task');
+  return `over the ${compared} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
 }
 
 /** The confidence of an interval: `95%`. */
@@ -273,8 +269,8 @@ export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string 
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 
 /**
- * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if one of them may not be a common task; empty if all
- * have.
+ * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if some may not be common tasks; empty if all have
+ * rewards.
  */
 const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>
   lacking === 0

@@ -1,4 +1,4 @@
-/** The curves of a training run in words. */
+/** Describes the curves of a training run in words. */
 import { emptyCurve, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
@@ -9,7 +9,7 @@ import { diagnosticsOf } from './diagnostics.ts';
 import { curveName, heldOutWords } from './held-out-words.ts';
 
 /**
- * The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. A curve that could not
+ * The held-out curve, the trainer's curve and its diagnostics, in lines with indented details. A curve that could not
  * be read is undefined.
  */
 export function trainingCurveWords(

@@ -1,6 +1,4 @@
-/**
- * Defines a resource: how it is listed, read and shown. Declared once, for the screen, line mode and the command line.
- */
+/** Declares a resource once, for the screen, line mode and the command line: how to list, read and show it. */
 import type { Cell, Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import { type Fact, unreadableFacts } from '../present/fact.ts';
@@ -23,7 +21,7 @@ export interface Advice {
 /** The facts of a record, and the data behind them. */
 export interface WholeFacts {
   readonly facts: readonly Fact[];
-  /** Whether the mean of its rewards is among them. */
+  /** Whether the facts include the mean of its rewards. */
   readonly hasMean?: boolean;
   /** An additional response, which may have unreadable rows. */
   readonly answer?: unknown;
@@ -33,7 +31,7 @@ export interface WholeFacts {
   readonly fields?: object;
 }
 
-/** The extra columns of a list: they take requests for each row, or depend on the rows. */
+/** The extra columns of a list, which take requests per row, or depend on the rows. */
 export interface Measures<Row> {
   /** All columns of a list with these rows. Permanent columns keep their ids for any rows. */
   readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
@@ -41,9 +39,9 @@ export interface Measures<Row> {
   readonly costly: readonly string[];
   /** A nested value of a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
-  /** Adds the remembered measurements of the rows, without a request. */
+  /** Adds remembered measurements to the rows, without a request. */
   readonly remembered?: (rows: readonly Row[], context: QueryContext) => readonly Row[];
-  /** Reads the data for these columns and adds it to the rows. */
+  /** Reads the data of these columns and adds it to the rows. */
   readonly read: (
     rows: readonly Row[],
     columns: ReadonlySet<string>,
@@ -52,41 +50,41 @@ export interface Measures<Row> {
   ) => Promise<readonly Row[]>;
 }
 
-/** The list whose rows are measured. */
+/** How to measure the rows of a list. */
 export interface MeasuredList {
   readonly scope: Scope;
   /** The range of rewards in the settings. */
   readonly range: Range;
-  /** The id of the run to compare with, if not the baseline of the benchmark. */
+  /** The id of the run to compare with; by default, the baseline of the benchmark. */
   readonly baseline?: string | undefined;
   /**
-   * Called for each row that cannot be measured; without it, one is enough to fail.
+   * Called for each row that cannot be measured. Without it, the first such row is an error.
    *
    * @param isOfAll whether no other row can be measured either
    */
   readonly onUnread?: ((row: object, error: ServiceError, isOfAll: boolean) => void) | undefined;
-  /** After this long without an answer, the remaining rows stay unread; in milliseconds, unlimited if missing. */
+  /** Time without an answer after which the remaining rows stay unread; in milliseconds, unlimited if missing. */
   readonly silentMs?: number | undefined;
-  /** The first value is awaited for longer, because without any there is nothing to show. */
+  /** Waits for the first value without a limit, because there would be nothing to show. */
   readonly needsOne?: boolean;
-  /** Why no row of an earlier page could be measured: nothing is requested, and remembered values are shown. */
+  /** Why no row of an earlier page could be measured. Then nothing is requested, and remembered values are shown. */
   readonly failure?: ServiceError | undefined;
 }
 
 /** The declaration of a resource with rows of type `Row`. */
 export interface ResourceOf<Row> {
   /**
-   * Plural, singular and short names; unique among all resources. The first one names the list in the palette and on
-   * the command line.
+   * Plural, singular and short names, unique among all resources. The first names the list in the palette and on the
+   * command line.
    */
   readonly names: readonly [string, string, ...string[]];
   /** Position among the sections and wherever resources are listed, lowest first; last if missing. */
   readonly order?: number;
-  /** Matches its ids: the document's examples, and those of other services. */
+  /** Matches its ids, in the document's examples and on other services. */
   readonly idPattern?: RegExp;
   /**
-   * The kind under which it is remembered and, if it can be read, pinned and watched; without one, it is none of these.
-   * Stored on disk, so it must not change.
+   * The kind under which it is remembered and, if it has `get`, pinned and watched. Without a kind, it is none of
+   * these. Stored on disk, so it must not change.
    */
   readonly kind?: string;
   readonly scopes?: readonly ScopeName[];
@@ -95,9 +93,9 @@ export interface ResourceOf<Row> {
   /** Whether the command line can address a row despite `needs`, e.g. a checkpoint as `first@6`. */
   readonly hasAddress?: true;
   readonly list: (scope: Scope) => ListSource<Row>;
-  /** Reads one by id. Without it, a record cannot be opened. */
+  /** Reads a record by id. Without it, records cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
-  /** Reads one without its large parts, if it has any. */
+  /** Reads a record without its large parts, if it has any. */
   readonly brief?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
   readonly measures?: Measures<Row>;
@@ -109,19 +107,19 @@ export interface ResourceOf<Row> {
   /** The name of a row, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
   /**
-   * How the command line finds a row by its label: by default anywhere; `qualified`: only after the name of the
-   * resource, because many rows share a label; `never`: by its id only.
+   * Whether the command line finds a row by its label alone, the default; only after the name of the resource
+   * (`qualified`), because many rows share a label; or only by its id (`never`).
    */
   readonly findsLabel?: 'qualified' | 'never';
   /** The value that narrows another list to this row, if not its id. */
   readonly scopeValue?: (row: Row) => string | null | undefined;
   /** Id of the parent, e.g. the benchmark of a run. */
   readonly parent?: (row: Row) => string | null | undefined;
-  /** Where a row opens, if not at its record. */
+  /** The place that a row opens, if not its record. */
   readonly place?: (row: Row) => Place;
-  /** The same for the name by which other records refer to it, e.g. the name of a dataset. */
+  /** The place of a row by the name in other records, e.g. the name of a dataset. */
   readonly placeOfName?: (name: string) => Place;
-  /** A field that counts rows of another kind, e.g. a benchmark's runs. If it changes, their list is read again. */
+  /** A count of rows of another kind, e.g. the runs of a benchmark. When it changes, their list is read again. */
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
   /** The status of a row, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
@@ -142,10 +140,10 @@ export interface ResourceOf<Row> {
 export type Resource = ResourceOf<object>;
 
 /** Declares a resource. By default, every answer reports its name and status, and watching it reads its record. */
-export function defineResource<Row extends object>(given: ResourceOf<Row>): ResourceOf<Row> {
-  const { facts, wholeFacts } = given;
+export function defineResource<Row extends object>(declaration: ResourceOf<Row>): ResourceOf<Row> {
+  const { facts, wholeFacts } = declaration;
   const declared: ResourceOf<Row> = {
-    ...given,
+    ...declaration,
     facts: row => [...facts(row), ...unreadableFacts(row)],
     ...(wholeFacts && {
       wholeFacts: async (row, context) => {
@@ -159,7 +157,7 @@ export function defineResource<Row extends object>(given: ResourceOf<Row>): Reso
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
     const named = { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
-    // Only the list knows rows that cannot be read alone, so it remembers and forgets them.
+    // Rows that cannot be read alone are remembered from their list.
     return get ? named : { ...named, record: row as Readonly<Record<string, unknown>> };
   };
   const onlyNames = get !== undefined && status === undefined;
@@ -190,16 +188,16 @@ export const isReadAlone = ({ needs, hasAddress }: Pick<Resource, 'needs' | 'has
 /** The singular in a sentence, e.g. `training run`. */
 export const wordFor = ({ names }: Pick<Resource, 'names'>): string => names[1].replaceAll('-', ' ');
 
-/** The plural in a sentence, e.g. `training runs`, whose list is named `training`. */
+/** The plural in a sentence, e.g. `training runs`, although the list is named `training`. */
 export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
   const [many, one] = names;
   return one.startsWith(many) ? `${wordFor({ names })}s` : many;
 };
 
 /**
- * How to find out whether work started although its answer was lost.
+ * How to find out whether work started although the answer was lost.
  *
- * @param command lists such work
+ * @param command the command that lists this work
  * @param isListed whether the service is known to list it
  */
 export function startedAdvice(resource: Pick<Resource, 'names'>, command: string, isListed = false): string {
@@ -235,7 +233,7 @@ export function listPlace(
   return { view: 'list', resource, ...(scope && { scope }), ...(label !== undefined && { label }) };
 }
 
-/** The place of a record known only by id, and perhaps by name. */
+/** The place of a record, by its id and, if known, its name. */
 export function recordPlace(
   { names: [resource] }: Pick<Resource, 'names'>,
   id: string,
@@ -248,12 +246,12 @@ export function idOf<Row extends object>({ list }: Pick<ResourceOf<Row>, 'list'>
   return list({}).id(row);
 }
 
-/** The label of a row: its name, or its id. */
+/** The name of a row, or else its id. */
 export function labelOf<Row extends object>(resource: Pick<ResourceOf<Row>, 'label' | 'list'>, row: Row): string {
   return resource.label?.(row) || idOf(resource, row);
 }
 
-/** Where a row opens; undefined if it does not. */
+/** The place that a row opens; undefined if it cannot be opened. */
 export function placeOf<Row extends object>(resource: ResourceOf<Row>, row: Row): Place | undefined {
   if (resource.place) return resource.place(row);
   if (!resource.get) return undefined;

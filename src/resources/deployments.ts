@@ -79,9 +79,9 @@ const deploymentColumns: readonly Column<Deployment>[] = [
 ];
 
 /**
- * The declared columns with those of the origin, by which deployments of one slug are told apart.
+ * The declared columns with the columns of the origin, which distinguish deployments with the same slug.
  *
- * @param isUnread whether the origin of a row is yet to be read
+ * @param isUnread whether the origin of a row has not been read yet
  */
 export function tracedColumns(
   range: Range,
@@ -105,14 +105,14 @@ function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact
   ];
 }
 
-/** The facts that distinguish a deployment if there is little room: its model, and since when it serves. */
+/** The facts that distinguish a deployment in little room: its model, and when it was deployed. */
 export const shortFacts = (deployment: Deployment): readonly Fact[] => [
   ...servedFacts(deployment),
   timeFact('deployed', deployment.completed_at),
 ];
 
 /**
- * @param before the deployment that served the slug before, if it is known
+ * @param before the deployment that served the slug before, if known
  * @param range the range of rewards in the settings
  */
 export function deploymentFacts(
@@ -143,7 +143,7 @@ export function deploymentFacts(
   ];
 }
 
-/** The facts with the origin, and with the deployment before it if this one answers. */
+/** The facts with the origin and, if the deployment is active, the deployment that it replaced. */
 async function withWholeOrigin(deployment: Deployment, context: QueryContext): Promise<WholeFacts> {
   const trace = async (row: Deployment): Promise<TracedDeployment> => {
     const from_run = await originOf(row, context).catch(error => unlessAborted(error, context));
@@ -152,7 +152,7 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
   const whole = await trace(deployment);
   const rows: Deployment[] = [];
   try {
-    // Only one that answers for its slug may have replaced another.
+    // Only an active deployment may have replaced another.
     const pages = deployment.is_active ? pagesOf(deployments, {}, context) : [];
     for await (const page of pages) pushAll(rows, page.rows);
   } catch (error) {
@@ -166,7 +166,7 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
   };
 }
 
-/** What cannot be read is left out. @throws the error if the user interrupts */
+/** Ignores an error of the service. @throws the error if the user interrupts */
 function unlessAborted(error: unknown, { signal }: QueryContext): undefined {
   if (signal.aborted || !(error instanceof ServiceError)) throw error;
 }
@@ -178,7 +178,7 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
 }
 
-/** The same, but undefined if it is not certain: it was not read, not in full, or only remembered. */
+/** Like `isInProduction`, but undefined if uncertain: the row was only remembered, or not read in full. */
 export function surelyInProduction(row: Deployment): boolean | undefined {
   if (rememberedAt(row) !== undefined || isUnreadable(row, 'is_active')) return undefined;
   if (isInProduction(row)) return true;
@@ -189,15 +189,15 @@ export function surelyInProduction(row: Deployment): boolean | undefined {
 
 /** The deployments of a checkpoint. */
 export interface Deployed {
-  /** The slugs. */
+  /** The slugs, in words. */
   readonly deployed: string;
   /** The first of the deployments. */
   readonly deployment_id: string;
 }
 
 /**
- * The slugs under which a checkpoint answers, those in production first and marked; undefined if there are none.
- * Remembered deployments are ignored: they may have ended.
+ * The slugs under which a checkpoint is deployed, with those in production first and marked; undefined if there are
+ * none. Ignores remembered deployments, which may have ended.
  */
 export function deployedAs(checkpointId: string, rows: readonly Deployment[]): Deployed | undefined {
   const served = rows.filter(
@@ -213,11 +213,11 @@ export function deployedAs(checkpointId: string, rows: readonly Deployment[]): D
 /** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
-/** Its name for chat: an inactive deployment does not answer for its slug. */
+/** The name of a deployment for chat. An inactive one does not serve its slug. */
 export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): string =>
   (is_active ? model_slug : undefined) ?? deployment_id;
 
-/** Adds the id and the step, because several deployments may share a slug. */
+/** The slug with the id and the step, because several deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
 /** The slug that a deployment serves, or may serve. */
@@ -239,14 +239,14 @@ const untilUndeployed: ChangeEnd<Deployment> = {
       const wasDemoted = wasActive === true && is_active === false;
       return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? undefined);
     } catch (error) {
-      // The path has worked before, so this 404 is about the record.
+      // The path has worked before, so this 404 concerns the record.
       if (isGone(error)) return gone;
       throw error;
     }
   },
 };
 
-/** For actions on a single, deployed deployment. */
+/** For actions on a single deployment that is up. */
 function served(rows: readonly Deployment[]): readonly Deployment[] | string {
   const one = single(rows);
   return typeof one === 'string' || one[0]?.status === 'DEPLOYED' ? one : 'It is not deployed';
@@ -366,7 +366,7 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** The id of a deployment, with the step it serves. */
+/** The id of a deployment, with the step of its checkpoint. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
   checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
 

@@ -1,8 +1,8 @@
-/** The diagnostics of a training step: a service's measurements besides the reward. */
+/** The diagnostics of training steps: the measurements of a service besides the reward. */
 import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-/** Names of the local service's diagnostics. Those of other services keep their field names. */
+/** The names of the local service's diagnostics. Diagnostics of other services keep their field names. */
 const diagnosticLabels = new Map([
   ['kl', 'KL to the base model'],
   ['entropy', 'entropy'],

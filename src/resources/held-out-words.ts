@@ -1,4 +1,4 @@
-/** Held-out rewards in words, with their samples and intervals, and the limits of their curve. */
+/** Describes held-out rewards in words, with their samples and intervals, and computes the limits of their curve. */
 
 import { perObject } from '../base/memo.ts';
 import type { HeldOutReward } from '../contract/training.ts';
@@ -19,7 +19,7 @@ interface Limits {
   readonly high: number;
 }
 
-/** The limits of a point, cached with its answer: an interval takes about a millisecond. */
+/** The limits of a point. Cached, because an interval takes about a millisecond. */
 const limitsOf = perObject((row: HeldOutReward) =>
   perObject((range: Range): Limits | undefined => {
     const [mean] = heldOutMeansOf([row]);
@@ -28,12 +28,12 @@ const limitsOf = perObject((row: HeldOutReward) =>
   }),
 );
 
-/** Computing more intervals would block the screen. */
+/** Maximum number of intervals to compute. More would block the screen. */
 const mostLimits = 200;
 
 /**
- * The 95% limits of the held-out means whose samples are known, of at most a few hundred evenly chosen points. There are
- * none if a mean is outside the range.
+ * The 95% limits of held-out means with a known number of samples, of at most a few hundred evenly chosen points. Empty
+ * if a mean is outside the range.
  */
 export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
   const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean => mean != null && isBeyond(mean, range);
@@ -68,20 +68,20 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
 
 /** `no value at 5 rounds since: all 112 rollouts of each failed` */
 export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, since = ''): string {
-  const which = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
-  return `no value at ${counted(rounds, 'round')}${since}: ${which} failed`;
+  const subject = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
+  return `no value at ${counted(rounds, 'round')}${since}: ${subject} failed`;
 }
 
-/** Why the last held-out reward is not the best although it is higher; empty if it is not. */
+/** Why the last held-out reward is not the best although it is higher; empty if it is not higher. */
 export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): string =>
   last.reward > best.reward
     ? betterWords({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
     : '';
 
-/** The best held-out reward. A separate split does not evaluate its own selection. */
+/** The best held-out reward, with a note on its optimism. A validation split needs no note: tests use other tasks. */
 export function bestWords(best: HeldOutMean, range: Range | undefined, last = best): string {
   const held = [heldOutWords(best, range), higherWords({ last, best })].filter(Boolean).join('; ');
-  // Training saves no checkpoint at step 0.
+  // There is no checkpoint of step 0.
   const words = best.step === 0 ? `${held}, before training: @best is the best of the checkpoints` : held;
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
 }
@@ -90,7 +90,7 @@ export function bestWords(best: HeldOutMean, range: Range | undefined, last = be
 export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
-/** Why a checkpoint was chosen as the best. An unfinished round is the best only if there is no other. */
+/** Why a checkpoint is the best. An unfinished round is the best only if none is finished. */
 export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
   [
     [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
@@ -110,7 +110,7 @@ export function heldOutInterval(held: HeldOutMean, range: Range | undefined): st
   return `held-out ${reward(held.reward)}, ${between}, ${counted(held.samples, samples)}`;
 }
 
-/** `of 104 samples`, `of 80 of 112 samples` if some are missing, or nothing if their number is unknown. */
+/** `of 104 samples`, `of 80 of 112 samples` if some are missing, or empty if the number is unknown. */
 function ofSamples({ samples, expected }: HeldOutMean): string {
   if (samples === undefined) return '';
   const isShort = expected !== undefined && samples < expected;

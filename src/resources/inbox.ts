@@ -1,4 +1,4 @@
-/** The events of the inbox in words and columns, for the screen and the command line. */
+/** Shows the events of the inbox in words and columns, on screen and on the command line. */
 import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -17,7 +17,7 @@ function eventWord(event: InboxEvent): string {
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
 }
 
-/** The same with the time that a stall has lasted: it holds for as long as it is in the inbox. */
+/** What happened, with the duration of a stall. A stall in the inbox is not over. */
 export function happenedWords(event: InboxEvent, now = Date.now()): string {
   const { since, atLeast } = event.detail;
   return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}${atLeast ? '+' : ''}`;
@@ -36,10 +36,10 @@ function lookOf(event: InboxEvent): StatusLook {
   return eventWord(event) === 'cancelled' ? 'stopped' : looks[sortOf(event)];
 }
 
-/** When it happened; preceded by `seen` if the service did not report the time. */
+/** The time of an event, after `seen` if the service did not report it. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** Its duration without its time in the queue, in milliseconds, if known. */
+/** The duration of the ended work without its time in the queue, in milliseconds, if known. */
 function tookMs({ what, at, isExact, detail }: InboxEvent): number | undefined {
   const from = beginOf(detail);
   return what !== 'end' || !isExact || from === undefined || at < from ? undefined : at - from;
@@ -50,7 +50,7 @@ function tookWords(event: InboxEvent): string {
   return ms === undefined ? '' : duration(ms);
 }
 
-/** Its last numbers: the held-out reward or the mean, and the progress. */
+/** The last numbers of an event: the held-out reward or the mean, and the progress. */
 export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
   const { measured, mean, graded, total, done, status } = detail;
   const isTraining = kind === 'training';
@@ -78,7 +78,7 @@ export const eventWords = (event: InboxEvent, range?: Range): string =>
     .filter(Boolean)
     .join(', ');
 
-/** `1 failed, 2 ended since 18:40:00 (33 in all)`: what is new, and the number of all; empty without events. */
+/** `1 failed, 2 ended since 18:40:00 (33 in all)`: the new events, and the number of all; empty without events. */
 export function summaryOf(inbox: Inbox): string {
   const events = inbox.list();
   const since = inbox.newSince ?? events.at(-1)?.at;
@@ -92,12 +92,12 @@ export function summaryOf(inbox: Inbox): string {
 export function eventFields(event: InboxEvent) {
   const { kind, id, label, at, isExact, detail } = event;
   const { status, reason, alarm, done, total, mean, graded, measured, startedAt } = detail;
-  const point = (of: NonNullable<typeof measured>['last'] | undefined) =>
-    of && {
-      step: of.step,
-      reward: of.reward,
-      samples: of.samples ?? null,
-      may_change: Boolean(of.isOld || of.isUnfinished),
+  const point = (held: NonNullable<typeof measured>['last'] | undefined) =>
+    held && {
+      step: held.step,
+      reward: held.reward,
+      samples: held.samples ?? null,
+      may_change: Boolean(held.isOld || held.isUnfinished),
     };
   return {
     at: new Date(at).toISOString(),
@@ -122,7 +122,7 @@ export function eventFields(event: InboxEvent) {
 /**
  * @param range the range of rewards in the settings
  * @param markOf the mark before the name
- * @param isNarrow whether there is little room: times are then ages
+ * @param isNarrow whether there is little room, so that times are shown as ages
  */
 export const inboxColumns = (
   range: Range,

@@ -33,9 +33,9 @@ export interface LookedAt extends KnownResource {
   readonly heldOut: string | undefined;
   /** The best one. */
   readonly bestHeldOut: string | undefined;
-  /** Why its work waits, if the service says so. */
+  /** Why its work waits, if the service reports it. */
   readonly waits: string | undefined;
-  /** Messages about responses that could not be read and were left out. */
+  /** Messages about unreadable responses, which were left out. */
   readonly unreadable: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface LookedAt extends KnownResource {
  * @throws ServiceError if one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<LookedAt> {
-  // A run's record may be older than its progress, so the first read with a status wins.
+  // The record of a run may be older than its progress, so the last observation with a status wins.
   const { details, measures, status } = resourceOfKind(ref.kind)?.watch ?? {};
   const queries = [
     ...(details?.(ref.id) ?? []),

@@ -11,10 +11,10 @@ const affectsEveryRow = (error: ServiceError): boolean =>
   affectsAllRequests(error) || error.retryAfterMs !== undefined || [403, 501, 503].includes(error.status ?? 0);
 
 /**
- * The measured rows, in their order. If `onUnread` is given, a row that cannot be measured stays unchanged. So do all
- * remaining rows once an error would affect them too, or nothing has answered for `silentMs`.
+ * The measured rows, in their order. With `onUnread`, a row that cannot be measured stays unchanged, and so do all
+ * remaining rows once an error would affect them too, or there was no answer for `silentMs`.
  *
- * @param measures each adds its part to a row; if one cannot read its part, the next ones still run
+ * @param measures each adds its part to a row. If one cannot read its part, the next ones still run
  * @throws ServiceError if a row cannot be measured without `onUnread`
  */
 export async function measureEach<Row extends object>(
@@ -24,7 +24,7 @@ export async function measureEach<Row extends object>(
   measures: readonly ((row: Row, context: QueryContext) => Promise<Row>)[],
 ): Promise<readonly Row[]> {
   const measured = [...rows];
-  /** Why nothing more is requested. Remembered values are still shown. */
+  /** The error after which nothing more is requested. Remembered values are still shown. */
   let end = failure;
   let done = 0;
   const silence = new AbortController();
@@ -44,20 +44,20 @@ export async function measureEach<Row extends object>(
       timer?.refresh();
     }
   };
-  const asking = {
+  const limited = {
     ...context,
     service: { ...context.service, call: call as Call },
     signal: AbortSignal.any([context.signal, silence.signal]),
   };
   const measureRow = async (index: number, measure: (typeof measures)[number]): Promise<void> => {
     try {
-      measured[index] = await measure(measured[index] as Row, asking);
+      measured[index] = await measure(measured[index] as Row, limited);
       done += 1;
     } catch (caught) {
       context.signal.throwIfAborted();
       const error = end ?? caught;
       if (!onUnread || !(error instanceof ServiceError)) throw error;
-      // One row may be slow by itself.
+      // After a first success, a timeout concerns only this row.
       const isOfAll = error.kind === 'timeout' ? done === 0 : affectsEveryRow(error);
       onUnread(rows[index] as Row, error, isOfAll);
       if (isOfAll) end ??= error;

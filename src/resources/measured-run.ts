@@ -8,20 +8,20 @@ import { type Certainty, countsBeside, intervalBeside, isSameMean, lacksCertaint
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
 
-/** A run with its measured mean: the record may lack it, and does not tell how many rewards are missing. */
+/** A run with its measured mean, which the record may lack. */
 export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
   /** The number of rewards in the mean. */
   readonly provisional_count?: number | undefined;
   /** The certainty of the mean, if its rewards were read. */
   readonly certainty?: Certainty | undefined;
-  /** The tasks of the held-out curve that may have chosen its checkpoint. */
+  /** The split of the held-out curve by which its checkpoint may have been chosen. */
   readonly held_out_split?: string | undefined;
 };
 
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
-/** The number of rewards in that mean, and of all rollouts, if known. */
+/** The number of rewards in the listed mean, and of all rollouts, if known. */
 const countsOf = (row: MeasuredRun) =>
   countsBeside({
     ...{ status: row.status, certainty: row.certainty, mean: listedMean(row) },
@@ -31,17 +31,17 @@ const countsOf = (row: MeasuredRun) =>
 export const listedCount = (row: MeasuredRun): number | undefined => countsOf(row).graded;
 export const listedTotal = (row: MeasuredRun): number | undefined => countsOf(row).total;
 
-/** The interval of that mean, if it is known. */
+/** The interval of the listed mean, if it is known. */
 export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
   intervalBeside({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
 
-/** Whether that interval is yet to be read. */
+/** Whether the interval has not been read yet. */
 export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
   lacksCertainty({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
 
 export const soFar = 'so far';
 
-/** Whether a successful run without a mean may have one: some services report it only in some answers. */
+/** Whether a successful run without a mean may have one, because some services report it only in some answers. */
 export const mayHaveMean = (row: MeasuredRun): boolean =>
   statusMeaning(row.status ?? '') === 'success' && listedCount(row) !== 0;
 
@@ -52,12 +52,11 @@ export const isSoFar = (row: MeasuredRun): boolean =>
 export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty'>>;
 
 /**
- * Completes a row with the observed mean where its record lacks it, and with its certainty. Returns the same row if
- * nothing changes.
+ * Adds the certainty to a row, and the observed mean if its record lacks it. Returns the same row if nothing changes.
  */
 export function withMean(row: EvalRun, { mean, graded, total, certainty }: SeenMean): MeasuredRun {
   const provisional_mean = row.reward_mean == null ? mean : undefined;
-  // More rewards may have come since that mean was read.
+  // More rewards may have come since the observed mean was read.
   const isOfMean = isSameMean({ mean: row.reward_mean ?? undefined }, { mean }, defaultRange);
   const reward_count = isOfMean ? graded : undefined;
   const counts = row.reward_count == null && hasEnded(row.status) ? { reward_count, total_rollouts: total } : {};
@@ -79,8 +78,8 @@ export function withHeldOutSplits(
 }
 
 /**
- * A mean for a table cell: `0.877`; `0.877 n=163` if rollouts of an ended run lack a reward, or may lack one, so that
- * the mean covers fewer than it seems; `0.877 n=?` if the number is unknown.
+ * A mean in a table cell: `0.877`; `0.877 n=163` if rollouts of an ended run lack or may lack a reward, so that the
+ * mean covers fewer than it seems; `0.877 n=?` if the number is unknown.
  */
 export function meanCell({ mean, graded, total }: SeenMean, status: string | null | undefined): string {
   const isWhole = graded !== undefined && total !== undefined && graded >= total;
@@ -92,8 +91,8 @@ const meanSoFar = (mean: number, graded: number | undefined): string =>
   `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
 
 /**
- * The mean with the number of rewards in it, and of all rollouts: `0.410 n=40/128`; `0.410 n=40+` if more may come and
- * their number is unknown.
+ * The mean with the number of its rewards and of all rollouts: `0.410 n=40/128`; `0.410 n=40+` if an unknown number of
+ * rewards may follow.
  */
 export function meanOfTotal({ mean, status, certainty, ...counts }: SeenMean & Pick<MeasuredRun, 'status'>): string {
   if (mean === undefined) return reward(mean);
@@ -104,8 +103,8 @@ export function meanOfTotal({ mean, status, certainty, ...counts }: SeenMean & P
 }
 
 /**
- * The same for a run's record. A mean that its record lacks is unknown, not none; after a success too, unless the record says
- * that there is no reward.
+ * The mean of a run with the number of its rewards. A missing mean is unknown, not none, while the run is in progress,
+ * and after a success unless the record reports no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];

@@ -7,7 +7,7 @@ import { modelList } from '../queries/models.ts';
 import { asReceived, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
-/** The model column of other resources. In a narrow column, the vendor is cut before the name. */
+/** The model column of other resources. A narrow column cuts the vendor, not the name. */
 export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
   return {
     id: 'model',
@@ -19,10 +19,10 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
 }
 
 /**
- * The evaluated model: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is not known.
+ * The evaluated model: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is unknown.
  * Empty if unknown.
  *
- * @param withId names the checkpoint in addition to its step
+ * @param withId adds the id of the checkpoint to its step
  */
 export function modelWords(
   { base_model_slug: model, parent_checkpoint_id: checkpoint, step }: Partial<EvalRun>,
@@ -38,7 +38,7 @@ function rounded(value: number | null | undefined): number | undefined {
   return value == null ? undefined : Number(value.toPrecision(12));
 }
 
-/** The document does not show the unit of a price. */
+/** A price without a unit, which the document does not define. */
 export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(rounded(value)));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {

@@ -1,4 +1,4 @@
-/** The training runs that deployed checkpoints come from: columns, facts, and how they are read. */
+/** The origins of deployed checkpoints, which are training runs: columns, facts, and how to read them. */
 import { perObject } from '../base/memo.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
@@ -24,7 +24,7 @@ export type TracedDeployment = Deployment & { readonly from_run?: Origin | undef
 
 export const originColumnIds = ['run', 'held-out', 'interval'] as const;
 
-/** @param isUnread whether the origin of a row is yet to be read */
+/** @param isUnread whether the origin of a row has not been read yet */
 export function originColumns(range: Range | undefined, isUnread: (row: TracedDeployment) => boolean = () => false) {
   const intervalOf = perObject((held: HeldOutMean): Interval | undefined => intervalOfHeldOut(held, range));
   const run: Column<TracedDeployment> = {
@@ -59,20 +59,20 @@ export function originFacts({ from_run: of }: TracedDeployment, range: Range | u
   ];
 }
 
-/** The checkpoint that a training run continues, with its name if it is known. */
+/** The checkpoint that a training run continues, with its name if known. */
 export function fromFact({ parent_checkpoint_id: id }: TrainingRun, from?: Origin): Fact {
   const fact = referenceFact('from', 'checkpoints', id, from?.training_run_id);
   return from && id ? { ...fact, value: `${originWords(from)}\n${id}` } : fact;
 }
 
-/** Deployments with what this machine knows about their origin. */
+/** Deployments with their remembered origins. */
 export const traced = (rows: readonly Deployment[], memory: RememberedStore): readonly TracedDeployment[] =>
   rows.map(row => {
     const from_run = knownOrigin(row.checkpoint_id, memory);
     return from_run ? { ...row, from_run } : row;
   });
 
-/** Adds their origin to deployments; the unread ones stay as they are. @throws ServiceError */
+/** Adds their origins to deployments. Rows that cannot be read stay unchanged. @throws ServiceError */
 export function withOrigins(
   rows: readonly TracedDeployment[],
   columns: ReadonlySet<string>,
@@ -90,16 +90,16 @@ export function withOrigins(
   ]);
 }
 
-/** The origin of a checkpoint, if the service says enough to find it. @throws ServiceError */
+/** The origin of a checkpoint, if the service offers enough to find it. @throws ServiceError */
 export const originOf = (referred: Referred, context: QueryContext): Promise<Origin | undefined> =>
   ifThere(true, () => new OriginSearch().find(referred, context));
 
-/** Transitions of one promotion are at most this far apart; milliseconds. */
+/** Maximum time between the two transitions of a promotion, in milliseconds. */
 const promotionMs = 2_000;
 
 /**
- * The deployment that served the slug before this one: the inactive one that changed in the moment in which this one
- * was promoted. Undefined if it is gone, or if nothing tells.
+ * The deployment that served the slug before: the inactive one that changed when this one was promoted. Undefined if it
+ * is gone or unclear.
  *
  * @param rows the known deployments
  */
@@ -118,7 +118,7 @@ export function servedBefore(deployment: Deployment, rows: readonly Deployment[]
   return left.length === 1 ? left[0] : undefined;
 }
 
-/** The deployment that served the slug before, as a door to it. */
+/** A reference to the deployment that served the slug before. */
 export function servedBeforeFact(before: TracedDeployment | undefined): Fact {
   if (!before) return { label: 'replaced', value: undefined };
   const { deployment_id: id, checkpoint_step: step, from_run: of } = before;

@@ -1,4 +1,4 @@
-/** Columns and facts of how rollouts ended. */
+/** Columns and facts of the outcomes of rollouts. */
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';

@@ -17,17 +17,17 @@ import type { Scope } from './place.ts';
 
 export interface ResourcePage<Row> {
   readonly rows: readonly Row[];
-  /** Why the list may be incomplete; the notes of the last page cover all pages. */
+  /** Why the list may be incomplete. The notes of the last page cover all pages. */
   readonly notes: readonly string[];
-  /** The notes that say that the service may have more rows. */
+  /** The notes about rows that the service may have, but that were not read. */
   readonly unread: readonly string[];
   /** Whether rows are missing because they could not be requested, or reading them failed. */
   readonly isCutOff: boolean;
-  /** The service does not list them: these are the ones seen here. */
+  /** Whether the rows are remembered, because the service does not list them. */
   readonly isRemembered: boolean;
 }
 
-/** The rows of a list, page by page, each id once. Ends when the caller stops iterating. */
+/** The rows of a list, page by page, without duplicate ids. */
 export async function* pagesOf<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'list'>,
   scope: Scope,
@@ -49,7 +49,7 @@ export async function* pagesOf<Row extends object>(
       const id = source.id(row);
       return !seen.has(id) && seen.add(id);
     });
-    // More rows would not be kept, and the list may be endless.
+    // Do not remember more rows than the store keeps: the list may be endless.
     if (seen.size <= keptOfKind) rememberRows(memory, source, rows);
     dropped += page.dropped;
     pushAll(

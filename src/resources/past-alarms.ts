@@ -1,4 +1,4 @@
-/** The alarms that a run would have raised, by its curves and the recorded times of its steps. Pure. */
+/** Finds the alarms that a run would have raised from its curves and the recorded times of its steps. Pure. */
 import { maxOf } from '../base/many.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
@@ -20,17 +20,17 @@ import {
   type Verdicts,
 } from './alarms.ts';
 
-/** The known past of a training run. */
+/** The history of a training run. */
 export interface TrainingHistory {
   readonly heldOut: readonly HeldOutReward[];
   readonly trainer: TrainerCurve;
-  /** When its counts of steps were first seen on this machine. */
+  /** When this machine first saw each step count. */
   readonly points: readonly ProgressPoint[];
-  /** The periods in which answers repeated a count. */
+  /** The periods in which the step count did not change. */
   readonly silences: readonly Silence[];
   /** The times of steps that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
-  /** The service's data on the pace. */
+  /** Data of the service from which the pace follows. */
   readonly hints?: PaceHints;
 }
 
@@ -62,7 +62,7 @@ export function historyOf(
 
 /** An alarm that a run would have raised. */
 export interface PastAlarm extends Alarm {
-  /** The time by which it would have been raised; epoch milliseconds. */
+  /** The latest time at which it would have been raised; epoch milliseconds. */
   readonly at: number | undefined;
   /** The step at which it no longer held; undefined if it held at the end. */
   readonly overAtStep: number | undefined;
@@ -93,8 +93,8 @@ class Episodes {
 }
 
 /**
- * The silences of a run. Where answers repeated a count, a silence lasts that long. Otherwise the steps between two
- * counts divide the time between these, so one of the gaps is at least as long as their mean.
+ * The silences of a run. If the service repeated a count, the silence lasted that long. Otherwise, the steps between
+ * two counts divide the time between them, so at least one gap is as long as their mean.
  */
 function* silencesOf({
   points,
@@ -117,14 +117,13 @@ function* silencesOf({
   }
 }
 
-/** The alarms that a run would have raised, and those that could not be judged. */
+/** The alarms that a run would have raised, and the alarms that could not be checked. */
 export interface PastReport {
   readonly alarms: readonly PastAlarm[];
   /** The enabled alarms that lack data, with the reason. */
   readonly unjudged: readonly string[];
 }
 
-/** The report of a training run. */
 export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
   const means = heldOutMeansOf(history.heldOut);
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
@@ -167,7 +166,7 @@ export function unjudgedOfRun(rules: AlarmRules, verdicts: Verdicts): ReadonlyMa
   return lacks;
 }
 
-/** The report of an evaluation run, as last read. */
+/** Checks the last known counts of an evaluation run. */
 export function reportOfRun(run: RunCounts, rules: AlarmRules, range: Range): PastReport {
   const verdicts = judge({ rollouts: rolloutsOf(run) }, rules, range);
   const at = parseTime(run.endTime);

@@ -1,19 +1,19 @@
-/** Places in the program: a view and what it shows. */
+/** Places in the program: a view with its input. */
 
 import type { OutcomeKind } from '../present/outcome-classes.ts';
 import type { Sort } from '../present/sort.ts';
 
-/** The scopes of lists: resources by their singular, and the status. */
+/** The scopes of lists: singular names of resources, and the status. */
 export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
 /** The scope of a list: ids, except for `dataset` and `status`. */
 export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 
-/** The trajectories whose texts can be searched, and their name. */
+/** Trajectories for a text search, with a label. */
 export interface SearchedTexts {
   readonly scope: Scope;
-  /** Restricts it to the rollouts of this step of a training run. */
+  /** Only the rollouts of this step of a training run. */
   readonly step?: number;
   readonly label: string;
 }
@@ -30,22 +30,22 @@ interface Places {
     readonly scope?: Scope;
     /** The label of the scope, e.g. the name of the benchmark. */
     readonly label?: string;
-    /** The id of the row under the cursor at first. */
+    /** The id of the row that is selected first. */
     readonly at?: string;
-    /** The order at first; that of the service if missing. */
+    /** The initial order; by default the order of the service. */
     readonly sort?: Sort;
   };
   readonly record: {
     /** The first name of the resource, e.g. `runs`. */
     readonly resource: string;
     readonly id: string;
-    /** Its label, if known before it is read. */
+    /** Its label, if it is known in advance. */
     readonly label?: string;
     /** The search hit to show first. */
     readonly found?: { readonly query: string; readonly place: number };
-    /** Id of its parent, e.g. the benchmark of a run. */
+    /** The id of its parent, e.g. the benchmark of a run. */
     readonly parent?: string;
-    /** The id of the part under the cursor at first, e.g. a checkpoint of a training run. */
+    /** The id of the part that is selected first, e.g. a checkpoint of a training run. */
     readonly at?: string;
     /** The trajectory of the same task in another run. */
     readonly twin?: Twin;
@@ -57,20 +57,20 @@ interface Places {
     /** The start times are unknown, so the base is the run that was chosen first. */
     readonly isUndated?: true;
   };
-  /** Several evaluation runs, compared with one of them. */
+  /** Several evaluation runs; one is the base. */
   readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
-  /** The tasks of a run, a dataset or a training run; a run may be compared with another. */
+  /** The tasks of a run, a dataset or a training run; a run may be compared with a base. */
   readonly tasks: RolloutScope & { readonly base?: NamedRun };
   /** How the rollouts of a run, a dataset or a training run ended. */
   readonly outcomes: RolloutScope;
-  /** The rollouts of one task, or those with the same end, worst first. */
+  /** The rollouts with the same task or the same outcome, worst first. */
   readonly rollouts: RolloutScope & {
     readonly task?: string;
     readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
   };
-  /** The tree of everything, with the branches of these open. */
+  /** The tree of all resources; the branches of these start open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
   /** The rewards of rollouts against their lengths. */
   readonly lengths: RolloutScope;
@@ -80,12 +80,12 @@ interface Places {
   readonly step: { readonly trainingRunId: string; readonly step: number };
   /** The rollouts of a training step, or of one of its tasks. */
   readonly 'step-rollouts': { readonly trainingRunId: string; readonly step: number; readonly task?: string };
-  /** A task through the steps that were read, opened at one of them. */
+  /** A task through the steps of training, opened at one of them. */
   readonly 'task-life': {
     readonly trainingRunId: string;
     readonly task: string;
     readonly step?: number;
-    /** Why it is shown. */
+    /** The reason to show it. */
     readonly words?: string;
   };
   /** The audit of a training run. */
@@ -94,38 +94,39 @@ interface Places {
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   /** A search through the texts of trajectories. */
   readonly search: { readonly query: string } & SearchedTexts;
-  /** The rollouts of a run, graded again in this session. */
+  /** The rollouts of a run that were graded again in this session. */
   readonly regrade: { readonly id: string; readonly label?: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }
 
-/** The prompt of a rollout, to put to two models. */
+/** The prompt of a rollout, for a chat with two models. */
 export interface ChatPrompt {
   readonly trajectory: string;
   readonly task?: string;
   readonly system: string;
-  /** The last one is not sent yet. */
+  /** The last one has not been sent yet. */
   readonly questions: readonly string[];
   readonly second?: string;
-  /** The training run whose checkpoints can be asked one after the other. */
+  /** A training run whose checkpoints can answer in turn. */
   readonly training?: string;
-  /** Who answers. */
+  /** Describes who answers. */
   readonly words: string;
 }
 
-/** The trajectory of the same task in another run, with the names of both runs. */
+/** The counterpart of a trajectory: the same task in another run. */
 interface Twin {
-  /** Undefined if that run has none to open. */
+  /** Undefined if the other run has no such trajectory. */
   readonly id: string | undefined;
+  /** The name of the other run. */
   readonly name: string;
-  /** The run of the trajectory to which this one is the counterpart. */
+  /** The name of the run of the trajectory on screen. */
   readonly of: string;
-  /** Whether it belongs to the base run. */
+  /** Whether the other run is the base. */
   readonly isBase: boolean;
 }
 
-/** The scope of rollouts; those of all runs if empty. */
+/** The scope of rollouts; an empty one has the rollouts of all runs. */
 interface RolloutScope {
   readonly scope: Scope;
   /** Only these steps of training, e.g. `50..60`. */
@@ -142,12 +143,12 @@ interface OfSides<Side> {
 export interface NamedRun {
   readonly id: string;
   readonly name: string;
-  /** The evaluated model in words. */
+  /** A description of the evaluated model. */
   readonly model?: string;
   readonly bench_id?: string;
-  /** Equal for runs that may be read as one. */
+  /** Equal for runs that can be pooled. */
   readonly likeness?: string;
-  /** The ids of all runs that are read as this one, if there are several. */
+  /** The ids of all pooled runs, if there are several. */
   readonly pool?: readonly string[];
 }
 
@@ -157,7 +158,7 @@ export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];
 
-/** Fields that do not identify a place: labels, and the texts of a rollout that is given by its id. */
+/** Fields that do not identify a place: labels, and the texts of a rollout, which its id identifies. */
 const ignored: ReadonlySet<string> = new Set(['label', 'likeness', 'parent', 'twin', 'system', 'questions', 'words']);
 
 /** A key that identifies the place. */

@@ -1,4 +1,4 @@
-/** Which runs may be read as one: those of one model whose options differ in the seed only. */
+/** Pools runs of one model if their options differ only in the seed. */
 import { orderedJson } from '../base/ordered-json.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { seedOption } from '../present/start-name.ts';
@@ -6,8 +6,8 @@ import { sentOptionsIn } from '../store/seen.ts';
 import type { NamedRun, Place } from './place.ts';
 
 /**
- * Equal for runs of the same benchmark, tasks, model, checkpoint, and options but the seed, as far as the service and this
- * machine know them; undefined if the model or the options are not known: a variant must not count as a seed.
+ * Equal for runs with the same benchmark, tasks, model, checkpoint and options except the seed. Undefined if neither
+ * the service nor this machine knows the model or the options: a variant must not count as a seed.
  */
 export function likenessOf(run: EvalRun): string | undefined {
   const { bench_id, base_model_slug: model, parent_checkpoint_id: checkpoint, split, agent_id } = run;
@@ -17,13 +17,13 @@ export function likenessOf(run: EvalRun): string | undefined {
   return orderedJson([bench_id, model, checkpoint, split, agent_id, Object.fromEntries(options)]);
 }
 
-/** Why the tasks of a pool cannot be opened. */
+/** The reason why the tasks of a pool cannot be opened. */
 export const pooledWords = 'It is several runs, read as one';
 
-/** The ids of all runs that are read as this one. */
+/** The ids of all runs of a pool. */
 export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): readonly string[] => pool;
 
-/** The runs, with those that are alike pooled under the first, e.g. `words seed 1 +2`. They keep their order. */
+/** Pools similar runs under the name of the first, e.g. `words seed 1 +2`. Keeps the order. */
 export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
   const pools = Map.groupBy(runs, ({ id, likeness = id }) => likeness);
   return [...pools.values()].flatMap(([first, ...more]) => {
@@ -32,7 +32,7 @@ export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
   });
 }
 
-/** The comparison of the pools; undefined if it has nothing to pool, or nothing to compare. */
+/** The comparison of the pools; undefined if there is nothing to pool or to compare. */
 export function pooledPlace(runs: readonly NamedRun[], baseId: string): Place<'compare' | 'compare-many'> | undefined {
   const pools = pooledRuns(runs);
   const base = pools.find(pool => idsOf(pool).includes(baseId));

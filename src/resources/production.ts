@@ -1,4 +1,4 @@
-/** What is in production: what a slug loses to another deployment, and what would lose its training run. */
+/** Deployments in production: those that a new one replaces, and those that depend on a training run. */
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
@@ -16,10 +16,10 @@ import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
 import { pagesOf } from './pages.ts';
 
-/** Whether two slugs are the same: services store them in lower case. */
+/** Compares slugs without regard to case, because services store them in lower case. */
 const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** A deployment that goes into production. */
+/** A deployment that enters production. */
 export interface Entry {
   readonly slug: string;
   /** Its id, if it exists already. */
@@ -29,7 +29,7 @@ export interface Entry {
 }
 
 /**
- * Describes the deployment that leaves production: the one that serves the slug now, or the one chosen.
+ * Describes the deployment that leaves production: the one that serves the slug now, or the one that the user chose.
  *
  * @param rows the known deployments
  * @param complete whether `rows` is the whole list
@@ -52,31 +52,31 @@ export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deplo
   return clean`${called} is demoted, if it still serves ${served}.`;
 }
 
-/** The most rows to read, because a list may be endless. */
+/** The maximum number of rows to read, because a list may be endless. */
 const mostRows = 2_000;
 
-/** The most deployments to name. */
+/** The maximum number of deployments to name. */
 const mostNamed = 5;
 
-/** The deployments of the service, and why others may be missing; undefined if none is. */
 interface Deployments {
   readonly rows: readonly Deployment[];
+  /** Why deployments may be missing; undefined if none is. */
   readonly unread: string | undefined;
 }
 
-/** The first sentence of an error, to be put into another one. */
+/** The first sentence of an error message without its full stop, for use inside another sentence. */
 const errorReason = (error: unknown): string =>
   errorMessage(error)
     .split(/\.(?: |$)/, 1)
     .join('');
 
-/** Time limit for the reads that a question waits for, in milliseconds. */
+/** Timeout of the reads that delay a question, in milliseconds. */
 const patienceMs = 15_000;
 
 const lateReason = (error: unknown, late: AbortSignal): string =>
   late.aborted ? `no answer within ${duration(patienceMs)}` : errorReason(error);
 
-/** Reads the list of deployments anew. @throws AbortError if the user interrupts */
+/** Reads the list of deployments again. @throws AbortError if the user interrupts */
 async function readDeployments(
   context: QueryContext,
   late: AbortSignal = AbortSignal.timeout(patienceMs),
@@ -100,19 +100,19 @@ async function readDeployments(
 }
 
 /**
- * The same, from a fresh list of the service.
+ * Describes the deployment that leaves production from a new list of the service.
  *
  * @throws AbortError if the user interrupts
  */
 export async function replacedNow(entry: Entry, context: QueryContext): Promise<string> {
-  // If it cannot be read, ask anyway.
+  // Ask even if the list cannot be read.
   const { rows, unread } = await readDeployments(context);
   return replacedWords(entry, rows, unread === undefined);
 }
 
 /**
- * What serves the slugs of removed deployments now, from a fresh list of the service, in words; nothing about a slug if
- * it is not known. The list may still have the removed ones.
+ * Describes what serves the slugs of removed deployments now, from a new list of the service, which may still contain
+ * the removed ones. Leaves out a slug if this is unknown.
  *
  * @throws AbortError if the user interrupts
  */
@@ -130,16 +130,16 @@ export async function servedNow(removed: readonly Deployment[], context: QueryCo
     .join(' ');
 }
 
-/** Whether this confirmation still holds: it named everything that is replaced now. */
-export const isStillReplaced = (entry: Entry, asked: string, now: string): boolean =>
-  asked === now || (!entry.demoted && asked === replacedWords(entry, [], false));
+/** Whether a confirmation is still true: it named everything that is replaced now. */
+export const isStillReplaced = (entry: Entry, shown: string, now: string): boolean =>
+  shown === now || (!entry.demoted && shown === replacedWords(entry, [], false));
 
 const production = Symbol('in production');
 
-/** A training run with the deployments of its checkpoints that answer in production. */
+/** A training run with the deployments of its checkpoints in production. */
 type RunInProduction = TrainingRun & { readonly [production]?: readonly Outage[] };
 
-/** The slugs whose deployment is of this training run, as `withRunsInProduction` read them. */
+/** The slugs that a checkpoint of this training run serves, from `withRunsInProduction`. */
 export const outagesOfRun = (run: RunInProduction): readonly Outage[] =>
   run[production] ?? [doubtOf(run, 'the deployments were not read')];
 
@@ -149,15 +149,15 @@ const doubtOf = ({ display_name, training_run_id }: TrainingRun, origin: string)
   origin,
 });
 
-/** Whether it will serve its slug once it is deployed. */
+/** Whether a deployment will serve its slug once it has started. */
 const isEntering = ({ role, status }: Deployment): boolean =>
   role === 'production' && ['running', 'waiting'].includes(statusMeaning(status ?? ''));
 
-/** A deployment that answers in production, or will, in a list. */
+/** An entry for a list of deployments in production. */
 const outageWord = (row: Deployment): string =>
   clean`${calledName(row)} by ${withStep(row)}${isEntering(row) ? ', still being deployed' : ''}`;
 
-/** Adds the deployments of their checkpoints to training runs. @throws AbortError if the user interrupts */
+/** Adds to training runs the deployments of their checkpoints. @throws AbortError if the user interrupts */
 export async function withRunsInProduction(
   runs: readonly TrainingRun[],
   context: QueryContext,
@@ -180,7 +180,7 @@ export async function withRunsInProduction(
   return found;
 }
 
-/** Which of these deployments serve a checkpoint of the run, and why others may. @throws AbortError */
+/** Finds the deployments that serve a checkpoint of the run, and describes those that may. @throws AbortError */
 async function servingOf(
   run: TrainingRun,
   serving: readonly Deployment[],
@@ -198,15 +198,15 @@ async function servingOf(
   }
   const ids = new Set(checkpoints.map(({ checkpoint_id }) => spelledId(checkpoint_id)));
   const steps = new Set(checkpoints.map(({ step_index }) => step_index));
-  const isOf = ({ checkpoint_id: id, checkpoint_step: step, base_model_slug: base }: Deployment) => {
+  const servesRun = ({ checkpoint_id: id, checkpoint_step: step, base_model_slug: base }: Deployment) => {
     const isKnown = id != null && ids.has(spelledId(id));
     if (isKnown || (id != null && unread === undefined)) return isKnown;
-    // Some services do not say which checkpoint it is.
+    // Some services do not report the checkpoint.
     const differs = base != null && run.base_model_slug != null && base !== run.base_model_slug;
     return differs || (step != null && unread === undefined && !steps.has(step)) ? false : undefined;
   };
-  const sure = serving.filter(row => isOf(row) === true && (surelyInProduction(row) === true || isEntering(row)));
-  const unsure = serving.filter(row => isOf(row) !== false && !sure.includes(row));
+  const sure = serving.filter(row => servesRun(row) === true && (surelyInProduction(row) === true || isEntering(row)));
+  const unsure = serving.filter(row => servesRun(row) !== false && !sure.includes(row));
   if (unsure.length === 0) return { sure, doubt: undefined };
   const named = unsure.slice(0, mostNamed).map(outageWord);
   const more = unsure.length > mostNamed ? ` and ${unsure.length - mostNamed} more` : '';

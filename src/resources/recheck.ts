@@ -1,4 +1,4 @@
-/** Reads the rows of a change again once it is confirmed. If they no longer match the confirmation, nothing is sent. */
+/** Reads the rows of a change again after the confirmation. If they no longer match it, nothing is sent. */
 
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -14,7 +14,7 @@ import { idOf, labelOf, type ResourceOf } from './define.ts';
 export const isRechecked = <Row>({ change, destructive }: RowAction<Row>): boolean =>
   destructive === true || change?.outages !== undefined;
 
-/** A row as the confirmation showed it. */
+/** A row in the state that the confirmation showed. */
 export interface Asked<Row extends object> {
   readonly resource: Pick<ResourceOf<Row>, 'get' | 'label' | 'list'>;
   readonly change: Change<Row>;
@@ -22,7 +22,7 @@ export interface Asked<Row extends object> {
 }
 
 export interface Rechecked<Row> {
-  /** The rows as they are now, in the same order; undefined for those that are gone. */
+  /** The current rows, in the same order; undefined if a row no longer exists. */
   readonly rows: readonly (Row | undefined)[];
   /** Why the change must be confirmed again; undefined if the confirmation is still true. */
   readonly objection: string | undefined;
@@ -31,11 +31,11 @@ export interface Rechecked<Row> {
 /** Shown before the new question. */
 export const changedWords = 'This has changed since you were asked. Nothing was sent: confirm it as it is now.';
 
-/** The fields of a row that are known. */
+/** The fields of a row that have a value. */
 const knownOf = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null));
 
-/** Whether a row has a name that contradicts the one shown. A field that only one of them has contradicts nothing. */
+/** Whether the name of a row has changed since the confirmation. A field that only one of both has is no change. */
 function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, now: Row): boolean {
   const nameOf = change.called ?? ((each: Row) => labelOf(resource, each));
   const [before, after] = [knownOf(row), knownOf(now)];
@@ -52,7 +52,7 @@ function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
   return !isRenamed(asked, now) && outagesOf(change, [now]).every(({ slug }) => slugs.has(slug));
 }
 
-/** Adds the facts about production to the rows, by `Change.withProduction`. @throws AbortError if the user interrupts */
+/** Adds to rows whether they are in production. @throws AbortError if the user interrupts */
 export async function withProduction<Row extends object, Each extends Pick<Asked<Row>, 'change' | 'row'>>(
   asked: readonly (Each & Pick<Asked<Row>, 'change' | 'row'>)[],
   context: QueryContext,
@@ -70,10 +70,10 @@ export async function withProduction<Row extends object, Each extends Pick<Asked
 }
 
 /**
- * Reads rows again, a few at a time. A row that cannot be read counts as remembered, so whether it is in production is
- * not known.
+ * Reads rows again, a few at a time. A row that cannot be read counts as remembered, so it is unknown whether it is in
+ * production.
  *
- * @param read reads a record, never from an earlier answer
+ * @param read reads a record without the cache
  * @throws what `read` throws once the user interrupts
  */
 export async function recheck<Row extends object>(

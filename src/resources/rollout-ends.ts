@@ -1,4 +1,4 @@
-/** How many rollouts of an evaluation have failed, where its progress does not count them. */
+/** Counts the failed rollouts of an evaluation if its progress does not. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { hasFailed } from '../present/task-groups.ts';
 import { evaluationKeys } from '../queries/evaluations.ts';
@@ -13,19 +13,19 @@ import { fewestRollouts } from './alarms.ts';
 
 type Run = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'failed' | 'ends'>;
 
-/** More pages are not worth an alarm: 1,000 rollouts are a sample. */
+/** 1,000 rollouts are a large enough sample for an alarm. */
 const mostPages = 5;
-/** A running evaluation is read again when so many times as many rollouts have ended: a few reads in all. */
+/** A running evaluation is read again once the number of ended rollouts has grown by this factor. */
 const growth = 1.25;
 
-/** Whether the failed rollouts of an evaluation are to be counted now. */
+/** Whether to count the failed rollouts of an evaluation now. */
 export function lacksEnds({ kind, status, done = 0, failed, ends }: Run): boolean {
   if (kind !== 'run' || failed !== undefined) return false;
   if (hasEnded(status)) return ends?.isFinal !== true;
   return done >= Math.max(fewestRollouts, growth * (ends?.ended ?? 0));
 }
 
-/** Whether the rewards of an ended evaluation tell its alarms more than its progress and the list of its rollouts. */
+/** Whether alarms need the rewards of an ended evaluation, because progress and the list of rollouts do not suffice. */
 export function needsRewards(
   { kind, status, done = 0, failed, mean, ends }: Run & Pick<KnownResource, 'mean'>,
   { failedShare, evaluation }: Pick<AlarmRules, 'failedShare' | 'evaluation'>,
@@ -35,7 +35,7 @@ export function needsRewards(
   return (failedShare !== undefined && !areCounted) || (evaluation !== undefined && mean === undefined);
 }
 
-/** Reads the mean of an evaluation, its certainty and its count from the rewards, for alarms. @throws ServiceError */
+/** Computes the mean of an evaluation, its certainty and its count from the rewards. @throws ServiceError */
 export async function countsByRewards(
   run: Pick<KnownResource, 'id' | 'status' | 'total' | 'mean' | 'graded'>,
   context: QueryContext,
@@ -45,7 +45,7 @@ export async function countsByRewards(
   return { certainty, mean: run.mean ?? read.mean, graded: run.graded ?? read.rewards };
 }
 
-/** Counts the rollouts that the service lists as failed. */
+/** Counts the failed rollouts in the list of the service. */
 export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({
   key: evaluationKeys.ends(id),
   observes: ends => ({ kind: 'run', id, ends }),

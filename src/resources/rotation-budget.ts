@@ -1,26 +1,26 @@
-/** How many requests the rotation may send, and which of the due reads come first. */
+/** The request budget of the rotation, and the order of the due reads. */
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 
 /** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
 const windowIntervals = 30;
 const mostInWindow = 60;
-/** The budget while some resource has never been read. */
+/** The budget while a resource has never been read. */
 const firstInWindow = 120;
-/** First reads leave this much of it to resources that have just ended. */
+/** The part of that budget that first reads leave to resources that have just ended. */
 const endsInWindow = 20;
-/** The share of the list on screen, which polls itself with its preview, and of the other lists across benchmarks. */
+/** The part for the list and the preview on screen, which poll on their own, and for lists across benchmarks. */
 export const elsewhereInWindow = 10;
 /** The maximum number of first reads per round. */
 const firstAtOnce = 10;
 /**
- * Poll interval per resource, as a share of the focused interval: 40 resources take 41 requests a minute, which leaves
- * 19 of the budget of 60 for lists and curves.
+ * The poll interval per resource, as a share of the focused interval: 40 resources take 41 requests a minute. This
+ * leaves 19 of the budget of 60 for lists and curves.
  */
 const turnShare = 0.74;
-/** In Watch, which no list takes requests from, all fit in a minute with the round that they may be late. */
+/** The share in Watch, where no list takes requests: all fit in a minute even if they are a round late. */
 const watchedTurnShare = 0.705;
-/** A read due shortly after a round joins it; otherwise it would be a whole round late. */
+/** A read that is due shortly after a round joins it, because otherwise it would be almost a whole round late. */
 const earlyShare = 0.5;
 
 /** Whether a read belongs to this round. @param dueAt epoch milliseconds */
@@ -38,13 +38,13 @@ export function turnMs(count: number, roundMs: number, { focusedMs }: PollInterv
 export interface Turn {
   /** Each query is a fallback for the previous one. */
   readonly queries: readonly AnyQuery[];
-  /** Epoch milliseconds; 0 if it was never read. */
+  /** Epoch milliseconds; 0 before the first read. */
   readonly dueAt: number;
   /** Details come after all statuses. */
   readonly isDetail?: boolean;
-  /** A last read of a resource that has just ended: it comes before all others. */
+  /** The last read of a resource that has just ended; it precedes all others. */
   readonly isLast?: boolean;
-  /** How many requests it takes; 1 by default. */
+  /** The number of requests; 1 by default. */
   readonly requests?: number;
 }
 
@@ -54,19 +54,19 @@ export interface Round {
   /** The interval between rounds in milliseconds. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
-  /** Requests in the current window, without first reads. */
+  /** Requests in the current window except first reads. */
   readonly spent: number;
   /** First reads in the current window. */
   readonly spentFirst?: number;
-  /** Requests that the view on screen sends itself in a window: details leave room for them. */
+  /** Requests per window that the view on screen sends on its own: details leave room for them. */
   readonly elsewhere?: number;
   /** Polling is paused: this is a manual refresh. */
   readonly byHand?: boolean;
 }
 
 /**
- * Chooses the reads of this round, last ones first, then longest due first. Repeated reads are spread evenly over the
- * rounds, and the total stays within the budget.
+ * Chooses the reads of this round within the budget: last reads first, then the longest overdue. Spreads repeated reads
+ * evenly over the rounds.
  */
 export function inTurn<Each extends Turn>(turns: readonly Each[], round: Round): Each[] {
   const { roundMs, poll, spent, spentFirst = 0, elsewhere = 0, byHand } = round;

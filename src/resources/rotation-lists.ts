@@ -1,4 +1,4 @@
-/** Which lists a round reads: those with a section count or with running rows. */
+/** Chooses the lists for a round: lists with a section count or with running rows. */
 import { hasEnded } from '../contract/status.ts';
 import { fewRunning, listQuery } from '../queries/lists/list-query.ts';
 import { cachedQuery, dueAt } from '../queries/live-query.ts';
@@ -9,7 +9,7 @@ import { isDueIn } from './rotation-budget.ts';
 import { isInFlight, lastAttempt, type Purpose } from './rotation-turns.ts';
 import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
 
-/** The lists that may have running rows, if a page takes one request. */
+/** The lists that may have running rows and take one request per page. */
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
 
 /** Up to `fewRunning` resources of a kind are read one by one; with more, the pages of their list are read instead. */
@@ -19,10 +19,10 @@ export function listedKinds(known: readonly KnownResource[]): ReadonlySet<string
   return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
 }
 
-/** Identifies the rounds among the viewers of a list. */
+/** Represents the rounds among the viewers of a list. */
 const viewer = {};
 
-/** Makes polls of these lists include all pages with unfinished rows. */
+/** Makes polls of these lists cover all pages with unfinished rows. */
 export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
   for (const { resource, source } of runningLists) {
     const reader = lists.of(source);
@@ -31,15 +31,15 @@ export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): vo
   }
 }
 
-/** Visible intervals between two reads of a list per request: longer while many resources are read one by one. */
+/** Visible intervals between two reads of a list, per request: more while many resources are read one by one. */
 const intervalsPerRequest = { many: 2, few: 0.25 } as const;
 
 /**
- * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view,
- * and so is every list while Watch follows few resources.
+ * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view;
+ * so is every list while Watch follows few resources.
  */
 function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, running }: Purpose): number {
-  // Lines that have ended take no requests.
+  // Ended resources take no requests.
   const isMany = running > fewRunning;
   const isOften = listed.has(list.resource.kind ?? '') || (watched && !isMany);
   if (list.runs && isOften) return 1;
@@ -47,7 +47,7 @@ function listIntervals(workbench: Workbench, list: CountedList, { watched, liste
   return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * workbench.lists.of(list.source).cost);
 }
 
-/** Maximum concurrent reads of lists that are only counted. */
+/** The maximum number of concurrent reads for section counts. */
 const countsAtOnce = 2;
 
 /** Whether a list is due in this round. @param counted whether the section counts are on screen */
@@ -70,7 +70,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   return due !== undefined && isDueIn(purpose, Math.max(due, last && last + intervals * poll.visibleMs));
 }
 
-/** The due lists. Reads for a count block nothing, and a failing one does not starve the others. */
+/** The due lists. Reads for a count block nothing, and a failing one does not hold up the others. */
 export function dueLists(
   workbench: Workbench,
   purpose: Purpose,

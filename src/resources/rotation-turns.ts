@@ -1,4 +1,4 @@
-/** Which reads each resource needs: its status, its record, its curves and the certainty of its mean. */
+/** The reads that each resource needs: its status, its record, its curves and the certainty of its mean. */
 import { hashKey } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
 import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
@@ -25,21 +25,21 @@ export interface Purpose extends Round {
   /** A list with curves is on screen. */
   readonly isListed: boolean;
   readonly known: readonly KnownResource[];
-  /** The curves of ended resources on a list that may be incomplete, and the progress that is unknown. */
+  /** Reads for ended resources in lists: curves that may be incomplete, and unknown progress. */
   readonly unmeasured: readonly (Turn & { readonly known: KnownResource })[];
   /** Reads for the ended resources on screen whose certainty or difference is unknown. */
   readonly uncertain: readonly RewardRead[];
-  /** The number of running ones. */
+  /** The number of running resources. */
   readonly running: number;
-  /** The kinds whose list is read instead of each resource, because there are many of them. */
+  /** The kinds with so many resources that their list is read instead of each resource. */
   readonly listed: ReadonlySet<string>;
   readonly lastSent: LastSent;
 }
 
-/** When rounds sent each query, by hash; epoch milliseconds. Kept here, because the cache drops unused entries. */
+/** When a round last sent each query, by hash; epoch milliseconds. The cache drops unused entries. */
 export type LastSent = ReadonlyMap<string, number>;
 
-/** When one of the queries last succeeded or failed; 0 for never. */
+/** When one of the queries last succeeded or failed; 0 if none has. */
 export function lastAttempt(workbench: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
   const states = queries.map(({ key }) => cachedQuery(workbench, key)?.state);
   return maxOf(
@@ -51,7 +51,7 @@ export function lastAttempt(workbench: Workbench, queries: readonly Pick<AnyQuer
 const lastEver = (workbench: Workbench, query: AnyQuery, lastSent: LastSent): number =>
   Math.max(lastAttempt(workbench, [query]), lastSent.get(hashKey(query.key)) ?? 0);
 
-/** Whether an earlier session saw its end, with the time. */
+/** Whether an earlier session recorded its end and the time of it. */
 const isRecalled = ({ openedAt }: Workbench, { endedAt, endTime }: KnownResource): boolean =>
   endedAt !== undefined && endedAt < openedAt && endTime !== undefined;
 
@@ -59,8 +59,8 @@ export const isInFlight = (workbench: Workbench, { key }: Pick<AnyQuery, 'key'>)
   cachedQuery(workbench, key)?.state.fetchStatus === 'fetching';
 
 /**
- * Whether an ended resource must be read once more: an answer that arrives just after the end may have been requested
- * before it, and still say running.
+ * Whether an ended resource must be read once more: an answer that arrives just after the end may belong to a request
+ * from before it, and still report a running resource.
  */
 function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery, lastSent: LastSent): boolean {
   const data = workbench.cache.getQueryData(query.key);
@@ -68,15 +68,15 @@ function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: A
   return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
 }
 
-/** Whether a read is for the last data of a resource that has just ended. An end long ago does not delay other reads. */
+/** Whether a read gets the last data of a resource that has just ended. Ends long ago must not delay other reads. */
 export const isLastRead = (
   { dueAt, known: { endedAt = 0 } }: Turn & { readonly known: KnownResource },
   { now, poll }: Pick<Round, 'now' | 'poll'>,
 ): boolean => dueAt === 0 && endedAt > now - windowMs(poll);
 
 /**
- * When a resource was last read, and its poll interval. If its progress matters, answers without progress, such as
- * lists, do not count.
+ * When a resource was last read, and its poll interval. If its progress matters, answers without progress (e.g. lists)
+ * do not count.
  */
 function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
   const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
@@ -98,7 +98,7 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
   if (!query || isInFlight(workbench, query)) return undefined;
   const attemptedAt = lastAttempt(workbench, queries);
   if (hasEnded(known.status)) {
-    // A list may have shown the end, without the progress.
+    // A list may have reported the end without the progress.
     const lacksCounts = purpose.watched && countsDone && (known.done === undefined || lacksFailed(known));
     const isWanted = lacksCounts || !isRecalled(workbench, known);
     const isDue = isWanted && lacksEnd(workbench, known, query, purpose.lastSent);
@@ -112,8 +112,8 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
 }
 
 /**
- * The curves for a line: the held-out one, and the much longer trainer curve if there is no held-out one or an alarm
- * needs it.
+ * The curves for a line: the held-out curve, and the much longer trainer curve if there is no held-out curve or an
+ * alarm needs it.
  */
 function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
   const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
@@ -123,13 +123,13 @@ function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery
   return [first, ...(lacks || trainer ? others : [])];
 }
 
-/** Whether an alarm needs its curves, whatever is on screen. */
+/** Whether an alarm needs its curves, even off screen. */
 function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): boolean {
   const { belowBest, heldOut, trainer } = workbench.alarmsFor(parent);
   return isRunning(status) && (belowBest !== undefined || heldOut !== undefined || trainer !== undefined);
 }
 
-/** Whether the curve has probably grown since it was requested, by the usual distance of its points, or a round may be complete. */
+/** Whether the curve has probably grown since the last request, or a round may be complete. */
 function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: number, now: number): boolean {
   const { measured, done } = known;
   if (measured?.isUnfinished) return true;
@@ -137,10 +137,10 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
   return (measured && isRoundDue(measured, done)) ?? true;
 }
 
-/** A run that does a step in every round needs no other times; milliseconds. */
+/** A run with a step in every round needs no times from the service; milliseconds. */
 const stillMs = 90_000;
 
-/** Whether only the service can tell when its last step was made, as none was seen to arrive in two rounds. */
+/** Whether only the service knows the time of the last step, because no step arrived during two rounds. */
 function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.now()): boolean {
   const { id, status, done = 0, checkpoints } = known;
   if (!isRunning(status) || done === 0 || checkpoints !== undefined) return false;
@@ -148,26 +148,26 @@ function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.
   return !paceOf(points).isSeen && now - (points.at(-1)?.at ?? now) > stillMs;
 }
 
-/** Whether an alarm needs the failed rollouts to be counted. */
+/** Whether an alarm needs the number of failed rollouts. */
 const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>
   lacksEnds(known) &&
   !isRecalled(workbench, known) &&
   known.done !== undefined &&
   workbench.alarmsFor(known.parent).failedShare !== undefined;
 
-/** Whether the end was seen without its time, which the record has. */
+/** Whether the end is known but its time, which the record has, is not. */
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
-/** Curves are large, so they are read only once in this many turns. */
+/** Turns between two reads of a curve, because curves are large. */
 const curveTurns = 4;
-/** The same for one that lacks a round, which may show a collapse. */
+/** Turns between two reads of a curve that lacks a round, which may show a collapse. */
 const dueCurveTurns = 2;
 
 /**
- * Whether the held-out curve of an ended resource is final, judged by its known end, see `isFinalCurve`.
+ * Whether the held-out curve of an ended resource is final, see `isFinalCurve`.
  *
- * @param readAt when it was last read, in epoch milliseconds
+ * @param readAt the time of its last read, in epoch milliseconds
  */
 export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, readAt: number): boolean {
   const { measured, endedAt } = known;
@@ -178,7 +178,7 @@ export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, rea
   });
 }
 
-/** When the curve of an ended resource is due, in epoch milliseconds; undefined for never again, once it is final. */
+/** When the curve of an ended resource is due, in epoch milliseconds; undefined if it is final. */
 function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
   const last = lastEver(workbench, curve, lastSent);
   if (hasFinalCurve(workbench, known, last)) return undefined;
@@ -187,7 +187,7 @@ function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQue
   return due === undefined ? undefined : Math.max(due, last + curveTurns * workbench.poll.visibleMs);
 }
 
-/** The other reads for a line of Watch: the record, if no answer had it, and the growing curves. */
+/** The other reads for a line of Watch: the record, if no answer contained it, and the growing curves. */
 export function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
   const { poll } = workbench;
   const isShown = purpose.watched || purpose.isListed || feedsAlarm(workbench, known);
@@ -203,7 +203,7 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     if (ends.includes(query)) return [{ ...turn, dueAt: attemptedAt && attemptedAt + curveTurns * poll.visibleMs }];
-    // The inbox and its notice wait for the time and the reason.
+    // The inbox and the notice need the time and the reason of the end.
     if (hasEnded(known.status)) {
       const isDetail = curves.includes(query);
       if (lacksEnd(workbench, known, query, purpose.lastSent)) return [{ ...turn, isDetail }];
@@ -219,7 +219,7 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
   });
 }
 
-/** Whether to follow it while Watch is off screen: not after its end, nor if its status is never reported. */
+/** Whether to follow a resource while Watch is off screen: until its end, if the service reports its status. */
 export function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
   if (hasEnded(known.status)) return lacksEndTime(known);
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
@@ -234,7 +234,7 @@ export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: 
   return due === undefined ? undefined : { queries: [curve], dueAt: due, isDetail: true };
 }
 
-/** The read of the progress of a resource that ended early, which lists show. */
+/** The read of the progress of a resource that ended early, for lists. */
 export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: LastSent): Turn | undefined {
   const { status, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
   const isEarly = hasEnded(known.status) && statusMeaning(known.status ?? '') !== 'success';
@@ -244,7 +244,7 @@ export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: 
   return isAsked ? undefined : { queries: [query], dueAt: 0, isDetail: true };
 }
 
-/** The read of the rewards so far of a running resource whose service does not send their mean. */
+/** The read of the rewards so far of a running resource if the service does not report their mean. */
 function soFarRead(workbench: Workbench, known: KnownResource, lastSent: LastSent, running: number): RewardRead[] {
   const { statuses, poll } = workbench;
   const { kind, certainty, mean, done } = known;
@@ -258,9 +258,9 @@ function soFarRead(workbench: Workbench, known: KnownResource, lastSent: LastSen
 }
 
 /**
- * The reads of rewards for running resources on screen whose mean so far is not reported, and for ended ones that have
- * or may have a mean: for its certainty and, in lists, for its difference from the baseline. Each is sent once per mean;
- * the one for the certainty is repeated while rewards may be late.
+ * The reads of rewards for resources on screen: of running ones if the service does not report their mean so far, and
+ * of ended ones for the certainty of the mean and, in lists, its difference from the baseline. Each read is sent once
+ * per mean; the read for the certainty is repeated while rewards may be late.
  */
 export function uncertainOn(
   workbench: Workbench,

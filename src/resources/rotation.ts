@@ -1,7 +1,7 @@
 /**
- * Polls the data that no view polls: lists with a section count or with running rows, and each running or pinned
- * resource. The frame polls in rounds, more often while Watch is on screen. A round reads only resources that are due,
- * in rotation, so the request rate stays bounded for any number of resources.
+ * Polls what no view polls: lists with a section count or with running rows, and each running or pinned resource. The
+ * frame polls in rounds, more often while Watch is on screen. A round reads only the resources that are due, in
+ * rotation, so the request rate is bounded for any number of resources.
  */
 
 import { hashKey } from '@tanstack/react-query';
@@ -37,7 +37,7 @@ const watchKey = ['watch'];
 const inboxKey = ['inbox'];
 const progressKey = ['progress'];
 
-/** Runs the reads, a few at a time. @throws ServiceError if all of them failed: the service is down */
+/** Runs the reads, a few at a time. @throws ServiceError if all failed, i.e. the service is down */
 async function readEach(work: readonly (() => Promise<unknown>)[], { signal, progressed }: QueryContext) {
   const failures: unknown[] = [];
   let answered = false;
@@ -55,7 +55,7 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
   signal.throwIfAborted();
   if (answered || failures.length === 0) return;
   const [first] = failures;
-  // A wait that one endpoint asks for does not delay the round: the next one has other reads.
+  // The Retry-After of one endpoint must not delay the next round, which has other reads.
   throw first instanceof ServerError ? new ServerError(first.message, { ...first, retryAfterMs: undefined }) : first;
 }
 
@@ -63,7 +63,7 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
 interface Sent {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** The query had never been read. */
+  /** Whether it was the first read of the query. */
   readonly isFirst: boolean;
 }
 
@@ -88,9 +88,9 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const isListed = lists.length > 0;
   const parents = new Set(lists.flatMap(({ queryKey: [, ...ids] }) => ids));
   const all = workbench.statuses.all().filter(({ parent }) => parents.size === 0 || parents.has(parent));
-  // Those on screen first.
+  // The rows on screen come first.
   const listedNow = isListed ? [...workbench.lists.shown(), ...all] : [];
-  // Rounds are more frequent while Watch is on screen or focused.
+  // Watch on screen or in focus makes rounds more frequent.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
   const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
@@ -128,9 +128,9 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
 }
 
 /**
- * Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads.
+ * Reads the due statuses, and details for Watch and for lists with curves. Returns the number of reads.
  *
- * @param isFailing whether to read at least one, due or not, to find out whether the service answers again
+ * @param isFailing whether to read at least one resource, due or not, to find out whether the service has recovered
  * @throws ServiceError
  */
 async function readTurns(
@@ -145,11 +145,11 @@ async function readTurns(
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
   const certain = purpose.uncertain.map(({ known, query, dueAt = 0 }): Turn & { readonly known: KnownResource } => {
-    // Without a total, its progress and its record may tell it.
+    // Without a known total, the progress and the record are read as well.
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt, isDetail: true, requests, known };
   });
-  // Of reads that are due at once, the intervals on screen come first: alarms can wait.
+  // Among reads that are due at the same time, intervals on screen come first: alarms can wait.
   const all = [...certain, ...turns, ...purpose.unmeasured].map(turn => ({
     ...turn,
     isLast: isLastRead(turn, purpose),
@@ -173,7 +173,7 @@ async function readTurns(
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
   let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
-  /** Why the last round that read something failed. */
+  /** The error of the last round that read something. */
   let failure: unknown;
   const send = async (query: AnyQuery, isFirst = false, requests = 1): Promise<unknown> => {
     const now = Date.now();
@@ -182,19 +182,19 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     try {
       return await fetchOnce(workbench, query);
     } finally {
-      // Do not record it if it was cancelled.
+      // Do not record a cancelled read.
       if (lastAttempt(workbench, [query]) >= now) lastSent.set(hashKey(query.key), now);
     }
   };
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
   /** Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
-    // Include resources that other programs of the user have seen running.
+    // Other processes of the user may have recorded running resources.
     workbench.records.recall();
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);
     const { running, others } = dueLists(workbench, purpose, counted);
-    // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
+    // Lists find resources to follow. A round waits for them only if it has nothing else to read.
     const isIdle = purpose.known.length === 0;
     for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
     const awaited = isIdle ? running : [];
@@ -208,7 +208,7 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     read: async context => {
       try {
         const count = await round(context);
-        // A round that read nothing does not show that the service answers again.
+        // A round without reads does not prove that the service has recovered.
         if (count === 0 && failure !== undefined) throw failure;
         failure = undefined;
         noteAlarms(workbench);
@@ -228,7 +228,7 @@ const repeat = ({ cache }: Workbench): Promise<void> =>
 /**
  * Active while a list with progress and curves is on screen; each poll runs a round.
  *
- * @param parents the parents of the listed resources; of all, if there is none
+ * @param parents the parents of the listed resources; all by default
  */
 export const progressQuery = (workbench: Workbench, parents: readonly string[] = []): LiveQuery<number> => ({
   key: [...progressKey, ...parents],
@@ -236,7 +236,7 @@ export const progressQuery = (workbench: Workbench, parents: readonly string[] =
   read: () => repeat(workbench).then(() => 0),
 });
 
-/** A list whose rows come from what this machine knows; each poll runs a round. */
+/** A list of rows from memory; each poll runs a round. */
 function followedList<Row extends object>(
   workbench: Workbench,
   key: readonly string[],

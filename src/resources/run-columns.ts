@@ -1,4 +1,4 @@
-/** The columns of runs, and what lists read for them. */
+/** The columns of runs, and the reads that they need in lists. */
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
@@ -62,7 +62,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     value: row => row.bench_id ?? undefined,
   },
-  // In a narrow column, the step stays.
+  // A narrow column keeps the step.
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'checkpoint',
@@ -98,10 +98,10 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
 ];
 
 /**
- * The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. Runs of several
- * benchmarks are not comparable, so such a list names the benchmark of each.
+ * The columns of a list of runs, with the interval and the baseline after the mean. Runs of several benchmarks are not
+ * comparable, so a list of them shows the benchmark of each.
  *
- * @param nameOf the name of a benchmark, if it is known
+ * @param nameOf returns the name of a benchmark, if it is known
  */
 export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = id => id): readonly Column<BasedRun>[] {
   const interval: Column<BasedRun> = {
@@ -116,13 +116,13 @@ export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = 
   });
 }
 
-/** The columns of the difference to the baseline. */
+/** The ids of the columns about the baseline. */
 const ofBaseline = baselineColumns.map(({ id }) => id);
 
 const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
   readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
 
-/** Reads each id once. */
+/** Caches the reads by id. */
 function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {
   const reads = new Map<string, Promise<Data>>();
   return (id, context) => {
@@ -134,7 +134,7 @@ function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>):
 
 /**
  * Adds the difference between a run and the baseline of its benchmark, by task. Takes a request for the rewards of the
- * run, except those of an ended run whose difference was read before, and none without a baseline.
+ * run, unless the run has ended and its difference is in memory, or there is no baseline.
  */
 function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
   const runOf = once(
@@ -146,7 +146,7 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
     const id = list.baseline ?? baselineOf(memory, run.bench_id);
     if (id === undefined || listedMean(run) === undefined) return run;
     const base = await runOf(id, context);
-    // There is no room to say that a benchmark is unknown.
+    // A column has no room for the reason.
     if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
     const { eval_run_id, status } = run;
     if (eval_run_id === id) return { ...run, from_baseline: fromBaseline({ run: base }, { run }, compare) };

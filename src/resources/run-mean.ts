@@ -1,4 +1,4 @@
-/** The certainty of the mean reward of an evaluation run, in words: its interval by task, and the effect of missing rewards. */
+/** Describes the certainty of the mean reward of a run: its interval by task, and the effect of missing rewards. */
 import { hasEnded } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
@@ -7,17 +7,18 @@ import { meanOfRewards } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { boundsField, boundsWords, intervalLabel } from './comparison.ts';
 
-/** A run as last read: its status, and the mean that the service reports. */
+/** The last known state of a run. */
 interface SeenRun {
   readonly id: string;
   readonly status: string | undefined;
+  /** The mean that the service reports. */
   readonly mean: number | undefined;
   readonly total: number | undefined;
 }
 
 /**
- * Reads how certain the mean of a run is. Also returns the mean: computed from the same rewards while the run
- * continues, and the service's own after the end.
+ * Reads the certainty of the mean of a run. Also returns the mean: computed from the same rewards while the run
+ * continues, and the mean of the service after the end.
  *
  * @throws ServiceError
  */
@@ -38,9 +39,9 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 }
 
 /**
- * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 with the 4 missing`, which the interval covers
- * as well. The interval is for the mean over tasks. If this differs from the displayed mean over rewards, in which a
- * task with more rollouts weighs more, it is named. Empty without rewards.
+ * E.g. `95% between 0.460 and 0.880 by 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
+ * rewards. It applies to the mean over tasks, which the text names if it differs from the displayed mean over rewards,
+ * in which a task with more rollouts has more weight. Empty without rewards.
  */
 export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
   const { mean, namelessRewards } = run;
@@ -51,7 +52,7 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
 
-/** The assumption of the interval, if the service does not report how many rollouts the run has or would have had. */
+/** The assumption behind the interval if the service does not report the planned number of rollouts. */
 function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, each }: RunMean): string {
   if (isStoppedWhole) return 'if no more rollouts were planned (stopped)';
   if (!isUncounted) return '';
@@ -74,7 +75,7 @@ function intervalWords(run: RunMean): string {
     .join('; ');
 }
 
-/** The same for programs. */
+/** The certainty in JSON. */
 export const certaintyFields = (run: RunMean) => {
   const isByTask = run.namelessRewards === 0;
   return {

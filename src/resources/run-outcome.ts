@@ -1,4 +1,4 @@
-/** The result of a run: its rewards, and its mean. */
+/** The result of a run: its rewards and its mean. */
 
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
@@ -8,8 +8,8 @@ import { counted, reward } from '../text/numbers.ts';
 import { soFar } from './measured-run.ts';
 
 /**
- * Summary of a run's rewards. Counts three cases separately: a genuine 0 is a result, a missing reward is not 0, and a
- * rollout without an entry was never scored.
+ * A summary of the rewards of a run. Counts three cases separately: a reward of 0 is a result, a missing reward is not
+ * 0, and a rollout without an entry was never scored.
  */
 export interface RewardSummary {
   /** Numeric rewards. */
@@ -18,9 +18,9 @@ export interface RewardSummary {
   /** Trajectories listed without a reward. */
   readonly missing: number;
   readonly unreadable: number;
-  /** Says that trajectories have several rewards, if any do. */
+  /** Describes trajectories with several rewards; empty if there are none. */
   readonly contradictions: string;
-  /** Rollouts that are known to have failed without a reward. */
+  /** The known number of rollouts that failed without a reward. */
   readonly failed?: number | undefined;
   /** Rollouts of the run, if the service reports them; otherwise the number of listed trajectories. */
   readonly total: number;
@@ -47,7 +47,7 @@ export interface RunOutcome {
   readonly mean: number | undefined;
   /** The number of rewards in the mean; undefined if only the mean is known. */
   readonly graded: number | undefined;
-  /** The mean of the listed rewards, if the service's own differs. */
+  /** The mean of the listed rewards, if it differs from the mean of the service. */
   readonly listed: number | undefined;
   /** Rollouts of the run; see `RewardSummary`. */
   readonly rollouts: number;
@@ -59,8 +59,8 @@ export interface RunOutcome {
 }
 
 /**
- * The mean of a run. While the run continues, it is computed from the displayed rewards; after the end, the service's
- * mean is used. Without rewards, the progress provides the mean so far.
+ * The mean of a run. While the run continues, it is computed from the displayed rewards; after the end, it is the mean
+ * of the service. Without rewards, the progress provides the mean so far.
  */
 export function outcomeOf(
   run: EvalRun,
@@ -83,8 +83,8 @@ export function outcomeOf(
 }
 
 /**
- * `(2 failed, 1 running)`, after the number of rollouts without a reward, which includes the failed and the running ones;
- * empty for none.
+ * Follows the number of rollouts without a reward, which includes the failed and the running ones, e.g.
+ * `(2 failed, 1 running)`. Empty if there are none.
  */
 export function failedAmong(without: number, failed: number = 0, running: number = 0): string {
   if (failed + running === 0 || failed + running > without) return '';
@@ -92,7 +92,7 @@ export function failedAmong(without: number, failed: number = 0, running: number
   return ` (${[failed > 0 && `${failed} failed`, running > 0 && `${running} running`].filter(Boolean).join(', ')})`;
 }
 
-/** Shown for a run without a mean: the number of rollouts listed without a reward. */
+/** Describes a run without a mean: the number of rollouts listed without a reward. */
 export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number, failed?: number): string {
   if (!isRead) return 'rewards not read';
   if (without === 0) return 'no reward yet';
@@ -100,15 +100,15 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
 }
 
 /**
- * `mean 0.143 of 8 rewards`, or `mean none, 0 of 8`; says so if it is not final. If the service's mean differs from that
- * of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
+ * E.g. `mean 0.143 of 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the mean of the
+ * service differs from the mean of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
-export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
+export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, source: string] {
   const { mean, graded, listed, rollouts, without, ended, isRead } = outcome;
   const rewards = graded === undefined || mean === undefined ? '' : counted(graded, 'reward');
   const by = listed === undefined ? '' : `(${reward(listed)} by the ${rewards} listed)`;
-  const of = rewards === '' ? '' : by || `of ${rewards}`;
+  const source = rewards === '' ? '' : by || `of ${rewards}`;
   if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
   if (mean === undefined && isRead && rollouts > 0) return ['mean', `${reward(mean)}, 0 of ${rollouts}`, ''];
-  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
+  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), source];
 }

@@ -8,10 +8,10 @@ import { modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { likenessOf } from './pools.ts';
 
-/** Remembers when a run was first seen, and when this machine started it. */
+/** Knows when a run was first seen, and when this machine started it. */
 type Memory = Pick<RememberedStore, 'find'>;
 
-/** The range of possible start times in epoch milliseconds: some services do not report the start. */
+/** The range of possible start times in epoch milliseconds, because some services do not report the start. */
 function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly [from: number, to: number] {
   const created = instant(created_at);
   if (created !== undefined) return [created, created];
@@ -32,7 +32,7 @@ export function namedRun(run: EvalRun): NamedRun {
   };
 }
 
-/** The place of a comparison of several runs. The base is the benchmark's baseline, otherwise the earliest run. */
+/** The place of a comparison of several runs. The base is the baseline of the benchmark, or else the earliest run. */
 export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedStore): Place<'compare-many'> {
   const startedAt = (run: EvalRun): number => startOf(run, memory)[1];
   const earliest = rows.reduce<EvalRun | undefined>(

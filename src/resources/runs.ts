@@ -32,31 +32,32 @@ import { certaintyFields, certaintyWords } from './run-mean.ts';
 import { meanWords, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
 
-/** The mean of a record, with the number of rewards, and of rollouts without one once the run has ended. */
+/** The mean of a record, with the number of rewards, and after the end also of rollouts without one. */
 function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const [mean, graded] = [listedMean(run), listedCount(run)];
   if (isUnread && mean === undefined)
     return { label: isSoFar(run) ? `mean ${soFar}` : 'mean', value: 'could not be read' };
-  const of = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  if (isSoFar(run)) return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
+  const source = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
+  if (isSoFar(run))
+    return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${source}` };
   if (mean === undefined && mayHaveMean(run)) return { label: 'mean', value: 'not reported' };
   const without = graded === undefined ? 0 : (listedTotal(run) ?? graded) - graded;
   const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
-  return { label: 'mean', value: `${reward(mean)}${of}${missing}` };
+  return { label: 'mean', value: `${reward(mean)}${source}${missing}` };
 }
 
-/** `0.143 of 8 rewards`, or that there is no reward yet. */
+/** E.g. `0.143 of 8 rewards` or `no reward yet`. */
 function outcomeFact(outcome: RunOutcome): Fact {
   const [label, ...words] = meanWords(outcome);
   return { label, value: words.filter(Boolean).join(' ') };
 }
 
-/** A caveat about the mean, if one is known to apply. */
+/** A caveat about the mean, if one applies. */
 export const cautionOf = (run: MeasuredRun): string | undefined =>
   isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
 
 /**
- * The facts of a run, with its outcome and interval if they were read.
+ * The facts of a run, with its outcome and interval if they are known.
  *
  * @param isUnread whether its rewards could not be read
  */
@@ -74,10 +75,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
     { label: 'vs baseline', value: baselineWords(run) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('checkpoint', 'checkpoints', run.parent_checkpoint_id, run.training_run_id),
-    {
-      label: 'caution',
-      value: cautionOf(run),
-    },
+    { label: 'caution', value: cautionOf(run) },
     referenceFact('training', 'training', run.training_run_id),
     { label: 'step', value: run.step },
     referenceFact('benchmark', 'benchmarks', run.bench_id),
@@ -98,7 +96,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
   let unread: string | undefined;
   const answer = await readRunRewards(run.eval_run_id, context, extentOfRecord(run)).catch((error: unknown) => {
     context.signal.throwIfAborted();
-    // A service may lack this part.
+    // Some services do not offer this endpoint.
     if (!isNotOffered(error)) unread = `The rewards could not be read. ${errorMessage(error)}`;
     return undefined;
   });
@@ -122,7 +120,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
 
 const group = 'Run';
 
-/** Chooses the run that the others of its benchmark are compared with. */
+/** Sets the run as the base for comparisons in its benchmark. */
 export const baselineCommand: Command = {
   id: 'run.baseline',
   title: 'set it as the baseline of its benchmark, or unset it',

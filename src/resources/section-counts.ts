@@ -1,7 +1,7 @@
 /**
- * Keeps section counts and running resources consistent with all answers, because other programs start and delete
- * resources too. If an answer is about a resource that a counted list lacks, that list is read again at once. If a list
- * no longer has a known resource, that resource is read, so its end is not missed.
+ * Keeps section counts and running resources consistent with all answers, because other programs also start and delete
+ * resources. If an answer contains a resource that its list lacks, the list is read again at once. If a list no longer
+ * contains a known resource, the resource is read, so its end is not missed.
  */
 import { hashKey } from '@tanstack/react-query';
 import { minOf } from '../base/many.ts';
@@ -17,11 +17,11 @@ import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
 
-/** A list whose rows a section counts. */
+/** A list with a section count. */
 export interface CountedList {
   readonly resource: Resource;
   readonly source: ListSource<object>;
-  /** Rows may be running. The frame counts these, so the list is read even if its section count is off screen. */
+  /** Whether rows may be running. The frame counts these, so the list is read even while its section is off screen. */
   readonly runs: boolean;
 }
 
@@ -33,19 +33,19 @@ export const countedLists: readonly CountedList[] = resources
 export const countIntervals = 6;
 /** The poll interval of a count, in visible intervals. */
 export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? countIntervals : 3);
-/** A longer list is not kept in memory for its count; it is counted again when shown. */
+/** Longer lists are not kept in memory for their count; they are counted again on screen. */
 export const mostRows = 5_000;
 
-/** Whether the first view is still loading and should not compete with counts. */
+/** Whether the first view is still loading: counts must not delay it. */
 export const isOpening = ({ poll, openedAt }: Workbench, now: number): boolean => now - openedAt < poll.visibleMs / 2;
 
 export class Counts {
   readonly #workbench: Workbench;
-  /** Resources that have caused a read of their list, which may never contain them. */
+  /** Resources that have already caused a read of their list, because the list may never contain them. */
   readonly #triedInList = new Set<string>();
-  /** Resources read because their list lacked them. They may exist anyway. */
+  /** Resources that were read because their list lacked them. They may still exist. */
   readonly #readAlone = new Set<string>();
-  /** The rows of a list when their tallies were last checked. */
+  /** The rows of a list at the last check of their tallies. */
   readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();
 
   constructor(workbench: Workbench) {
@@ -117,14 +117,14 @@ export class Counts {
       this.#readAlone.add(key);
       const [query = get?.(known.id)] = resourceOfKind(kind)?.watch?.status?.(known.id) ?? [];
       if (!query) continue;
-      // After a failure, the next answer of the list retries.
+      // After an error, retry with the next answer of the list.
       void fetchOnce(this.#workbench, query).catch(error => {
         if (!isAbsent(error)) this.#readAlone.delete(key);
       });
     }
   }
 
-  /** Drops the marks of resources that the status store has forgotten. */
+  /** Drops resources that the status store no longer knows. */
   #forgetUnknown(kind: string, all: readonly KnownResource[]): void {
     if (this.#readAlone.size + this.#triedInList.size === 0) return;
     const known = new Set(all.map(keyOf));
@@ -143,8 +143,8 @@ export class Counts {
     const { rows } = reader.data;
     this.#tallied.set(reader, rows);
     const [old, fresh] = difference<object>(before, rows);
-    const counts = new Map(old.map(row => [source.id(row), tally.of(row)]));
-    const changed = fresh.some(row => counts.has(source.id(row)) && counts.get(source.id(row)) !== tally.of(row));
+    const tallies = new Map(old.map(row => [source.id(row), tally.of(row)]));
+    const changed = fresh.some(row => tallies.has(source.id(row)) && tallies.get(source.id(row)) !== tally.of(row));
     const isNewer = reader.polledAt > (lists.find(counted.source.key)?.polledAt ?? 0);
     if (changed && isNewer && !isOpening(this.#workbench, Date.now())) this.#read(counted);
   }
@@ -159,12 +159,12 @@ export class Counts {
   }
 
   #read({ source }: CountedList): void {
-    // After a failure, the count keeps its age on screen.
+    // After an error, the count stays on screen with its age.
     void fetchOnce(this.#workbench, listQuery(this.#workbench, source)).catch(() => {});
   }
 }
 
-/** The different middle parts of two arrays, without their common start and end. */
+/** Two arrays without their common start and end. */
 function difference<Item>(left: readonly Item[], right: readonly Item[]): [readonly Item[], readonly Item[]] {
   const most = Math.min(left.length, right.length);
   let start = 0;
@@ -174,7 +174,7 @@ function difference<Item>(left: readonly Item[], right: readonly Item[]): [reado
   return [left.slice(start, left.length - end), right.slice(start, right.length - end)];
 }
 
-/** When the oldest overdue count was read; epoch milliseconds, undefined if none is overdue. */
+/** When the oldest overdue section count was read, in epoch milliseconds; undefined if none is overdue. */
 export function oldestCount({ lists, poll }: Workbench, now: number): number | undefined {
   const old = countedLists.flatMap(list => {
     const { readAt } = lists.countOf(list.source.key) ?? {};

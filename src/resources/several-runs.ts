@@ -1,17 +1,17 @@
-/** Several runs that are started at once: one for each model and seed. Pure. */
+/** Starts of several runs: one for each model and seed. Pure. */
 
 import { seedOption } from '../present/start-name.ts';
 
-/** Maximum number of runs that are started at once. */
+/** The maximum number of runs to start at once. */
 export const mostStarted = 100;
 
-/** The seeds that a text names, each once: `1`, `1,2,3` or `1-3`. Undefined for other text, and for too many. */
+/** Parses seeds, e.g. `1`, `1,2,3` or `1-3`, without duplicates. Undefined for other text, or for too many. */
 export function seedsIn(text: string): readonly number[] | undefined {
   const seeds = new Set<number>();
   for (const part of text.split(',')) {
     const [, first, last = first] = /^\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?$/.exec(part) ?? [];
     const [from, to] = [Number(first), Number(last)];
-    // Also false for a part that is no number.
+    // NaN fails this comparison too.
     if (!(to >= from && to - from < mostStarted)) return undefined;
     for (let seed = from; seed <= to; seed += 1) seeds.add(seed);
   }
@@ -25,7 +25,7 @@ export interface ChosenRun<Option = unknown> {
   readonly options: Readonly<Record<string, Option>>;
 }
 
-/** One run for each model and seed, those of a model together; at least one run. */
+/** One run for each model and seed, grouped by model; at least one run. */
 export function chosenRuns<Option>(
   models: readonly string[],
   seeds: readonly number[],

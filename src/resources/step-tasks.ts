@@ -1,4 +1,4 @@
-/** The list of the tasks of a training step. */
+/** The tasks of a training step. */
 import { unreadableIn } from '../contract/lists.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type StepTask, tasksOf } from '../present/task-groups.ts';

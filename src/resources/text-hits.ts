@@ -1,4 +1,4 @@
-/** The hits of a text search, as a list and in words. */
+/** The hits of a text search: their columns, their facts and a summary. */
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
@@ -6,13 +6,13 @@ import { counted } from '../text/numbers.ts';
 import { mostSearched, type TextHit, type TextSearchState } from './text-search.ts';
 import { trajectories, trajectoryFacts } from './trajectories.ts';
 
-/** `step 3, message 12, line 4` */
+/** E.g. `step 3, message 12, line 4`. */
 export const placeWords = ({ step, message, line }: Origin): string =>
   [step === undefined ? '' : `step ${step}`, message === undefined ? '' : `message ${message}`, `line ${line}`]
     .filter(Boolean)
     .join(', ');
 
-/** Describes the parts that were searched, and those that were not. */
+/** Describes the progress of a search, its hits and its gaps. */
 export function searchedWords(state: TextSearchState): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');
@@ -23,9 +23,9 @@ export function searchedWords(state: TextSearchState): string {
     stopped: `stopped after ${searched} of ${all}`,
     failed: `failed after ${searched} of ${all}`,
   }[phase];
-  const linesIn = (of: 'lines' | 'other_lines'): string => {
-    const some = hits.filter(hit => hit[of] > 0);
-    const lines = some.reduce((sum, hit) => sum + hit[of], 0);
+  const linesIn = (field: 'lines' | 'other_lines'): string => {
+    const some = hits.filter(hit => hit[field] > 0);
+    const lines = some.reduce((sum, hit) => sum + hit[field], 0);
     return `${counted(lines, 'line')} in ${counted(some.length, 'trajectory', 'trajectories')}`;
   };
   const isAnyElsewhere = hits.some(hit => hit.other_lines > 0);
@@ -43,7 +43,7 @@ export function searchedWords(state: TextSearchState): string {
     .join(' · ');
 }
 
-/** The columns that lists of trajectories share: those to judge a match by come before those about its place. */
+/** The columns of trajectories: those that help to judge a match precede those about its place. */
 const [task, rewardColumn, ...others] = trajectories.columns;
 const offered = others.map((column): Column<TextHit> => ({ ...column, wide: true }));
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);

@@ -1,4 +1,4 @@
-/** Searches the texts of many trajectories: in the index if it has them, otherwise read from the service. */
+/** Searches the texts of many trajectories, from the index if it has them, otherwise from the service. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { asError, errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -18,17 +18,17 @@ import type { LineMatches, LineSearch } from '../text/line-search.ts';
 import type { ResourcePage } from './pages.ts';
 import { missingIn } from './trajectories.ts';
 
-/** Where a trajectory matches. */
+/** The matches in a trajectory. */
 interface TextMatch {
   /** The number of matching lines in messages. */
   readonly lines: number;
   /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
   readonly other_lines: number;
-  /** The place of the first one, in a message if there is one. */
+  /** The place of the first match; matches in messages precede others. */
   readonly at: Origin;
   /** Position of the first match in the transcript. */
   readonly place: number;
-  /** The line, cut around the match. */
+  /** The line, truncated around the match. */
   readonly excerpt: string;
   /** The match in the excerpt. */
   readonly range: Range;
@@ -39,46 +39,47 @@ export type TextHit = Trajectory & TextMatch;
 
 export interface TextSearchState {
   readonly phase: 'listing' | 'searching' | 'done' | 'stopped' | 'failed';
-  /** In the order in which they were found; the same array until there is another. */
+  /** In the order of discovery; the same array until there is a new hit. */
   readonly hits: readonly TextHit[];
-  /** Trajectories listed, and searched in full, so far. */
+  /** The number of listed trajectories so far. */
   readonly known: number;
+  /** The number of trajectories that were searched in full. */
   readonly searched: number;
   /** Searched trajectories that came from the index. */
   readonly stored: number;
-  /** Trajectories that could not be read in full, with the reason: none of them counts as searched. */
+  /** Trajectories that could not be read in full, with the reason. They do not count as searched. */
   readonly unread: readonly { readonly trajectory_id: string; readonly reason: string }[];
-  /** Listed trajectories beyond the limit. */
+  /** The number of listed trajectories beyond the limit. */
   readonly beyond: number;
   /** Why trajectories may be missing. */
   readonly notes: readonly string[];
-  /** Whether trajectories are missing that could not be listed. */
+  /** Whether some trajectories could not be listed. */
   readonly isListCut: boolean;
   readonly error?: Error | undefined;
 }
 
-/** Maximum number of trajectories to search: reading more would take an hour. */
+/** The maximum number of trajectories to search: reading more would take an hour. */
 export const mostSearched = 20_000;
-/** Maximum time without handling keys, in milliseconds. */
+/** The maximum time without handling keys, in milliseconds. */
 const sliceMs = 12;
-/** Larger texts are read again for each search: indexing one would hold up the screen. In characters. */
+/** In characters. Larger texts are not indexed, as this would freeze the screen, but read again for each search. */
 const mostKept = 2 * 1024 * 1024;
-/** Reading stops after this many failures in a row: the service has a problem, not a trajectory. */
+/** After this many failures in a row, the problem is the service rather than a trajectory, and the search stops. */
 const mostFailures = 10;
-/** While trajectories are listed, the index is searched again each time that there are so many times more. */
+/** During listing, the index is searched again each time the number of trajectories has grown by this factor. */
 const growth = 4;
-/** Characters of an excerpt, and of its part before the match. */
+/** The length of an excerpt, and of its part before the match, in characters. */
 const excerptLength = 240;
 const beforeMatch = 20;
 
-/** The line around the match. */
+/** The part of the line around the match. */
 function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | 'range'> {
   // A narrow column shows the beginning.
   const start = from <= beforeMatch ? 0 : from - beforeMatch;
   const lead = start === 0 ? '' : '…';
   const cut = line.slice(start, start + excerptLength).toWellFormed();
   const text = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
-  // A slice would keep the whole text of its trajectory in memory; this copy does not.
+  // Copy the text, because a slice would keep the whole text of the trajectory in memory.
   const excerpt = Buffer.from(text).toString();
   const shift = lead.length - start;
   return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
@@ -107,7 +108,7 @@ interface Matches {
   first?: Pick<TextMatch, 'at' | 'place' | 'excerpt' | 'range'>;
 }
 
-/** Adds the matches of a part. */
+/** Adds the matches in a part. */
 function addMatches(matches: Matches, found: LineMatches, text: TextPart): void {
   if (!found.first) return;
   const { line, range } = found.first;
@@ -119,10 +120,10 @@ function addMatches(matches: Matches, found: LineMatches, text: TextPart): void 
   if (at) matches.first = { at, place: at.place + range[0], ...excerptOf(found.first.text, range) };
 }
 
-/** The separator of two origins. No string contains it, because quotes within strings are escaped. */
+/** The separator between two origins. It cannot occur within a JSON string, because quotes there are escaped. */
 const nextOrigin = '},{"from":';
 
-/** Parses only the origin of a requested line, because parsing all of them takes long. */
+/** Parses only the origin of the requested line, because parsing all origins takes long. */
 function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   let from = 1;
   let to = origins.indexOf(nextOrigin);
@@ -133,10 +134,10 @@ function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   return { body, origins: JSON.parse(`[${origins.slice(from, to < 0 ? -1 : to + 1)}]`) as Origin[] };
 }
 
-/** Characters searched without handling keys: a call for an expression takes a millisecond. */
+/** Characters per call of a regular expression: a call takes a millisecond, and keys are handled between calls. */
 const atOnce = 256 * 1024;
 
-/** The parts in groups. */
+/** Groups the parts by `atOnce`. */
 function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], void> {
   let group: FoundPart[] = [];
   let length = 0;
@@ -150,7 +151,7 @@ function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], 
   if (group.length > 0) yield group;
 }
 
-/** The parts that can be read. @param failed called if some cannot be read */
+/** The parts up to the first read error. @param failed called with this error */
 function* untilFailure(parts: Iterable<FoundPart>, failed: (error: unknown) => void): Generator<FoundPart, void> {
   try {
     yield* parts;
@@ -163,11 +164,11 @@ export class TextSearch {
   readonly #ports: TextSearchPorts;
   readonly #listeners = new Listeners();
   readonly #rows = new Map<string, Trajectory>();
-  /** Those of them that were searched in full. */
+  /** The rows that were searched in full. */
   readonly #searched = new Map<string, Trajectory>();
-  /** Copied on request rather than for each hit. */
+  /** `state` copies it, because a copy for each hit would be slow. */
   #hits: TextHit[] = [];
-  /** The trajectories that were looked for in the index. */
+  /** The trajectories that were read from the index. */
   readonly #tried = new Set<string>();
   #known: Known | undefined;
   #state: TextSearchState = {
@@ -189,7 +190,7 @@ export class TextSearch {
     return this.#state;
   };
 
-  /** The trajectories that were searched in full so far. */
+  /** The trajectories that have been searched in full so far. */
   get searched(): readonly SearchedRow[] {
     return [...this.#searched.values()];
   }
@@ -218,7 +219,7 @@ export class TextSearch {
     this.#listeners.notify();
   }
 
-  /** Lists the trajectories, and meanwhile searches those in the index: their hits need not wait for the whole list. */
+  /** Lists the trajectories. Meanwhile searches the index, so that its hits need not wait for the whole list. */
   async #list(): Promise<void> {
     let listed = 0;
     let searchedAt = 0;
@@ -228,14 +229,14 @@ export class TextSearch {
         const { trajectory_id: id } = row;
         const isNew = !this.#rows.has(id);
         if (isNew) listed += 1;
-        // A row that was listed again may have ended since.
+        // Since it was first listed, a row may have ended.
         if (isNew ? listed <= mostSearched : !this.#tried.has(id)) this.#rows.set(id, row);
       }
       listed -= this.#forget(gone);
       const known = this.#rows.size;
       const isListCut = this.#state.isListCut || unread.length > 0;
       this.#set({ known, beyond: listed - known, notes: [...new Set([...this.#state.notes, ...notes])], isListCut });
-      // Each search of the index goes through all that it has.
+      // Each search reads the whole index.
       if (known >= searchedAt) {
         await this.#searchStored();
         searchedAt = known * growth;
@@ -255,7 +256,7 @@ export class TextSearch {
     return ids.size;
   }
 
-  /** Lets keys be handled now and then. @throws the signal's reason */
+  /** Pauses at times so that keys are handled. @throws the reason of the signal */
   async #pause(): Promise<void> {
     if (performance.now() < this.#turnAt) return;
     await turn();
@@ -263,7 +264,7 @@ export class TextSearch {
     this.#turnAt = performance.now() + sliceMs;
   }
 
-  /** Searches the trajectories that are listed by now and in the index. */
+  /** Searches the listed trajectories that are in the index. */
   async #searchStored(): Promise<void> {
     const { index, search } = this.#ports;
     this.#known ??= index.known();
@@ -279,7 +280,7 @@ export class TextSearch {
     const before = this.#hits.length;
     const isWhole = (await this.#find(index.parts(texts, search.words))) === undefined;
     if (isWhole) index.used(texts.keys());
-    // Another program may have deleted or replaced some of them in the meantime.
+    // Another process may have deleted or replaced some of them in the meantime.
     const still = isWhole ? index.known() : undefined;
     const hit = new Set(this.#hits.slice(before).map(({ trajectory_id }) => trajectory_id));
     for (const [id, trajectoryId] of texts) {
@@ -289,9 +290,9 @@ export class TextSearch {
   }
 
   /**
-   * Reports the trajectories with matches in these parts, where the parts of a trajectory follow each other.
+   * Reports the trajectories with matches in these parts. The parts of a trajectory must be consecutive.
    *
-   * @returns why the parts could not be read to the end: the last trajectory may have more, and is not reported
+   * @returns the error if some parts could not be read. The last trajectory is then incomplete and not reported.
    */
   async #find(parts: Iterable<FoundPart>): Promise<Error | undefined> {
     const { search } = this.#ports;
@@ -386,14 +387,14 @@ export class TextSearch {
 
 type Known = ReturnType<TextIndex['known']>;
 
-/** The text of a trajectory in the index; undefined if it may have changed since. */
+/** The text of a trajectory in the index; undefined if the trajectory may have changed since then. */
 function storedText({ trajectory_id, num_steps, status }: Trajectory, known: Known) {
   const text = known.get(trajectory_id);
   const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
   return isSame && !isRunning(status) ? text : undefined;
 }
 
-/** The lengths of these trajectories that the index knows, as a field of their records, by id. */
+/** The known lengths in the index, as fields of a trajectory, by its id. */
 export function storedLengths(rows: readonly Trajectory[], length: Length, index: TextIndex) {
   const known = index.known();
   return new Map(
@@ -406,7 +407,7 @@ export function storedLengths(rows: readonly Trajectory[], length: Length, index
   );
 }
 
-/** The fields that a list of hits shows: the list that was searched may lack them. The index keeps them. */
+/** The fields for a list of hits. The index keeps them, because the searched list may lack them. */
 function recordOf(trajectory: Trajectory): Partial<Trajectory> {
   const { status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at } = trajectory;
   const { model_id, dataset_name, rollout, termination_reason } = trajectory;
@@ -421,7 +422,7 @@ function recordOf(trajectory: Trajectory): Partial<Trajectory> {
   };
 }
 
-/** The row with the fields that it lacks. */
+/** Adds the fields that the row lacks. */
 function completed(row: Trajectory, record: Partial<Trajectory>): Trajectory {
   const lacking = Object.entries(record).filter(([name, value]) => value != null && own(row, name) == null);
   return { ...row, ...Object.fromEntries(lacking) };

@@ -38,10 +38,10 @@ import type { MeasuredList, Measures } from './define.ts';
 import { measureEach } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 
-/** The last and the best held-out reward of a run, and whether they may change. */
+/** The last and the best held-out reward of a run. */
 export type HeldOut = Pick<HeldOutMeans, 'last' | 'best' | 'isUnfinished'>;
 
-/** A run with the rewards that were read. */
+/** A run with its rewards. */
 export type MeasuredTraining = ProgressedRun & {
   readonly held_out?: HeldOut | undefined;
   /** The newest trainer reward. */
@@ -84,8 +84,8 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
 ];
 
 /**
- * The interval of a held-out mean on its own tasks; samples missing from the mean count as missing rewards. There is
- * none if a mean of the curve is outside the range, because the true range is then unknown.
+ * The interval of a held-out mean on its own tasks; missing samples count as missing rewards. Undefined if a mean of
+ * the curve is outside the range, because the true range is then unknown.
  */
 export function intervalOfHeldOut(
   { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] }: HeldOutMean,
@@ -97,10 +97,10 @@ export function intervalOfHeldOut(
 
 /** More columns would leave no room for names. */
 const mostOptions = 8;
-/** Maximum number of options of a run that are compared. */
+/** The maximum number of options to compare per run. */
 const mostCompared = 100;
 
-/** Longer texts are not compared. */
+/** Longer values are truncated before they are compared. */
 const longest = 200;
 
 function optionCell(row: MeasuredTraining, name: string): Cell {
@@ -110,8 +110,8 @@ function optionCell(row: MeasuredTraining, name: string): Cell {
 }
 
 /**
- * The names of the runs' options: the differing ones first, those with the most values before the others. The number of
- * steps has its own column.
+ * The names of the options of the runs: first the options that differ, by their number of values, then the equal ones.
+ * The number of steps has its own column.
  */
 function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
   const differing = new Set<string>();
@@ -142,12 +142,12 @@ function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: s
   };
 }
 
-/** The least cells of an option: a short value is not worth the whole of a long name. */
+/** The minimum width of an option: a long name of a short value may be truncated. */
 const leastOption = 7;
 
 /**
- * A column for each option in which the runs differ: all but the first give way to other columns. A hidden one for each
- * other option, to filter by.
+ * A column for each option in which the runs differ; all but the first are optional. A hidden column for each other
+ * option, for filters.
  */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
   const { differing, equal } = optionNames(rows);
@@ -173,8 +173,8 @@ export function differingColumns(rows: readonly ProgressedRun[]): readonly Colum
 }
 
 /**
- * `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled; `0.612 at 15`
- * if every rollout of a later round has failed; `0.612?` if the run has ended and a newer one may follow.
+ * E.g. `0.612`; `0.612 n=2` if samples of the round are outstanding, failed or cancelled; `0.612 at 15` if every
+ * rollout of a later round has failed; `0.612?` if the run has ended and a newer mean may follow.
  */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
@@ -185,10 +185,10 @@ export function heldOutCell(held: HeldOutMean | undefined): string {
     .join(' ');
 }
 
-/** The columns of the held-out curve and of the newest trainer reward. Their ids are the same in every list. */
+/** The columns of the held-out curve and of the newest trainer reward, with the same ids in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
-  /** Whether its held-out curve is yet to be read. */
+  /** Whether its held-out curve has not been read yet. */
   readonly isUnread: (row: Row) => boolean;
   /** The interval of the last held-out reward, or of its substitute. */
   readonly interval: (row: Row) => Interval | undefined;
@@ -236,10 +236,9 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
 /**
  * The declared columns, with the deciding measurements after the status.
  *
- * @param nameOf the name of a benchmark, if it is known
- * @param isUnread whether the held-out curve of a run is yet to be read
- * @param onScreen what Watch says, in place of the status of the service, which then can be filtered by; and the width
- *   of the names
+ * @param nameOf returns the name of a benchmark, if it is known
+ * @param isUnread whether the held-out curve of a run has not been read yet
+ * @param onScreen the state column of Watch, which replaces the status except in filters, and the width of the names
  */
 export function listColumns(
   rows: readonly ProgressedRun[],
@@ -260,7 +259,7 @@ export function listColumns(
     interval: ({ held_out }) => held_out && ofMeans(held_out),
     trainer: row => row.trainer_reward,
   });
-  /** Shown in the order of `decides`, after the option that tells most runs apart. */
+  /** Shown in the order of `decides`, after the option with the most values. */
   const ranked = (column: Column<MeasuredTraining> | undefined, decides: number, forPrograms = true) =>
     column && { ...column, wide: true, forPrograms, decides };
   const columns = [
@@ -289,13 +288,13 @@ export function listColumns(
   return columns.filter(column => column !== undefined);
 }
 
-/** The columns that a held-out curve fills. */
+/** The ids of the columns from the held-out curve. */
 const ofHeldOut = [
   ...['held-out', 'interval', 'held-out-step', 'samples', 'expected', 'split'],
   ...['best', 'best-interval', 'best-step', 'best-samples', 'best-expected'],
 ];
 
-/** The name under which the held-out rewards of an ended run are remembered with its record. */
+/** The field of a remembered record with the held-out rewards of an ended run. */
 const field = 'held_out_rewards';
 
 const isFinal = (value: unknown): value is HeldOut =>
@@ -304,8 +303,8 @@ const isFinal = (value: unknown): value is HeldOut =>
   [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
 
 /**
- * The held-out rewards of a run. Those of an ended run are remembered, and not read again once they are final, see
- * `isFinalCurve`.
+ * Reads the held-out rewards of a run. Remembers those of an ended run, and does not read them again once they are
+ * final, see `isFinalCurve`.
  */
 async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promise<HeldOut | undefined> {
   const { training_run_id: id, status, completed_at } = run;
@@ -319,7 +318,7 @@ async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promis
   const { last, best, isUnfinished } = isLate ? withoutLast(means, stepsDone(run)) : means;
   const held: HeldOut = { last, best, isUnfinished };
   if (!ended) return held;
-  // If the service does not say when it ended, it was before the first read that found it ended.
+  // If the service does not report the end time, the run ended before the first read after its end.
   const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
   const endedAt = parseTime(completed_at) ?? first;
   const remembered = {
@@ -343,7 +342,7 @@ async function withTrainerReward(row: MeasuredTraining, context: QueryContext): 
   return newest === undefined ? row : { ...row, trainer_reward: newest };
 }
 
-/** Adds the data for the columns, for a few runs at a time. @throws ServiceError */
+/** Adds the data for the columns, a few runs at a time. @throws ServiceError */
 function readMeasured(
   rows: readonly MeasuredTraining[],
   columns: ReadonlySet<string>,

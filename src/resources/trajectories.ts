@@ -1,4 +1,4 @@
-/** Trajectories: the messages of a rollout, and its reward. */
+/** Trajectories: the messages of a rollout and its reward. */
 
 import { unreadableIn } from '../contract/lists.ts';
 import { trajectoryStatuses } from '../contract/status.ts';
@@ -98,14 +98,14 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   idColumn(row => row.trajectory_id),
 ];
 
-/** The number of steps, and how many of them the service sent, if it left some out. */
+/** The number of steps, and the number of steps that the service sent if it left some out. */
 function stepWords({ num_steps, steps }: Trajectory): string | number | undefined {
   const all = countOf(num_steps);
   if (all === undefined || !steps || steps.length === 0 || steps.length >= all) return all;
   return `${all}, ${steps.length} of them sent by the service`;
 }
 
-/** A sentence on what is missing from a trajectory that was read with its steps; undefined if it is complete. */
+/** Describes the gaps in a trajectory that was read with its steps; undefined if it is complete. */
 export function missingIn({ num_steps, steps }: Trajectory): string | undefined {
   const all = countOf(num_steps);
   if (!steps) return all === 0 ? undefined : 'The service sent no steps.';
@@ -116,7 +116,7 @@ export function missingIn({ num_steps, steps }: Trajectory): string | undefined 
     : undefined;
 }
 
-/** Facts that a trajectory has only because it is stored. */
+/** Labels of facts that a trajectory has only because it is stored. */
 const ofStore: ReadonlySet<string> = new Set([
   'id',
   'dataset',
@@ -130,10 +130,10 @@ const ofStore: ReadonlySet<string> = new Set([
   'model found by',
 ]);
 
-/** The facts that belong to a trajectory of a file, which is stored only to be read: what they name is not there. */
+/** The facts of a trajectory from a file, without links, as the resources that they name do not exist here. */
 export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
   facts
-    // The local service makes a trace for a trajectory without.
+    // The local service generates a trace id if the file has none.
     .filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && /^trace_/.test(String(value))))
     .map(({ refers: _, ...fact }) => fact);
 
@@ -174,7 +174,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
 
 const group = 'Trajectory';
 
-/** For actions that the service refuses after a trajectory has ended. */
+/** Restricts an action to one running trajectory: the service refuses it after the end. */
 function open(rows: readonly Trajectory[]): readonly Trajectory[] | string {
   const one = single(rows);
   return typeof one === 'string' ? one : running(one);
@@ -220,7 +220,7 @@ export const trajectories = defineResource<Trajectory>({
   facts: row => trajectoryFacts(row),
   text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptTextParts(row, width),
   label: row => row.task_id,
-  // Many trajectories share a task, and there are too many to search.
+  // There are too many trajectories to search, and many share a task.
   findsLabel: 'qualified',
   actions: trajectoryActions,
   watch: { endsForGood: true },

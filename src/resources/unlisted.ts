@@ -1,17 +1,17 @@
-/** Rollouts of a run that the service does not list: some services list a rollout only once it has a reward. */
+/** Rollouts of a run that the service does not list. Some services list a rollout only once it has a reward. */
 
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { counted } from '../text/numbers.ts';
 
-/** How many rollouts are neither among these rows nor unreadable; undefined if the run has an unknown number. */
+/** The number of rollouts that the service did not list; undefined if the total is unknown. */
 export function unlistedOf(rows: readonly unknown[], run: Partial<RunExtent> | undefined): number | undefined {
   const { total, listed = 0 } = run ?? { total: 0 };
   return total === undefined ? undefined : Math.max(0, total - Math.max(rows.length, listed));
 }
 
-/** `64 rollouts are not listed by the service: cancelled, or never run`, by the status of the run. */
+/** E.g. `64 rollouts are not listed by the service: cancelled, or never run`; the reason follows from the status. */
 export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
   const count = unlistedOf(rows, run);
   if (count === undefined)
@@ -33,7 +33,7 @@ export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> 
   }
 }
 
-/** `2 rewards name no rollout: …`: they are in the mean of the run, and in no row. */
+/** Describes rewards without a rollout: they count for the mean of the run, but are in no row. */
 export function anonymousWords(rewards: readonly TrajectoryReward[]): readonly string[] {
   const count = rewards.filter(({ trajectory_id, reward }) => !trajectory_id && reward != null).length;
   const words = counted(count, 'reward names', 'rewards name');

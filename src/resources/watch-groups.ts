@@ -1,10 +1,10 @@
-/** The lines of Watch in groups, each below a header line. Pure. */
+/** Groups the lines of Watch, each group below a header line. Pure. */
 import { keyOf } from '../queries/statuses/known-resource.ts';
 import { stateOf, type WatchedResource, watchedLine } from './watch.ts';
 
 const groupings = ['none', 'benchmark', 'status'] as const;
 
-/** How lines are grouped; kept between sessions. */
+/** The grouping of lines; kept between sessions. */
 export interface Grouping {
   readonly by: (typeof groupings)[number];
   /** The names of the folded groups. */
@@ -13,14 +13,14 @@ export interface Grouping {
 
 export const ungrouped: Grouping = { by: 'none', folded: [] };
 
-/** The saved grouping, which another version may have written. */
+/** Validates a saved grouping, which another version may have written. */
 export function groupingOf(saved: unknown): Grouping {
   const { by, folded } = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Grouping>;
   const known = groupings.find(each => each === by) ?? 'none';
   return { by: known, folded: Array.isArray(folded) ? folded.filter(name => typeof name === 'string') : [] };
 }
 
-/** The next grouping, with nothing folded. */
+/** The next grouping, with all groups unfolded. */
 export const nextGrouping = ({ by }: Grouping): Grouping => ({
   by: groupings[(groupings.indexOf(by) + 1) % groupings.length] ?? 'none',
   folded: [],
@@ -31,10 +31,10 @@ export const toggled = ({ by, folded }: Grouping, name: string): Grouping => ({
   folded: folded.includes(name) ? folded.filter(each => each !== name) : [...folded, name],
 });
 
-/** The kind of a group's header line. */
+/** The kind of a header line. */
 const groupKind = 'group';
 
-/** The name of the group that a line belongs to, or heads. */
+/** The name of the group of a line or header line. */
 export function groupNameOf(line: WatchedResource, by: Grouping['by'], now: number): string {
   if (line.group) return line.id;
   return by === 'status' ? stateOf(line, now).word || 'no status' : (line.benchmark ?? 'no benchmark');
@@ -43,7 +43,7 @@ export function groupNameOf(line: WatchedResource, by: Grouping['by'], now: numb
 /** Identifies the header line of a group among all lines. */
 export const keyOfGroup = (name: string): string => keyOf({ kind: groupKind, id: name });
 
-/** The lines in their groups, ordered by the first line of each; undefined without groups. */
+/** The lines in groups, in the order of their first lines; undefined without groups. */
 export function groupedLines(
   lines: readonly WatchedResource[],
   { by, folded }: Grouping,

@@ -1,7 +1,4 @@
-/**
- * Watch: everything pinned, everything running, and what ended while the program was open. Selects its lines from the
- * status store.
- */
+/** The lines of Watch: resources that are pinned, that run, or that ended while the program was open. */
 
 import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { StatusLook } from '../present/column.ts';
@@ -29,7 +26,7 @@ import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { beginOf, offered, paceHints } from './watch-reads.ts';
 
-/** An earlier answer is not the current state. */
+/** An older answer may no longer be the current state. */
 const oldMs = 5 * 60_000;
 
 type KindAndId = Pick<KnownResource, 'kind' | 'id'>;
@@ -39,19 +36,19 @@ type HeldAlarm = Pick<Alarm, 'kind' | 'words'> & Partial<Alarm>;
 
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
-  /** Its speed and remaining time, in words; empty if unknown. */
+  /** Its speed and remaining time; empty if unknown. */
   readonly pace: string;
-  /** The same without the remaining time, which its state says. */
+  /** Its speed alone, because its state contains the remaining time. */
   readonly rate: string;
-  /** Its pace as of the last read of its progress. */
+  /** Its pace at the last read of its progress. */
   readonly standing: Standing;
-  /** When its progress, or otherwise its status, was last read; epoch milliseconds. */
+  /** When its progress, or else its status, was last read; epoch milliseconds. */
   readonly readAt: number | undefined;
-  /** Tells it from lines of the same kind and label; undefined if there are none. */
+  /** Distinguishes it from lines of the same kind and label; undefined if there are none. */
   readonly apart?: string | undefined;
-  /** The name of its benchmark, or its id if that is unknown. Its id is `parent`. */
+  /** The name of its benchmark, or the id (`parent`) if the name is unknown. */
   readonly benchmark: string | undefined;
-  /** The alarms that hold, most urgent first, then those of the inbox that no read has refuted. */
+  /** Current alarms, most urgent first, then alarms of the inbox that no read has refuted. */
   readonly alarms: readonly HeldAlarm[];
   /** The lines of its group, if it is a header line. */
   readonly group?: { readonly members: readonly WatchedResource[]; readonly isFolded: boolean };
@@ -92,7 +89,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   return { standing, pace: withAge(words), rate: withAge(rate) };
 }
 
-/** The alarms of a resource, as last read. */
+/** The alarms of a resource by its last known state. */
 function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
   const { remembered, statuses, compare } = workbench;
   const reading = readingOf(known, remembered.progressOf(known.id), statuses.doneReadAt(known));
@@ -100,8 +97,8 @@ function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
 }
 
 /**
- * The alarms of the inbox that no read has judged since, by resource: an alarm holds until a read refutes it. Leaves
- * out stalls, whose times are those of the last read.
+ * The alarms in the inbox by resource: an alarm holds until a read refutes it. Leaves out stalls, because their times
+ * date from the last read.
  */
 function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAlarm[]> {
   const raised = inbox.list().flatMap(({ what, kind, id, detail: { alarm } }) => {
@@ -111,7 +108,7 @@ function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAl
   return Map.groupBy(raised, ({ of }) => of);
 }
 
-/** Resources that are watched without a pin: the running ones, and those that ended while the program was open. */
+/** Watched resources without a pin: resources that run, or that ended while the program was open. */
 function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const running = new Set(followedOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
@@ -124,14 +121,14 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
     );
 }
 
-/** Whether anything runs, or has ended and is not dismissed. */
+/** Whether a resource runs, or has ended without being dismissed. */
 export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
-/** When it ended; infinite while it runs. */
+/** The end time; infinite while it runs. */
 const endOf = (known: KnownResource): number =>
   known.endedAt === undefined ? Number.POSITIVE_INFINITY : (endInstant(known) ?? known.endedAt);
 
-/** The watched resources: pins in their order, then what runs, latest start first, then what ended, latest end first. */
+/** The watched resources: pins in their order, then running ones by start, then ended ones by end, newest first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
   const { statuses } = workbench;
   const pins = workbench.pins.list();
@@ -146,7 +143,7 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
-/** Faults come first, then what runs, what waits, and what has ended; pins come before others of their rank. */
+/** Orders lines: failures and alarms, then running, waiting and ended resources. */
 function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses }: Workbench): number {
   const meaning = statusMeaning(status);
   if (alarms.length > 0 || (meaning === 'failure' && statuses.runs(kind))) return 0;
@@ -154,25 +151,25 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
   return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
-/** The facts that tell lines with the same label apart. */
+/** A line with the texts that distinguish it from others with the same label. */
 type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
 
 /**
- * The text that tells lines of one kind and label apart: from their resource, otherwise their benchmarks, otherwise
- * their ids.
+ * Texts that distinguish lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
+ * ids.
  */
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
-  const said = lines.map(({ kind, id }) => {
+  const ofResource = lines.map(({ kind, id }) => {
     const apart = resourceOfKind(kind)?.watch?.apart;
     const { record, seenAt = 0 } = (apart && remembered.find(kind, id)) ?? {};
     return (record && apart?.(record, now - seenAt > oldMs)) || '';
   });
-  const texts = [said, lines.map(({ benchmark = '' }) => benchmark)];
+  const texts = [ofResource, lines.map(({ benchmark = '' }) => benchmark)];
   const isEachNamed = (each: readonly string[]): boolean => !each.includes('') && new Set(each).size === each.length;
   return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
 }
 
-/** Adds the text that tells lines with the same label apart. */
+/** Adds texts that distinguish lines with the same label. */
 export function toldApart<Line extends Labelled>(
   remembered: RememberedStore,
   lines: readonly Line[],
@@ -188,10 +185,10 @@ export function toldApart<Line extends Labelled>(
   return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
 }
 
-/** A curve that was read this recently is as current as the progress; milliseconds. */
+/** A younger curve counts as current as the progress; milliseconds. */
 const currentMs = 60_000;
 
-/** The held-out means, marked if a newer round should be out that was not read. */
+/** The held-out means, marked as old if the curve probably has a newer round. */
 function measuredOf({ kind, id, status, measured, done }: KnownResource, workbench: Workbench, now: number) {
   if (!measured || !isRunning(status) || !isRoundDue(measured, done)) return measured;
   const [curve] = resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
@@ -214,7 +211,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const alarms = [...alarmsIn(verdicts), ...unread];
     const pace = paceOfRun(known, workbench, now);
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
-    // The rewards may be read after the progress.
+    // The rewards may be newer than the progress.
     const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
     const measured = measuredOf(known, workbench, now);
     const shown = { ...known, done, measured, ...(isStalled ? noPace : pace) };
@@ -225,17 +222,17 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   );
 }
 
-/** The state of a line in words, and its appearance. */
+/** The texts for the state of a line, and its appearance. */
 export interface LineState {
   /** One or two words that stay the same during the state, e.g. `stalled`. */
   readonly word: string;
-  /** The state with its times: `running, ETA 8m`, `failed 2h ago, 38m`. */
+  /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, 38m`. */
   readonly text: string;
-  /** The same for a narrow column. */
+  /** For a narrow column. */
   readonly short: string;
-  /** The same for the narrowest column: without the duration of what has ended. */
+  /** For the narrowest column: without the duration of an ended resource. */
   readonly shortest?: string;
-  /** The same for a table with more important columns: only times, in one unit; the mark tells the rest. */
+  /** For a table with more important columns: only times, in one unit, because the mark shows the rest. */
   readonly brief?: string;
   readonly look: StatusLook;
 }
@@ -244,7 +241,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   const [from, to] = [beginOf(row), endInstant(row, now)];
   const word = statusWords(status);
   const look = statusMeaning(status);
-  // Without an end time, only this program's observation is known.
+  // Without an end time, only the time of the observation is known.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
   if (!ago) return { word, text: word, short: word, look };
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
@@ -254,14 +251,14 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   return { word, text, short, shortest: ended, brief: ago, look };
 }
 
-/** The state of a line, after a word for an alarm; says so if the status is unknown. */
+/** The state of a line, preceded by a word for an alarm. */
 export function stateOf(row: WatchedResource, now: number): LineState {
   if (row.group) return stateOfGroup(row.group.members, now);
   const state = plainStateOf(row, now);
   const [first] = row.alarms;
   if (!first) return state;
   const word = 'ALARM';
-  // Its mark shows the alarm: the end of a run is news as well.
+  // The mark shows the alarm, so the text can show the end of a run.
   const ended = hasEnded(row.status) ? state : undefined;
   const name = `${word} ${shortNames[first.kind]}`;
   const short = ended?.short ?? name;
@@ -269,7 +266,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm' };
 }
 
-/** The alarms in a narrow column. */
+/** The words for alarms in a narrow column. */
 const shortNames: Readonly<Record<Alarm['kind'], string>> = {
   stall: 'stall',
   'held-out drop': 'drop',
@@ -279,10 +276,10 @@ const shortNames: Readonly<Record<Alarm['kind'], string>> = {
   'evaluation range': 'range',
 };
 
-/** Cells of a state in the narrowest column. */
+/** The width of a state in the narrowest column, in cells. */
 const shortestState = 11;
 
-/** `12: 3 ALARM, 9 running`, in the order of the lines. */
+/** E.g. `12: 3 ALARM, 9 running`, in the order of the lines. */
 function stateOfGroup(members: readonly WatchedResource[], now: number): LineState {
   const states = members.map(member => stateOf(member, now));
   const words = [...Map.groupBy(states, ({ word }) => word)].map(
@@ -335,8 +332,8 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
 }
 
 /**
- * Records new alarms in the inbox, and removes those that no longer hold. A resource that ended before the program was
- * opened raises none.
+ * Records new alarms in the inbox, and removes alarms that no longer hold. A resource that ended before the program was
+ * opened raises no alarm.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {
   const { inbox, statuses, openedAt } = workbench;
@@ -357,7 +354,7 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
 /** The kind of upload lines. Uploads are not resources of the service. */
 export const uploadKind = 'upload';
 
-/** The uploads of this program that run or have ended, latest first. */
+/** The uploads of this process that run or have ended, newest first. */
 function uploadsOf({ jobs }: Workbench): AnyJob[] {
   return jobs
     .list()
@@ -366,9 +363,9 @@ function uploadsOf({ jobs }: Workbench): AnyJob[] {
 }
 
 /** A line that is not a resource of the service. */
-export function watchedLine(of: Pick<KnownResource, 'kind' | 'id'>, label: string): WatchedResource {
+export function watchedLine(named: KindAndId, label: string): WatchedResource {
   const own = { pinned: false, readAt: undefined, benchmark: undefined, alarms: [] };
-  return { ...unknownResource(of, label), ...noPace, ...own };
+  return { ...unknownResource(named, label), ...noPace, ...own };
 }
 
 function lineOfUpload(job: AnyJob): WatchedResource {
@@ -385,12 +382,12 @@ function lineOfUpload(job: AnyJob): WatchedResource {
   };
 }
 
-/** The lines of Watch: the uploads of this program, then the watched resources. */
+/** The lines of Watch: the uploads of this process, then the watched resources. */
 export function watchLines(workbench: Workbench): WatchedResource[] {
   return [...uploadsOf(workbench).map(lineOfUpload), ...watchedOf(workbench)];
 }
 
-/** The last read record of a resource. */
+/** The last known record of a resource. */
 function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId): object | undefined {
   const resource = resourceOfKind(kind);
   const key = resource?.get?.(id).key;
@@ -398,7 +395,7 @@ function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId):
   return record && resource?.list({}).id(record) === id ? record : undefined;
 }
 
-/** The last read record of a line with its current status, for the actions of its resource. */
+/** The last known record of a line with its current status, for the actions of its resource. */
 export function recordOfLine(workbench: Workbench, line: WatchedResource): object | undefined {
   const { status, gone } = line;
   const record = gone ? undefined : knownRecord(workbench, line);
@@ -418,7 +415,7 @@ export function referencesOf(workbench: Workbench, line: KindAndId & { readonly 
   return [...(hasParent ? [] : [referenceFact('benchmark', 'benchmarks', line.parent)]), ...named];
 }
 
-/** Where a line opens; undefined for an unknown kind. */
+/** The view that a line opens; undefined for an unknown kind. */
 export function placeOfLine({ jobs }: Workbench, line: WatchedResource): Place | undefined {
   if (line.kind !== uploadKind) return placeOfRef(line);
   const { id: jobId, label } = line;

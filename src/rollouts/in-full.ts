@@ -4,13 +4,13 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 
-/** Trajectories read in parallel. */
+/** The number of parallel reads. */
 const atOnce = 4;
 
-/** Reading stops after this many failures in a row: the service has a problem, not a trajectory. */
+/** After this many failures in a row, the problem is the service rather than a trajectory, and reading stops. */
 const mostFailures = 10;
 
-/** Whether an error may concern only this record: the service answered, and other records can be read. */
+/** Whether an error may concern only this record: the service answered, and other records may be readable. */
 const isOfOne = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
   error.status !== undefined &&
@@ -19,9 +19,9 @@ const isOfOne = (error: unknown): error is ServiceError =>
   !isNotOffered(error);
 
 /**
- * A trajectory with its steps, or the error if that concerns only this one.
+ * Reads a trajectory with its steps. Returns an error if it concerns only this trajectory.
  *
- * @param query reads the trajectory, by default with its steps
+ * @param query the query for the trajectory; by default it includes the steps
  * @throws ServiceError
  */
 export async function readInFull(
@@ -37,7 +37,7 @@ export async function readInFull(
   }
 }
 
-/** Reads a few in parallel; yields them in the order of the ids. @throws as `readInFull` does, or if too many fail */
+/** Reads a few trajectories in parallel; yields them in order. @throws ServiceError, also after many failures */
 export async function* readAllInFull(
   ids: readonly string[],
   context: QueryContext,

@@ -17,14 +17,14 @@ import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
 
-/** A run, a training run or a dataset. */
+/** The owner of rollouts: a run, a training run or a dataset. */
 export interface Owner {
   readonly resource: Resource;
   readonly id: string;
   readonly row: object;
 }
 
-/** A query that reports how far it is. */
+/** The context of a read that reports its progress. */
 export interface LongRead extends QueryContext {
   /** Called with the number of trajectories read so far. */
   readonly onRead?: ((trajectories: number) => void) | undefined;
@@ -36,7 +36,7 @@ export interface OwnRollouts {
   readonly rewards?: ReadRewards;
   /** Why rows may be missing. */
   readonly notes: readonly string[];
-  /** The notes that say that rows, or parts of rows, are missing. */
+  /** The notes about missing rows or parts of rows. */
   readonly unread: readonly string[];
 }
 
@@ -77,8 +77,8 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
 }
 
 /**
- * The rollouts with how they ended. If the service lists only their rewards, each is read by itself. Only the rewards
- * of the run count: as elsewhere, the mean leaves out a reward that only the record of a rollout has.
+ * Adds to rollouts how they ended. If the service lists only their rewards, reads each rollout. Only the rewards of the
+ * run count: as elsewhere, the mean leaves out a reward that only the record of a rollout has.
  *
  * @throws ServiceError
  */

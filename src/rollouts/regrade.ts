@@ -1,4 +1,4 @@
-/** Grades existing rollouts again, and reports what changes. Writes nothing to the service. */
+/** Grades existing rollouts again and summarises the changes. Writes nothing to the service. */
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { trimEnd } from '../base/trim.ts';
@@ -17,7 +17,7 @@ import { counted, difference, percent, reward } from '../text/numbers.ts';
 import type { Regrader } from './regraders.ts';
 
 type Unended = NonNullable<ReturnType<typeof unendedState>>;
-/** How many rollouts have no answer to grade. */
+/** The number of rollouts without an answer to grade. */
 export type LeftOut = Readonly<Record<Unended, number>>;
 
 /** A rollout with both rewards. */
@@ -53,18 +53,18 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
   idColumn(row => row.trajectory_id, false),
 ];
 
-/** Called for each rollout, in the order in which they are known. */
+/** Callbacks for each rollout, in the order of completion. */
 interface Regrading {
   readonly onGraded: (row: Regraded) => void;
-  /** It has no answer to grade, because it failed or still runs. */
+  /** For a rollout without an answer to grade, because it failed or still runs. */
   readonly onLeftOut: (state: Unended) => void;
 }
 
 /**
- * Grades rollouts, a few at a time. Rollouts that are listed as failed or running are left out first; if the list has
- * no statuses, these are known only once they are read.
+ * Grades rollouts, a few at a time. Leaves out rollouts that failed or run: at once if the list has statuses, otherwise
+ * after each is read.
  *
- * @throws the reason of the signal once that aborts
+ * @throws the reason of the signal when it aborts
  */
 export async function regradeAll(
   rows: readonly Trajectory[],
@@ -79,16 +79,16 @@ export async function regradeAll(
   });
   await inParallel(gradable, async row => {
     const { trajectory_id } = row;
-    const of = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
+    const before = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
     try {
       const trajectory = await trajectoryQuery(trajectory_id).read(context);
       const state = unendedState(trajectory);
       if (state) return onLeftOut(state);
       const { reward: new_reward, explanation } = await grader(trajectory, context.signal);
-      onGraded({ ...of, new_reward, explanation, error: undefined });
+      onGraded({ ...before, new_reward, explanation, error: undefined });
     } catch (error) {
       context.signal.throwIfAborted();
-      onGraded({ ...of, new_reward: undefined, explanation: '', error: errorMessage(error) });
+      onGraded({ ...before, new_reward: undefined, explanation: '', error: errorMessage(error) });
     }
   });
 }
@@ -101,17 +101,17 @@ export interface RegradeOptions {
   readonly passAt?: number | undefined;
 }
 
-/** The changes by the new grader, over the rollouts that both graders have graded. */
+/** Summarises the changes over the rollouts that both graders have graded. */
 export function summariseRegrade(all: readonly Regraded[], { range, passAt = range[1] }: RegradeOptions) {
   const both = all.flatMap(row => {
     const { reward: before, new_reward: after } = row;
-    // A rollout without a task counts by itself.
+    // A rollout without a task counts as a task of its own.
     const task = row.task_id || ` ${row.trajectory_id}`;
     return before === undefined || after === undefined ? [] : [{ task, before, after }];
   });
   const tasks = [...Map.groupBy(both, ({ task }) => task).values()];
-  const run = (of: 'before' | 'after'): RunTasks => ({
-    tasks: tasks.map(rollouts => rollouts.map(each => each[of])),
+  const run = (when: 'before' | 'after'): RunTasks => ({
+    tasks: tasks.map(rollouts => rollouts.map(each => each[when])),
     total: both.length,
     end: 'complete',
   });
@@ -123,7 +123,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   const compared = summariseComparison(run('before'), run('after'), options);
   const nameless = all.filter(row => !row.task_id && changeOf(row) !== undefined).length;
   const counts = { both: both.length, tasks: tasks.length - nameless, nameless, outside };
-  // They may belong to a few tasks, so an interval that treats them as independent would be too narrow.
+  // Rollouts without a task may belong to a few tasks. An interval that treats them as independent would be too narrow.
   const intervals = nameless > 0 ? { interval: undefined } : {};
   return {
     compared: { ...compared, ...intervals },
@@ -134,7 +134,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   };
 }
 
-/** Why rollouts could not be graded, the most frequent reasons first. */
+/** The reasons why rollouts could not be graded, the most frequent first. */
 export function ungradedWords(all: readonly Regraded[]): string {
   const reasons = [...Map.groupBy(all, ({ error }) => error)].flatMap(([error, { length }]) =>
     error === undefined ? [] : { error: trimEnd(error, '.'), length },
@@ -149,9 +149,9 @@ export function ungradedWords(all: readonly Regraded[]): string {
 
 export type RegradeSummary = ReturnType<typeof summariseRegrade>;
 
-/** The rollouts that were not graded. */
+/** The numbers of rollouts that were not graded. */
 interface Ungraded extends LeftOut {
-  /** The user stopped before. */
+  /** Rollouts that were left when the user stopped. */
   readonly stopped?: number;
 }
 
@@ -163,7 +163,7 @@ export function regradeFacts(
   const { interval, paired } = compared;
   const { count, agreed, lost, gained, kappa } = agreement;
   const broken = all.filter(({ error }) => error !== undefined).length;
-  const of = [
+  const subjects = [
     ...(tasks > 0 || nameless === 0 ? [counted(tasks, 'task')] : []),
     ...(nameless > 0 ? [`${counted(nameless, 'rollout')} without a task`] : []),
   ];
@@ -177,7 +177,7 @@ export function regradeFacts(
     { label: 'without a reward', value: unrated > 0 ? `${unrated} before, not compared` : undefined },
     {
       label: 'mean',
-      value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${of.join(' and ')}`,
+      value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${subjects.join(' and ')}`,
     },
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
     {
@@ -202,7 +202,7 @@ export function regradeFacts(
   ]);
 }
 
-/** The flips first, lost ones before gained ones; then the largest change first; ungraded rollouts last. */
+/** Sorts rollouts: lost ones, gained ones, then the others by the size of the change; ungraded ones come last. */
 export function regradedInOrder(all: readonly Regraded[], passAt: number): readonly Regraded[] {
   const rank = (row: Regraded): number => ['lost', 'gained', undefined].indexOf(flipOf(row, passAt));
   const size = (row: Regraded): number => (row.error === undefined ? Math.abs(changeOf(row) ?? 0) : -1);

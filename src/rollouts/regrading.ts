@@ -1,4 +1,4 @@
-/** Grading the rollouts of a run again in the background, for the screen. */
+/** Grades the rollouts of a run again in the background, for the screen. */
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -9,10 +9,11 @@ import { type GraderChoice, regraderOf } from './regraders.ts';
 
 export interface RegradingState {
   readonly phase: 'reading' | 'grading' | 'done' | 'stopped' | 'failed';
-  /** The graded rollouts; the flips first. */
+  /** The graded rollouts, flips first. */
   readonly rows: readonly Regraded[];
-  /** The number of rollouts, known after reading, and of those without an answer so far. */
+  /** The number of rollouts; 0 before they are read. */
   readonly all: number;
+  /** The number of rollouts without an answer so far. */
   readonly left: LeftOut;
   /** Why rollouts may be missing. */
   readonly notes: OwnRollouts['notes'];
@@ -24,10 +25,10 @@ const begun: RegradingState = {
   left: { failed: 0, running: 0 },
 };
 
-/** How many rollouts of a regrading have an answer to grade, as far as is known. */
+/** The number of rollouts with an answer to grade, as far as it is known. */
 export const gradableIn = ({ all, left: { failed, running } }: RegradingState): number => all - failed - running;
 
-/** Minimum interval between calls of a listener in milliseconds. */
+/** The minimum interval between calls of a listener in milliseconds. */
 const notifyEveryMs = 100;
 
 export class Regrading {
@@ -55,7 +56,7 @@ export class Regrading {
 
   readonly stop = (): void => this.#stop.abort(new Error('stopped'));
 
-  /** Reads and grades the rollouts. Never rejects: the state has the error. */
+  /** Reads and grades the rollouts. Never rejects; the state has the error. */
   async run(connect: () => Promise<Omit<QueryContext, 'signal'>>): Promise<void> {
     const { signal } = this.#stop;
     const graded: Regraded[] = [];

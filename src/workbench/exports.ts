@@ -1,12 +1,12 @@
-/** Exports in progress. Each one reads all of its rows and writes its file in the background. */
+/** Exports in progress. Each reads all of its rows and writes its file in the background. */
 
 import { Listeners } from '../base/listeners.ts';
 import type { Waiter } from '../queries/lists/read-all.ts';
 
 export interface Export {
-  /** What is exported, e.g. `trajectories`. */
+  /** The name of the exported rows, e.g. `trajectories`. */
   readonly title: string;
-  /** Rows read so far. */
+  /** The number of rows read so far. */
   readonly rows: number;
   readonly stop: () => void;
 }
@@ -22,7 +22,7 @@ export class Exports {
   /** Calls `listener` after every change, until the returned function is called. */
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Runs an export and lists it until it ends. Returns the result of `work`. @throws whatever `work` throws */
+  /** Runs an export and lists it until it ends. Returns the result of `work`. @throws the error of `work` */
   async run<Result>(title: string, work: (waiter: Waiter) => Promise<Result>): Promise<Result> {
     const id = Symbol(title);
     const controller = new AbortController();

@@ -1,7 +1,4 @@
-/**
- * Background jobs, which continue when the user leaves their view: uploads. Jobs notify their listeners of every
- * change.
- */
+/** Background jobs, i.e. uploads. They continue when the user leaves their view. */
 
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
@@ -10,25 +7,25 @@ import type { Service } from '../service/index.ts';
 import type { TrajectoryUploadRef } from '../store/sent-record.ts';
 import { clean } from '../text/sanitise.ts';
 
-/** Returns the service, connecting first if needed. */
+/** Returns the service; connects first if needed. */
 export type Connect = () => Promise<Service>;
 
-/** The state shared by all jobs; `done`, `failed` and `cancelled` are the ends of a run. */
+/** The state of all jobs. The phases `done`, `failed` and `cancelled` end a run. */
 export interface JobState {
   readonly phase: string;
   readonly error: Error | undefined;
 }
 
 export interface JobSubject {
-  /** The name of the upload in sentences: `my-benchmark`. */
+  /** The name of the upload in sentences, e.g. `my-benchmark`. */
   readonly label: string;
-  /** The dataset it goes to; missing for a benchmark. */
+  /** The target dataset; missing for a benchmark. */
   readonly dataset?: string;
-  /** Prefixes of the query keys whose answers a run changes, even if it fails. */
+  /** Prefixes of query keys. A run changes the answers of these queries, even if it fails. */
   readonly touches: readonly (readonly unknown[])[];
 }
 
-/** Minimum interval between calls of a listener: a file is sent in thousands of chunks. */
+/** The minimum interval between calls of a listener: a file may have thousands of chunks. */
 const notifyEveryMs = 100;
 
 export abstract class Job<State extends JobState> {
@@ -53,36 +50,36 @@ export abstract class Job<State extends JobState> {
     this.#state = state;
   }
 
-  /** The subject of the question that asks whether to interrupt it. */
+  /** The name of the job in the question whether to interrupt it. */
   get title(): string {
     return clean`The upload of ${this.label}`;
   }
 
-  /** Whether it sends this file into this dataset. */
+  /** Whether it uploads this file to this dataset. */
   isOf(_: TrajectoryUploadRef): boolean {
     return false;
   }
 
-  /** The share of the bytes sent so far, from 0 to 1. */
+  /** The share of the sent bytes, from 0 to 1. */
   abstract get share(): number;
 
-  /** Whether it has recorded progress that can be resumed. */
+  /** Whether it has recorded progress from which it can resume. */
   abstract get hasStarted(): boolean;
 
-  /** The result of a successful run; follows the title in a sentence. */
+  /** Describes the result of a successful run, after the title in a sentence. */
   abstract get outcome(): string;
 
-  /** Whether it is running: leaving the program would interrupt it. */
+  /** Whether it is running: an exit would interrupt it. */
   get busy(): boolean {
     return this.#running;
   }
 
-  /** When its last run began; undefined before. Epoch milliseconds. */
+  /** When its last run began; epoch milliseconds. */
   get startedAt(): number | undefined {
     return this.#startedAt;
   }
 
-  /** When its last run ended; undefined before, and while it runs. Epoch milliseconds. */
+  /** When its last run ended; undefined while it runs. Epoch milliseconds. */
   get endedAt(): number | undefined {
     return this.#endedAt;
   }
@@ -103,16 +100,16 @@ export abstract class Job<State extends JobState> {
     }, notifyEveryMs).unref();
   }
 
-  /** The state at the beginning of a run, before there is a connection. */
+  /** The state at the start of a run, before the connection. */
   protected abstract begin(): Partial<State>;
 
-  /** Does the work. @throws whatever ends it early */
+  /** Does the work. @throws the error that ends it early */
   protected abstract work(service: Service): Promise<void>;
 
-  /** The state after an error or, if `cancelled`, after the user stopped the run. */
+  /** The state after an error or a cancellation. */
   protected abstract end(cancelled: boolean, error: Error): Partial<State>;
 
-  /** Runs until it is done, fails or is cancelled; it can then run again. Never rejects; the state has the error. */
+  /** Runs until it is done, fails or is cancelled, and can then run again. Never rejects; the state has the error. */
   async run(connect: Connect): Promise<void> {
     if (this.#running) return;
     this.#running = true;
@@ -122,7 +119,7 @@ export abstract class Job<State extends JobState> {
     this.set(this.begin());
     try {
       const service = await unlessStopped(connect(), this.signal);
-      // Check first: an upload that would be refused need not read the disk.
+      // Check before the work reads the disk.
       service.requireWrites();
       await this.work(service);
     } catch (error) {
@@ -142,13 +139,13 @@ export abstract class Job<State extends JobState> {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Calls `listener` at the end of every run, whatever its outcome, until the returned function is called. */
+  /** Calls `listener` at the end of every run, until the returned function is called. */
   readonly onEnd = this.#ends.subscribe;
 }
 
 export type AnyJob = Job<JobState>;
 
-/** Maximum number of ended jobs to keep for their views. */
+/** The maximum number of ended jobs to keep for their views. */
 const keptEnded = 20;
 
 /** The jobs since the program started. */
@@ -165,7 +162,7 @@ export class Jobs {
   /** All jobs in the order they were added; the same array until something changes. */
   readonly list = (): readonly AnyJob[] => this.#list;
 
-  /** Adds a job, replacing the one with its id. Removes the oldest ended jobs. */
+  /** Adds a job or replaces the job with the same id. Removes the oldest ended jobs. */
   add(job: AnyJob): void {
     this.#jobs.delete(job.id);
     this.#jobs.set(job.id, job);

@@ -1,4 +1,4 @@
-/** Flags and notes on trajectories and runs: saved between starts, and observable. */
+/** Flags and notes on trajectories and runs: saved between sessions, and observable. */
 import { userInfo } from 'node:os';
 import { Listeners } from '../base/listeners.ts';
 import type { TriageSettings } from '../config/preferences.ts';
@@ -11,7 +11,7 @@ function authorOf({ author }: TriageSettings): string {
   try {
     return userInfo().username;
   } catch {
-    // A user without an entry in the user database, as in most containers.
+    // In most containers, the user has no entry in the user database.
     return 'me';
   }
 }
@@ -25,7 +25,7 @@ export class Notes {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #byId: ReadonlyMap<string, readonly Note[]> | undefined;
-  /** The notes that the last change of flags replaced, by their flag. */
+  /** The subjects of the last change of flags, by their previous flag. */
   #replaced: ReadonlyMap<string, readonly Noted[]> | undefined;
 
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
@@ -42,24 +42,24 @@ export class Notes {
     return this.#byId;
   };
 
-  /** This author's note on it. */
+  /** The note of this author on a subject. */
   own({ id, message = 0 }: Pick<Noted, 'id' | 'message'>): Note | undefined {
     return this.byId()
       .get(id)
       ?.find(note => note.author === this.author && note.message === message);
   }
 
-  /** Changes this author's notes on several resources; false if they could not be saved. */
-  say(of: readonly Noted[], change: NoteChange, now = Date.now()): boolean {
+  /** Changes the notes of this author on several subjects. @returns false if they could not be saved */
+  say(subjects: readonly Noted[], change: NoteChange, now = Date.now()): boolean {
     const { author } = this;
-    if (change.flag !== undefined) this.#replaced = Map.groupBy(of, each => this.own(each)?.flag ?? '');
-    const subjects = of.map(({ kind, id, label, message = 0 }) => ({ kind, id, label, message, author }));
-    const isSaved = this.#remembered().notes.change(subjects, change, now);
+    if (change.flag !== undefined) this.#replaced = Map.groupBy(subjects, each => this.own(each)?.flag ?? '');
+    const keys = subjects.map(({ kind, id, label, message = 0 }) => ({ kind, id, label, message, author }));
+    const isSaved = this.#remembered().notes.change(keys, change, now);
     this.readAgain();
     return isSaved;
   }
 
-  /** The flags that the last change of flags replaced; empty for none. */
+  /** The flags that the last change of flags replaced. */
   get replaced(): readonly string[] {
     return [...(this.#replaced?.keys() ?? [])];
   }
@@ -67,12 +67,12 @@ export class Notes {
   /** Undoes the last change of flags, once. @returns false if there is none, or it could not be saved */
   takeBack(): boolean {
     const replaced = this.#replaced;
-    const isSaved = replaced !== undefined && [...replaced].every(([flag, of]) => this.say(of, { flag }));
+    const isSaved = replaced !== undefined && [...replaced].every(([flag, subjects]) => this.say(subjects, { flag }));
     this.#replaced = undefined;
     return isSaved;
   }
 
-  /** Reads the notes again, because other programs write to the same file. */
+  /** Reads the notes again, because other processes write to the same file. */
   readAgain(): void {
     this.#byId = undefined;
     this.#listeners.notify();

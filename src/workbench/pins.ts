@@ -1,4 +1,4 @@
-/** The pins of Watch: saved between starts, and observable. */
+/** The pins of Watch: saved between sessions, and observable. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
@@ -8,7 +8,7 @@ export class Pins {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #list: readonly ResourceRef[];
-  /** Whether reading the stored pins failed after they had changed. */
+  /** Whether the stored pins have changed but could not be read. */
   #isOld = false;
 
   constructor(remembered: () => RememberedStore) {
@@ -21,7 +21,7 @@ export class Pins {
     return this.#list;
   }
 
-  /** Applies the pins of other programs. @param isNew whether one has written since the last call */
+  /** Applies pins of other processes. @param isNew whether another process has written since the last call */
   readAgain(isNew = this.#remembered().wasWrittenElsewhere()): void {
     if (!isNew && !this.#isOld) return;
     const list = this.#read();
@@ -33,8 +33,7 @@ export class Pins {
   }
 
   /**
-   * Pins or unpins a resource. Returns the new state; undefined if it could not be saved, in which case nothing has
-   * changed.
+   * Pins or unpins a resource. Returns the new state; undefined if it could not be saved and has not changed.
    */
   toggle(resource: ResourceRef): 'pinned' | 'unpinned' | undefined {
     const { kind, id } = resource;
@@ -51,7 +50,7 @@ export class Pins {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Undefined if they cannot be read: the pins on screen stay, and the next `readAgain` tries again. */
+  /** Undefined if the pins cannot be read: the pins on screen stay, and the next `readAgain` retries. */
   #read(): readonly ResourceRef[] | undefined {
     const list = this.#remembered().pinned();
     this.#isOld = list === undefined;

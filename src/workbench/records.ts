@@ -1,4 +1,4 @@
-/** Passes on what answers say of resources: to their statuses, the inbox and the remembered store. */
+/** Passes observations in answers to the statuses, the inbox and the remembered store. */
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
@@ -30,7 +30,7 @@ export interface RecordsOptions {
   readonly notes: Notes;
   readonly inbox: Inbox;
   readonly remembered: () => RememberedStore;
-  /** Notes that the program reads answers at this time; epoch milliseconds. */
+  /** Records that the program received an answer at this time; epoch milliseconds. */
   readonly attend: (at: number) => void;
 }
 
@@ -43,7 +43,7 @@ export class Records {
     this.recall();
   }
 
-  /** Remembers when resources left the queue, and puts their ends into the inbox. */
+  /** Remembers when resources left the queue, and records their ends in the inbox. */
   #changed(transitions: readonly Transition[]): void {
     // The first answer after an absence may report an end.
     this.#of.attend(Date.now());
@@ -69,7 +69,7 @@ export class Records {
     }
   }
 
-  /** Loads the running and pinned resources of earlier sessions and other programs. Sends nothing. */
+  /** Loads the running and pinned resources of earlier sessions and other processes. Sends nothing. */
   recall(): void {
     const { statuses, pins, inbox, notes } = this.#of;
     const remembered = this.#of.remembered();
@@ -115,7 +115,7 @@ export class Records {
     }
   }
 
-  /** Adds to the records of runs how certain their means are and how they differ from the baseline, as remembered. */
+  /** Adds the remembered certainty and difference from the baseline to the records of runs. */
   #recallCertainty(observations: readonly Observation[], times: ReadTimes): void {
     const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
       const { status, certainty: known } = this.#of.statuses.get({ kind, id }) ?? {};
@@ -133,9 +133,7 @@ export class Records {
     this.#remember([{ ...observation, isStart: true }], at);
   }
 
-  /**
-   * Removes a resource that this program has just deleted, also from the lists whose keys begin with one of `touches`.
-   */
+  /** Removes a resource that this program has just deleted. @param touches key prefixes of the lists that had it */
   deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
     for (const under of touches) this.#of.lists.remove(under, [id]);
     if (kind === undefined) return;
@@ -150,7 +148,7 @@ export class Records {
     this.#of.inbox.dismissAll({ kind, id });
   }
 
-  /** Marks a resource that the service no longer has. */
+  /** Marks a resource that no longer exists on the service. */
   gone(subject: Subject): void {
     this.#of.statuses.gone(subject, this.#of.pins.has(subject.kind, subject.id));
     this.#forget(subject);
