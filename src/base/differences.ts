@@ -6,13 +6,13 @@
 /** Indexes of equal items, in order. */
 type Matched = readonly (readonly [left: number, right: number])[];
 
-export interface Differences {
+interface Differences {
   readonly matched: Matched;
   /** False if the lists differ too much: then only their equal beginning and end are matched. */
   readonly isExact: boolean;
 }
 
-/** @param mostEdits limits time to this times the length, and memory to its square */
+/** @param mostEdits gives up after this many edits; time grows with it times the length, memory with its square */
 export function differencesOf<Item>(left: readonly Item[], right: readonly Item[], mostEdits: number): Differences {
   const shorter = Math.min(left.length, right.length);
   let start = 0;

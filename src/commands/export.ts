@@ -2,10 +2,10 @@
 
 import type { Trajectory } from '../contract/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
-import type { Resource } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { missingIn } from '../resources/trajectories.ts';
 import { readAllInFull } from '../rollouts/in-full.ts';
+import { scopeOf } from '../rollouts/read.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Note } from '../store/notes.ts';
 import { jsonFileParts } from '../text/export.ts';
@@ -19,24 +19,20 @@ import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 const trajectories = resourceOrThrow('trajectories');
-/** A resource with trajectories: a run, a training run or a dataset. */
+/** Resources with trajectories: runs, training runs and datasets. */
 const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
-
-/** The filter for the trajectories of one row of the resource; undefined for trajectories themselves. */
-const scopeName = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
 
 /** Tells the user that something is missing; if `isCut`, the command fails. */
 type NoteLack = (words: string, isCut: boolean) => void;
 
 /** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
-async function* idsOf({ resource, id, row }: Found, context: CommandContext, note: NoteLack): AsyncGenerator<string[]> {
-  const scope = scopeName(resource);
-  if (!scope) {
-    yield [id];
+async function* idsOf(found: Found, context: CommandContext, note: NoteLack): AsyncGenerator<string[]> {
+  if (found.resource === trajectories) {
+    yield [found.id];
     return;
   }
   let last: Pick<ResourcePage<object>, 'notes' | 'unread'> = { notes: [], unread: [] };
-  for await (const page of pagesOf(trajectories, { [scope]: resource.scopeValue?.(row) ?? id }, context)) {
+  for await (const page of pagesOf(trajectories, scopeOf(found), context)) {
     last = page;
     yield page.rows.map(each => (each as Trajectory).trajectory_id);
   }

@@ -1,11 +1,12 @@
 /** `benchtop search`: searches the texts of many trajectories. */
 import { loadConfig } from '../config/load.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
 import { countHits, endOf, tallyWords } from '../present/tallies.ts';
 import { readSteps } from '../queries/step-rewards.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { hitColumns, placeWords, searchedWords } from '../resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
+import { trajectories } from '../resources/trajectories.ts';
+import { scopeOf } from '../rollouts/read.ts';
 import { parseLineSearch } from '../text/line-search.ts';
 import { clean } from '../text/sanitise.ts';
 import { forgetAllTexts, openTexts } from './connect.ts';
@@ -23,12 +24,8 @@ type Pages = TextSearchPorts['pages'];
 
 /** The trajectories of a resource, page by page. */
 async function* pagesIn({ resource, id, row }: Found, context: CommandContext): Pages & AsyncGenerator {
-  const [name] = resource.names;
-  const trajectories = resourceOrThrow('trajectories');
-  if (name !== 'benchmarks') {
-    const scope = name === 'runs' ? 'run' : name === 'training' ? 'training' : 'dataset';
-    const pages = pagesOf(trajectories, { [scope]: resource.scopeValue?.(row) ?? id }, context);
-    for await (const page of pages) yield { ...page, rows: page.rows as Trajectory[] };
+  if (resource.names[0] !== 'benchmarks') {
+    for await (const page of pagesOf(trajectories, scopeOf({ resource, id, row }), context)) yield page;
     return;
   }
   for (const runs of ['runs', 'training'].map(resourceOrThrow)) {
@@ -68,7 +65,7 @@ const hitFields = ({ at, range: _, place: __, ...hit }: TextHit) => ({
 // Rows are printed one by one, so no column may depend on the others.
 const lineColumns = hitColumns
   .filter(({ wide }) => !wide)
-  // No optional column needs its room.
+  // Without the optional columns, the text has more room.
   .map(column => (column.id === 'text' ? { ...column, width: { min: 24, max: 260, grow: 6 } } : column));
 
 /** Prints hits as they are found: with a header and tabs for programs, in words on a terminal. */

@@ -3,7 +3,7 @@
  * the environment, else the profile's entry in `config.json`, else the default. Naming a profile with `--profile`
  * selects its entry, which then overrides the environment, whose addresses are ignored. A credential is only sent to
  * the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key there too
- * where no token is set. The environment's credentials belong to the address or the profile that the environment names.
+ * if no token is set. The environment's credentials belong to the address or the profile that the environment names.
  * If it names neither, they are for any address, except that of a profile chosen with `--profile`.
  */
 
@@ -117,7 +117,7 @@ export function resolveProfile(input: ProfileInput): Profile {
     apiKey,
     inferenceToken,
     allowInsecureHttp,
-    caFile: pathOf(places, 'caFile'),
+    caFile: caFileOf(places),
   };
   const name = base.origin.kind === 'file' ? entry.name : new URL(baseUrl.value).host;
   return { name, service, ...shared, warnings: search.warnings };
@@ -189,11 +189,11 @@ function first<Key extends keyof ProfileSettings>(
   return undefined;
 }
 
-function pathOf(places: readonly CredentialPlace[], key: 'caFile'): Sourced<string> | undefined {
-  const place = places.find(({ settings }) => settings[key] !== undefined);
-  const path = place?.settings[key];
+function caFileOf(places: readonly CredentialPlace[]): Sourced<string> | undefined {
+  const place = places.find(({ settings }) => settings.caFile !== undefined);
+  const path = place?.settings.caFile;
   return place && path !== undefined
-    ? { value: settingPath(path, place.base), origin: place.originOf(key) }
+    ? { value: settingPath(path, place.base), origin: place.originOf('caFile') }
     : undefined;
 }
 
@@ -263,7 +263,7 @@ class CredentialSearch {
   }
 }
 
-/** The addresses that a source's credentials are for; empty means any. */
+/** The addresses that may get a source's credentials; empty means any. */
 function addressesOf({ baseUrl, inferenceUrl, upstream }: ProfileSettings, use: Use, name: CredentialName): string[] {
   const byUse = {
     service: [baseUrl ?? inferenceUrl],

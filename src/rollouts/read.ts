@@ -41,7 +41,7 @@ export interface OwnRollouts {
 }
 
 /** The filter of the list of trajectories. */
-function scopeOf({ resource, id, row }: Owner): Scope {
+export function scopeOf({ resource, id, row }: Owner): Scope {
   const [name] = resource.names;
   if (name === 'runs') return { run: id };
   return name === 'training' ? { training: id } : { dataset: resource.scopeValue?.(row) ?? id };
