@@ -24,7 +24,7 @@ if (!printPrebuilt(words, new URL('.', import.meta.url))) void start();
 async function start(): Promise<void> {
   cacheCode(join(findPaths(process.env).cache, 'compiled'));
   hideKnownWarnings();
-  // Only the screen needs no table of flags.
+  // The screen does not need the table of flags.
   if (words.length === 0) {
     try {
       process.exitCode = await (await import('./commands/tui.tsx')).run({});

@@ -9,12 +9,9 @@ export const published: string | undefined = undefined;
 /** The ways to install benchtop: what each does, and its command lines. */
 export function installWays(name = published): readonly (readonly [words: string, lines: readonly string[]])[] {
   const clone = [
-    ['From a clone of this repository, one line runs it:', ['npm ci && npm start']],
-    ['One line passes its tests:', ['npm ci && npm test']],
-    [
-      'To keep it, make a package in the clone and install that:',
-      ['npm pack', 'npm install --global ./benchtop-*.tgz'],
-    ],
+    ['Run it from a clone of this repository:', ['npm ci && npm start']],
+    ['Run its tests:', ['npm ci && npm test']],
+    ['Install it, as a package that you make in the clone:', ['npm pack', 'npm install --global ./benchtop-*.tgz']],
   ] as const;
   if (name === undefined) return clone;
   return [['Run it:', [`npx ${name}`]], ['Keep it:', [`npm install --global ${name}`]], ...clone];

@@ -1,8 +1,8 @@
 /**
  * Waits for a promise that is shared or cannot be stopped.
  *
- * @param reason returns what to throw once the signal aborts; by default its own reason
- * @throws what `reason` returns, once the signal aborts
+ * @param reason returns the error to throw once the signal aborts; by default the signal's own reason
+ * @throws that error, or the error of the promise
  */
 export async function unlessAborted<Value>(
   shared: Promise<Value>,

@@ -61,7 +61,7 @@ function compile(file: string): Script {
   const cachedData = readCode(path, sum);
   // Joined as bytes: V8 would copy joined strings.
   const source = Buffer.concat([opening, data, closing]).toString();
-  // So that stack traces show the columns of the file.
+  // Keeps the columns in stack traces those of the file.
   const options = { filename: file, columnOffset: -opening.length };
   const script = new Script(source, cachedData ? { ...options, cachedData } : options);
   if (!cachedData || script.cachedDataRejected) uncached.push({ script, path, sum });
@@ -84,7 +84,7 @@ function whenUsed(id: string): object {
  * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, at the latest when
  * the process exits.
  *
- * @param purpose of the process, because each purpose runs other functions
+ * @param purpose the purpose of the process: each one runs different functions
  */
 export function cacheCompiledCode(root: string, purpose: string): void {
   folder = join(root, `${process.version}-${process.arch}`, purpose);

@@ -1,5 +1,3 @@
-/** Requests in parallel. */
-
 /** Far below any service's rate limit, yet enough that no request waits long for another. */
 const atOnce = 4;
 

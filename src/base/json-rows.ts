@@ -23,11 +23,10 @@ export interface RowBlock {
 
 /** Takes the rows of a list, and may keep them for the next answer, which usually has the same rows and a few more. */
 export interface RowReader {
-  /** Takes the next row. */
   add(row: unknown): void;
   /** The first rows of an earlier answer, in blocks. */
   readonly blocks: readonly RowBlock[];
-  /** Drops all rows except those of the first `blocks` blocks, with which the list still begins. */
+  /** Keeps the rows of the first `blocks` blocks, which have not changed, and drops the rest. */
   keep(blocks: number): void;
   /** Records the rows since the last block as one. */
   endBlock(block: RowBlock): void;
@@ -49,7 +48,7 @@ export class JsonRows {
   #rows: Uint8Array[] = [];
   #hasTaken = false;
   #isBroken = false;
-  /** The number of blocks that are the same as before; final as soon as one is not. */
+  /** The number of unchanged blocks; final once a block differs. */
   #same = 0;
   #isSame = true;
   /** The bytes so far of the block to compare. */
@@ -170,7 +169,7 @@ export class JsonRows {
     [this.#hash, this.#hashedBytes] = [createHash('sha256'), 0];
   }
 
-  /** Leaves the first invalid part in the text, so that the error of its parser points there. */
+  /** Leaves the first invalid part in the text, so that the parser's error points there. */
   #keepBroken(bytes: Uint8Array): void {
     if (!this.#isBroken) this.#rest.push(Buffer.from(leftOut), bytes);
     this.#isBroken = true;

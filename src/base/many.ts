@@ -5,7 +5,7 @@ export function pushAll<Item>(list: Item[], items: Iterable<Item>): void {
   for (const item of items) list.push(item);
 }
 
-/** The largest of these numbers and `least`; without any, -Infinity. */
+/** The largest of these numbers, or `least` if that is larger. */
 export function maxOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {
   let max = least;
   for (const value of values) max = Math.max(max, value);
@@ -19,7 +19,7 @@ export const largestOf = <Item>(items: Iterable<Item>, sizeOf: (item: Item) => n
     0,
   );
 
-/** The smallest of these numbers and `most`; without any, Infinity. */
+/** The smallest of these numbers, or `most` if that is smaller. */
 export function minOf(values: Iterable<number>, most = Number.POSITIVE_INFINITY): number {
   let min = most;
   for (const value of values) min = Math.min(min, value);

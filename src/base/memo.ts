@@ -12,19 +12,19 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
 
 /** Caches the results of an expensive pure function. Keeps at most `most` of them and drops the oldest first. */
 export function perArguments<Arguments extends readonly (number | undefined)[], Value>(
-  make: (...given: Arguments) => Value,
+  make: (...values: Arguments) => Value,
   most = 2_000,
-): (...given: Arguments) => Value {
+): (...values: Arguments) => Value {
   const made = new Map<string, Value>();
-  return (...given) => {
-    const key = given.join();
+  return (...values) => {
+    const key = values.join();
     if (made.has(key)) return made.get(key) as Value;
     // A map keeps the order in which its keys were added.
     for (const oldest of made.keys()) {
       if (made.size < most) break;
       made.delete(oldest);
     }
-    const value = make(...given);
+    const value = make(...values);
     made.set(key, value);
     return value;
   };

@@ -3,8 +3,7 @@ export interface RawJson {
   readonly rawJSON: string;
 }
 
-// Here and not beside `parseExactly`, because the program loads `isRecord` before its code is cached.
-/** Whether a value is raw JSON. */
+// Not beside `parseExactly`, because the program loads `isRecord` before its code is cached.
 export const isRawJson = (JSON as unknown as { isRawJSON: (value: unknown) => value is RawJson }).isRawJSON;
 
 /**

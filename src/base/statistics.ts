@@ -1,4 +1,4 @@
-/** Statistics for display. Values that are not finite numbers are left out; show `n of total` with them. */
+/** Statistics for display. They leave out values that are not finite numbers: show `n of total` next to them. */
 import { multipleOf, roundStep } from './scale.ts';
 
 export interface Summary {

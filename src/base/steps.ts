@@ -15,7 +15,7 @@ export function usualDistance(steps: ArrayLike<number>): number | undefined {
 }
 
 /** The missing steps before the one at `index`. */
-export interface LeftOut {
+interface Gap {
   readonly index: number;
   readonly from: number;
   readonly to: number;
@@ -23,9 +23,9 @@ export interface LeftOut {
 }
 
 /** The gaps in ascending steps, by their usual distance. */
-export function leftOutOf(steps: ArrayLike<number>): readonly LeftOut[] {
+export function stepGaps(steps: ArrayLike<number>): readonly Gap[] {
   const usual = usualDistance(steps);
-  const gaps: LeftOut[] = [];
+  const gaps: Gap[] = [];
   if (usual === undefined) return gaps;
   for (let index = 1; index < steps.length; index += 1) {
     const [before, step] = [steps[index - 1] as number, steps[index] as number];

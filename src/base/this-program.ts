@@ -1,5 +1,3 @@
-/** How to start this program again. */
-
 /** Stops SIGUSR1 from opening the debugger before the program handles the signal. Node has the flag since 22.14. */
 const noDebugger = '--disable-sigusr1';
 

@@ -28,7 +28,7 @@ export interface ActFlags extends RecordFlags {
   readonly wait?: boolean | undefined;
   readonly timeout?: number | undefined;
   readonly until?: string | undefined;
-  /** How many the command waits for at once; 1 by default. */
+  /** The number of resources that the command waits for at once; 1 by default. */
   readonly among?: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function printPreviews(
 /**
  * Reads a line that the user types at a terminal.
  *
- * @param hidden whether to hide what is typed
+ * @param hidden whether to hide the typed text
  * @throws AbortError if the user interrupts or ends the input
  */
 export async function askLine(io: CommandIo, question: string, { hidden = false } = {}): Promise<string> {
@@ -86,8 +86,8 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
 /**
  * Asks before something is lost, or enters or leaves production.
  *
- * @param question what is lost, e.g. `Delete run first?`
- * @param typed what the user has to type instead of yes: a slug
+ * @param question e.g. `Delete run first?`
+ * @param typed the slug that the user has to type instead of yes
  * @throws CommandError for another answer, or if there is no terminal
  */
 export async function confirm(question: string, { yes }: ActFlags, io: CommandIo, typed = ''): Promise<void> {
@@ -100,7 +100,7 @@ export async function confirm(question: string, { yes }: ActFlags, io: CommandIo
   throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
-/** The token in the variable that `--token-env` names, if it names one. @throws CommandError if it is not set */
+/** The token in the variable that `--token-env` names. @throws CommandError if the variable is not set */
 export function trajectoryToken(
   { tokenEnv }: { readonly tokenEnv?: string | undefined },
   { environment }: CommandIo,
@@ -123,7 +123,7 @@ interface StartOptions {
   readonly onDoubt: (earlier: EarlierStart) => Promise<void>;
 }
 
-/** Sends an action that starts something, and remembers what it started. */
+/** Sends an action that starts something, and remembers the started resource. */
 export async function start<Input, Result>(
   send: Action<Input, Result>,
   input: Input,
@@ -140,7 +140,7 @@ export async function start<Input, Result>(
   return result;
 }
 
-/** So that `--field id` works for every record that `printOutcome` prints. */
+/** Makes `--field id` valid for every record that `printOutcome` prints. */
 const withId = z.object({ id: z.string() });
 
 /** Checks --field before anything is written. @throws CommandError as `checkField` does */

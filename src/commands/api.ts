@@ -122,20 +122,19 @@ async function withPath(words: readonly string[], flags: Flags, io: CommandIo): 
   return isAddress(word) ? words.with(at, await pathOf(word, flags, io)) : words;
 }
 
-/** The parameters, the query and the body to send. */
 interface CallInput extends Pick<KnownOperation, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
 /** Puts each field into the path, the query or the body, as the endpoint declares. */
-function fill({ endpoint, params, query }: KnownOperation, given: readonly Field[], whole: unknown): CallInput {
+function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Field[], whole: unknown): CallInput {
   const fields = {
     path: new Map<string, string>(),
     query: new Map<string, unknown>(),
     body: new Map<string, unknown>(),
   };
   const inPath = pathNames(endpoint.path);
-  for (const { name, value, isLoose } of given) {
+  for (const { name, value, isLoose } of inputs) {
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
     else if (Object.hasOwn(schemaFields(endpoint.query), name)) {
@@ -159,7 +158,6 @@ function fill({ endpoint, params, query }: KnownOperation, given: readonly Field
   return { ...filled, body: { ...whole, ...Object.fromEntries(fields.body) } };
 }
 
-/** A request that is ready to be sent. */
 interface PreparedRequest {
   /** Returns the parsed answer for an operation, and the raw text for any other path. */
   readonly send: (service: Service, options: CallOptions) => Promise<unknown>;
@@ -194,7 +192,7 @@ function requestOfKnown(
   return { send, preview: service => service.describe(noting => send(noting, {})) };
 }
 
-/** Fields of a GET, and those given next to a whole body, go into the query. */
+/** The fields go into the query if it is a GET, or if a whole body is given too. */
 function requestOfPath(
   { method, path }: Extract<Target, { path: string }>,
   fields: readonly Field[],

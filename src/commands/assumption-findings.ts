@@ -65,23 +65,23 @@ async function probeAll(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Name, ProbeResult>> {
   const list = async (query: ListQuery) => benchmarkIds(await service.call('listBenchmarks', { query }, { signal }));
-  const { ids: asked, next } = benchmarkIds(one);
+  const { ids: first, next } = benchmarkIds(one);
   const any = await list({}).catch(() => undefined);
-  const [first] = any?.ids ?? [];
+  const [benchmark] = any?.ids ?? [];
   const hasMany = (any?.ids.length ?? 0) > 1;
   const probes: readonly (readonly [readonly Name[], () => Promise<ProbeResult>])[] = [
-    [['query.limit'], async () => (asked.length > 1 ? 'ignored' : hasMany ? 'works' : undefined)],
+    [['query.limit'], async () => (first.length > 1 ? 'ignored' : hasMany ? 'works' : undefined)],
     [
       ['query.cursor'],
       async () => {
-        if (next === undefined || asked[0] === undefined) return undefined;
-        return (await list({ limit: 1, cursor: next })).ids[0] === asked[0] ? 'ignored' : 'works';
+        if (next === undefined || first[0] === undefined) return undefined;
+        return (await list({ limit: 1, cursor: next })).ids[0] === first[0] ? 'ignored' : 'works';
       },
     ],
     [
       ['query.search'],
       async () => {
-        if (first === undefined) return undefined;
+        if (benchmark === undefined) return undefined;
         return (await list({ search: nowhere })).ids.length === 0 ? 'works' : 'ignored';
       },
     ],
@@ -98,8 +98,8 @@ async function probeAll(
     [
       ['path.listBenchmarkImages'],
       async () => {
-        if (first === undefined) return undefined;
-        await service.call('listBenchmarkImages', { params: { bench_id: first } }, { signal });
+        if (benchmark === undefined) return undefined;
+        await service.call('listBenchmarkImages', { params: { bench_id: benchmark } }, { signal });
         return 'works';
       },
     ],
@@ -132,8 +132,8 @@ export async function assumptionFindings(
     return value === undefined ? name : `${name} (${value}, by the profile)`;
   };
   const finding = (state: Finding['state'], words: string, which: (name: Name) => boolean): Finding[] => {
-    const those = names.filter(which).map(shown);
-    return those.length === 0 ? [] : [{ about, state, words: `${words} ${those.join(', ')}` }];
+    const listed = names.filter(which).map(shown);
+    return listed.length === 0 ? [] : [{ about, state, words: `${words} ${listed.join(', ')}` }];
   };
   const wrong = names.flatMap((name): Finding[] => {
     const answer = probed.get(name);
@@ -143,7 +143,7 @@ export async function assumptionFindings(
       ];
     }
     if (answer === 'ignored') {
-      const advice = `If it has another name for it, set it with '${setsName(name, 'NAME')}'.`;
+      const advice = `If the service has another name for it, run '${setsName(name, 'NAME')}'.`;
       return [{ about, state: 'warn', words: `the service ignores ${shown(name)}. ${advice}` }];
     }
     if (typeof answer !== 'object') return [];
@@ -152,7 +152,11 @@ export async function assumptionFindings(
   return [
     ...wrong,
     ...finding('ok', 'the service follows', name => probed.get(name) === 'works'),
-    ...finding('note', 'its lists do not show:', name => probed.has(name) && probed.get(name) === undefined),
-    ...finding('note', 'not tested, because it takes a write or a chat:', name => !probed.has(name)),
+    ...finding(
+      'note',
+      'its lists do not show whether it follows',
+      name => probed.has(name) && probed.get(name) === undefined,
+    ),
+    ...finding('note', 'not tested, because that takes a write or a chat:', name => !probed.has(name)),
   ];
 }

@@ -31,7 +31,7 @@ export interface Outcome {
   readonly code: ExitCode;
   /** The last status seen, if any. */
   readonly status?: string | undefined;
-  /** It had already ended, or ended by itself before the change took effect. */
+  /** Set if the resource had already ended, or ended by itself before the change took effect. */
   readonly endedUnchanged?: true;
 }
 
@@ -42,7 +42,8 @@ export const refOfFound = ({ resource, row, id }: Found): ResourceRef => ({
 });
 
 /**
- * Follows a resource to its end. Reports errors instead of throwing, so that the others are still followed and printed.
+ * Follows a resource to its end. Reports errors instead of throwing, so that the command still follows and prints the
+ * other resources.
  */
 export async function awaited(
   ref: ResourceRef,

@@ -11,7 +11,6 @@ import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** One of several starts. */
 export interface EachStart<Input> {
   readonly input: Input;
   /** Its name in messages. */
@@ -23,7 +22,7 @@ export interface EachStart<Input> {
 const mayHaveStarted = (error: unknown): boolean =>
   isUnanswered(error) || (error instanceof CommandError && error.exitCode === exitCodes.endUnseen);
 
-/** Sends each, one after the other. A failure does not stop the others, unless they would fail in the same way. */
+/** Sends the starts one after the other. A failure stops the rest only if they would fail in the same way. */
 async function sendEach<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   starts: readonly EachStart<Input>[],
@@ -42,7 +41,7 @@ async function sendEach<Input extends object>(
   const together = starts.map(({ input, flags }) => ({ input, chosen: flags.idempotencyKey }));
   const group = groupOf(together);
   startKeys.awaitStarts(keyed, together);
-  // Look all of them up first: sending the last one closes the group.
+  // Look all runs up first: sending the last start closes the group.
   const known = together.map(start => memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record);
   for (const [index, { input, name, flags }] of starts.entries()) {
     const before = known[index];
@@ -94,7 +93,7 @@ export async function beginEach<Input extends object>(
       `Started ${begun.length} of ${counted(starts.length, 'run')}${begun.length === 0 ? '' : `: ${started.join(', ')}`}.`,
       left.open.length === 0 ? '' : clean`May have started: ${left.open.join(', ')}.`,
       left.unsent.length === 0 ? '' : clean`Not started: ${left.unsent.join(', ')}.`,
-      'The same command starts only what has not started; with another --idempotency-key it starts all anew.',
+      'The same command starts only what has not started; with another --idempotency-key it starts all of them again.',
     ];
     io.note(words.filter(Boolean).join(' '));
   }

@@ -10,6 +10,7 @@ import { pagesOf } from '../resources/pages.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
 import type { ResourceRef } from '../store/store.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { clockOrDay, parseTime } from '../text/time.ts';
 import { type ActFlags, checkOutcomeField, earlierWords, finish, printRequests, start } from './act.ts';
@@ -67,7 +68,7 @@ async function listingOf(
 ): Promise<Listing> {
   const named: object[] = [];
   if (listedBy === undefined || !service.capabilities.has(listedBy)) return { isListed: false, named };
-  const asked = {
+  const limited = {
     service: service.background,
     memory,
     signal: AbortSignal.any([signal, AbortSignal.timeout(listedMs)]),
@@ -75,7 +76,7 @@ async function listingOf(
   const resource = resourceOrThrow(kind);
   let isListed: boolean | undefined;
   try {
-    const pages = pagesOf(resource, benchmark ? { benchmark: benchmark.bench_id } : {}, asked);
+    const pages = pagesOf(resource, benchmark ? { benchmark: benchmark.bench_id } : {}, limited);
     for await (const { rows, isRemembered } of pages) {
       if (isRemembered) return { isListed: false, named };
       isListed = true;
@@ -93,7 +94,7 @@ async function listingOf(
 /** When a row was created, in epoch milliseconds. */
 const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
 
-/** The newest row with that name, and its time, which shows whether it is the one that was started. */
+/** The newest row with that name, and its time, which shows whether this start created it. */
 function newestWords(resource: Resource, named: readonly object[]): string {
   const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
   if (!newest) return '';
@@ -131,10 +132,10 @@ export async function whereToLook(
   const [when, shown] = isRepeat
     ? ['when last read, the earlier one included if it has started', 'how many there are']
     : ['before', 'whether there is one more'];
-  return clean`${unlisted}. It counted ${count} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
+  return clean`${unlisted}. It counted ${counted(count, 'run')} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
 }
 
-/** Tells after a lost answer how to find out whether the work has started, and how to repeat the start. */
+/** Adds to a lost answer how to find out whether the work has started, and how to repeat the start. */
 async function withRepeatAdvice(
   error: ServiceError,
   creation: Creation,
@@ -231,7 +232,7 @@ export async function sendStart<Input extends object>(
 ): Promise<Begun> {
   const { send } = creation;
   const { idempotencyKey, alone } = flags;
-  // Without its answer, only the error says that it may have started, and with which key.
+  // If the answer is lost, only the error says that the work may have started, and with which key.
   io.stopOnSignals?.();
   const onDoubt = async (earlier: EarlierStart): Promise<void> => {
     throw await inDoubt(earlier, creation, input, alone, context);
@@ -248,7 +249,7 @@ export async function sendStart<Input extends object>(
   return begunOf(creation, result as object, { ...result, ...input }, context);
 }
 
-/** Sends, waits and prints; or shows the request only. */
+/** Sends a start, waits for its end and prints it; with --dry-run, only prints the request. */
 export async function begin<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   input: Input,

@@ -78,7 +78,7 @@ interface Row {
   readonly status: string | undefined;
 }
 
-/** The rows of a list: its first page, and those seen before. */
+/** The rows of a list: its first page, and the remembered ones. */
 async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<readonly Row[]> {
   const { kind } = resource;
   const seen: readonly Row[] = kind === undefined ? [] : context.memory.list(kind);
@@ -111,7 +111,7 @@ function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
   });
 }
 
-/** Names and ids of resources; only those still running if the command takes no others. */
+/** Names and ids of resources; for `cancel`, only of running ones. */
 function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): Promise<Candidate[]> {
   return onService(line, io, async (context, mayAsk) => {
     const all = await Promise.all(
@@ -171,18 +171,18 @@ async function fieldsOfRows(resource: Resource, context: CommandContext): Promis
 function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);
-  const given = isList ? line.partial.slice(0, line.partial.lastIndexOf(',') + 1) : '';
-  const taken = new Set(given.split(','));
+  const chosen = isList ? line.partial.slice(0, line.partial.lastIndexOf(',') + 1) : '';
+  const taken = new Set(chosen.split(','));
   return onService(line, io, async context => {
     const columns = resource.columns.map(({ id, title }): Candidate => [id, `column ${title}`]);
     const known = new Set(columns.map(([id]) => id));
     const fields = (await fieldsOfRows(resource, context)).filter(([field]) => !known.has(field));
     const all = [...columns, ...fields].filter(([field]) => !taken.has(field));
-    return all.map(([field, words]) => [`${given}${field}`, words]);
+    return all.map(([field, words]) => [`${chosen}${field}`, words]);
   });
 }
 
-/** The columns of a list, and the values of the rows seen before. */
+/** The columns of a list, and their values in the remembered rows. */
 function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);

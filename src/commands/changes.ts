@@ -136,7 +136,7 @@ async function changeAll(
   return withService(flags, io, work, past);
 }
 
-/** Says what serves the slugs now: another deployment may still do. If that is interrupted, the change is done anyway. */
+/** Notes which deployment serves the slugs now, if one still does. An interruption does not undo the change. */
 async function noteServed(found: readonly Found[], { context, io }: ChangeRun): Promise<void> {
   const removed = found.map(({ row }) => row as Deployment);
   const words = await servedNow(removed, context).catch(() => undefined);
@@ -176,18 +176,18 @@ async function findEach(
 async function confirmChange(found: readonly Found[], { command, flags, io, context }: ChangeRun): Promise<void> {
   const loses = [...new Set(found.map(each => changeOf(each, command).loses))];
   const changing = found.map(each => ({ ...each, change: changeOf(each, command) }));
-  let asked = await withProduction(changing, context);
+  let current = await withProduction(changing, context);
   for (;;) {
-    const outages = asked.flatMap(({ change, row }) => outagesOf(change, [row]));
+    const outages = current.flatMap(({ change, row }) => outagesOf(change, [row]));
     const what = `${outageWords(outages)}${loses.map(asSentence).join(' ')}`;
-    await confirm(`${asTitle(command)} ${asked.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
+    await confirm(`${asTitle(command)} ${current.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
     if (flags.yes) {
       // The user named a deployment to take it down, but not the deployments of a training run.
       const others = outageWords(outages.filter(({ origin }) => origin !== undefined)).trimEnd();
       if (others !== '') io.note(others);
       return;
     }
-    const again = asked.filter(({ resource }) => {
+    const again = current.filter(({ resource }) => {
       const action = actionOf(resource, command);
       return action !== undefined && isRechecked(action);
     });
@@ -195,7 +195,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io, cont
     if (objection === undefined) return;
     io.note(objection);
     const nowOf = new Map(again.map((each, index) => [each, now[index]]));
-    asked = asked.map(each => ({ ...each, row: nowOf.get(each) ?? each.row }));
+    current = current.map(each => ({ ...each, row: nowOf.get(each) ?? each.row }));
   }
 }
 
@@ -323,7 +323,7 @@ export async function promoteOne(
   });
 }
 
-/** Adds the reward's id to the error if the answer was lost: it tells a service that a repeat is one. */
+/** Adds the reward's id to the error if the answer was lost: by the id, a service recognises a repeat. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
   const advice = `To send it again, add --reward-id ${reward_id}: the service may count an id once.`;

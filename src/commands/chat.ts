@@ -58,7 +58,7 @@ export async function ask(
 /** Printed before a refusal. */
 const refusalHead = 'refusal: ';
 
-/** A note if the model that answered is not the one that was asked. */
+/** A note if another model answered. */
 const answererNotes = ({ answeredBy }: Answer): string[] =>
   answeredBy === undefined
     ? []
@@ -71,7 +71,7 @@ const earlyEndNotes: Record<EarlyEnd, string> = {
   error: 'The answer ended with an error.',
 };
 
-/** Notes about an answer, to show besides its text. */
+/** Notes about an answer, to show with its text. */
 export function answerNotes(answer: Answer): string[] {
   const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;

@@ -85,13 +85,13 @@ const trainedFields = (run: EvalRun) => ({
   step: run.step ?? null,
 });
 
-/** A run, or the first of several that are read as one. */
+/** A run, or the first of several pooled runs. */
 interface Compared extends Found {
   readonly ids: readonly string[];
   readonly name: string;
 }
 
-/** The runs to compare; with --pool, those that differ in the seed only are one. @throws CommandError */
+/** The runs to compare. With --pool, runs that differ only in the seed become one. @throws CommandError */
 function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
   const named = found.map(({ row }) => namedRun(row as EvalRun));
   const runs = pool ? pooledRuns(named) : named;
@@ -105,7 +105,7 @@ function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }
   });
 }
 
-/** The record of a run, under the names and ids of all that are read as it. */
+/** The record of a run; of pooled runs, with the name of the pool and all ids. */
 const recordOf = ({ row, ids, name }: Compared): EvalRun =>
   ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
 
@@ -156,7 +156,7 @@ function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions
   if (failBelow === undefined || Math.abs(failBelow) <= most) return;
   const never = failBelow > 0 ? 'passes' : 'fails a run';
   throw new CommandError(
-    `--fail-below takes a number from ${-most} to ${most} where rewards are ${low}..${high}: ${failBelow} never ${never}. Other rewards need --reward-range LO..HI.`,
+    `--fail-below takes a number from ${-most} to ${most} for rewards of ${low}..${high}: ${failBelow} never ${never}. Other rewards need --reward-range LO..HI.`,
   );
 }
 

@@ -14,9 +14,9 @@ import { type FlagSpec, fileNames, longFlag } from './table/spec.ts';
 import { argumentsIn, choicesOf, lineOf } from './words.ts';
 
 const scripts = {
-  // bash splits words at : = and @, and replaces only what follows the last of them; an @ is replaced too. Within quotes,
-  // it replaces what follows the opening one, and takes it as it is: names come over the wire, and may hold a command. It
-  // closes the quote, unless the word ends with the same character.
+  // bash splits words at : = and @, and replaces only the part after the last of these; an @ is replaced too. Within
+  // quotes, it replaces the part after the opening quote without escaping it, so the script escapes: names come over the
+  // wire, and may hold a command. bash closes the quote, unless the word ends with the same character.
   bash: `_benchtop() {
   local value description word gap i c quote= head= escaped last=-1 before= breaks= line=$COMP_LINE
   local -a words=()
@@ -106,10 +106,10 @@ export async function run({ args: [shell = ''] }: CommandInput<'completion'>, io
 }
 
 /** The flags that can be added to the line. */
-function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: ReadonlySet<string>): Candidate[] {
-  const others = (spec.exclusive ?? []).filter(group => group.some(key => given.has(key))).flat();
+function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, used: ReadonlySet<string>): Candidate[] {
+  const others = (spec.exclusive ?? []).filter(group => group.some(key => used.has(key))).flat();
   const isFree = ([key, { hidden, many, needs }]: [string, FlagSpec]): boolean =>
-    !hidden && (needs === undefined || given.has(needs)) && (many || !(given.has(key) || others.includes(key)));
+    !hidden && (needs === undefined || used.has(needs)) && (many || !(used.has(key) || others.includes(key)));
   const isOf = ([key]: [string, FlagSpec]): boolean => spec !== commands.list || isOfList(key, args[0]);
   return Object.entries(spec.flags)
     .filter(each => isFree(each) && isOf(each))
@@ -174,10 +174,10 @@ function splitFlags(words: readonly string[]): string[] {
  * Candidates for the last word, one per line: the word, a tab, and a description. None after an error, because a
  * message would disturb the command line.
  */
-export async function complete(given: readonly string[], io: CommandIo): Promise<number> {
-  const last = given.at(-1) ?? '';
+export async function complete(words: readonly string[], io: CommandIo): Promise<number> {
+  const last = words.at(-1) ?? '';
   const [, prefix = ''] = /^(--[\w-]+=)/.exec(last) ?? [];
-  const before = splitFlags([...given.slice(0, -1).map(unquoted), ...(prefix === '' ? [] : [prefix.slice(0, -1)])]);
+  const before = splitFlags([...words.slice(0, -1).map(unquoted), ...(prefix === '' ? [] : [prefix.slice(0, -1)])]);
   const partial = last === '=' ? '' : unquoted(last.slice(prefix.length));
   const all = await candidates(before, partial, io).catch((): Candidate[] => []);
   // Names come over the wire: one that cannot be typed safely is not offered.

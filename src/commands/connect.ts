@@ -123,7 +123,7 @@ function serviceOptions({ profile }: Config, supervisor: Supervisor | undefined,
 }
 
 export interface ConnectOptions {
-  /** The store that remembers what the service reveals about itself. */
+  /** The store for facts that the service reveals about itself. */
   readonly remembered?: (() => RememberedStore) | undefined;
   /** Receives every request and answer. */
   readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer'> | undefined;
@@ -141,9 +141,9 @@ export function connectTo(
   reason: 'start' | 'command',
   { remembered, debug, now = () => config }: ConnectOptions = {},
 ): ServiceConnection {
-  const { service: wanted } = config.profile;
+  const { service: target } = config.profile;
   const supervised =
-    wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), reason) : undefined;
+    target.kind === 'local' ? new SupervisedConnection(localService(config, target.upstream), reason) : undefined;
   let created: Promise<Service> | undefined;
   let service: Service | undefined;
   let closed = false;
@@ -177,7 +177,7 @@ export function connectTo(
     });
     return service;
   };
-  const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);
+  const baseUrl = (): string | undefined => (target.kind === 'remote' ? target.baseUrl.value : supervised?.baseUrl);
   return {
     service: () => {
       if (closed) return Promise.reject(new Error('The screen has switched to another service. Nothing was sent.'));
@@ -245,7 +245,7 @@ function scopeOf({ paths, profile: { name, service } }: Config): string {
 
 const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
 
-/** Opens the index of the texts of trajectories of this service. If the settings allow none, deletes it. */
+/** Opens the index of trajectory texts of this service. If the settings allow none, deletes the file of all services. */
 export function openTexts(config: Config): TextIndex {
   const mostBytes = config.preferences.textIndexBytes;
   const options = { service: scopeOf(config), mostBytes };
@@ -254,5 +254,5 @@ export function openTexts(config: Config): TextIndex {
   return TextIndex.inMemory({ ...options, mostBytes: Number.POSITIVE_INFINITY });
 }
 
-/** Deletes the index of the texts of every service. */
+/** Deletes the trajectory texts of every service. */
 export const forgetAllTexts = (config: Config): void => forgetTexts(textsPath(config));

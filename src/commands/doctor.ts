@@ -73,17 +73,17 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
     const proxy = proxyFor(url, environment);
     if (!proxy) yield { about: 'proxy', state: 'ok', words: `none for ${host}` };
     else if ('host' in proxy) {
-      yield { about: 'proxy', state: 'ok', words: `${host} through ${proxy.host}, as ${proxy.variable} says` };
+      yield { about: 'proxy', state: 'ok', words: `${host} through ${proxy.host}, from ${proxy.variable}` };
     } else {
       yield { about: 'proxy', state: 'fail', words: `${proxy.variable} ${proxy.refusal}: set it to http://host:port` };
     }
   }
   if (base.protocol !== 'https:') return;
   const places = ['SSL_CERT_FILE', 'SSL_CERT_DIR'].filter(name => own(environment, name));
-  const system = `${systemCertificates().length} more of ${places.length === 0 ? 'the system' : places.join(' and ')}`;
+  const system = `${systemCertificates().length} more from ${places.length === 0 ? 'the system' : places.join(' and ')}`;
   const extra = environment['NODE_EXTRA_CA_CERTS'] ? ' and NODE_EXTRA_CA_CERTS' : '';
-  const ownFile = service.caFile ? `, and those in ${service.caFile.value}` : '';
-  yield { about: 'certificates', state: 'ok', words: `those of Node${extra}, ${system}${ownFile}` };
+  const ownFile = service.caFile ? `, and from ${service.caFile.value}` : '';
+  yield { about: 'certificates', state: 'ok', words: `from Node${extra}, ${system}${ownFile}` };
   for (const words of certificateProblems(environment)) yield { about: 'certificates', state: 'warn', words };
 }
 
@@ -120,7 +120,7 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
       yield {
         about,
         state: 'warn',
-        words: `other users can see what is in ${path}. Run: chmod go-rwx ${shellWord(path)}`,
+        words: `other users can look into ${path}. Run: chmod go-rwx ${shellWord(path)}`,
       };
     }
   }
@@ -279,7 +279,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   const program = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
   yield { about: 'program', state: 'ok', words: program };
   yield* terminalFindings(io.environment);
-  // It needs the code of every screen, which other commands would load as well.
+  // These checks need the code of every screen, which other commands must not load.
   const { checkKeys, checkTerminal, homePlace } = await import('./start-checks.ts');
   try {
     checkTerminal(io.environment);

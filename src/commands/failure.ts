@@ -35,7 +35,7 @@ function exitCodeOfKind(kind: ErrorKind): ExitCode {
   }
 }
 
-/** These say that nothing was changed. */
+/** The codes that say that nothing was changed. */
 const unchanged: readonly ExitCode[] = [exitCodes.failed, exitCodes.usage];
 
 export function exitCodeOf(error: unknown): ExitCode {
@@ -49,7 +49,7 @@ function exitCodeOfError(error: unknown): ExitCode {
     // Some servers report an unknown path as an invalid request.
     const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
     if (isUnknownPath) return exitCodes.notFound;
-    // It fails whenever it is sent.
+    // A retry would fail too.
     if (error.status === 501) return exitCodes.unsupported;
     // A certificate will not change by itself.
     if (error.kind === 'network' && isCertificateError(error.code)) return exitCodes.failed;

@@ -165,7 +165,7 @@ async function heldOutRewards(runId: string, context: CommandContext): Promise<r
   }
 }
 
-/** The error that a word means several checkpoints, with another word for each. */
+/** The error for a word with several meanings; it gives an unambiguous word for each. */
 function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]): CommandError {
   const [first] = readings;
   if (first && readings.every(({ isRun }) => isRun === first.isRun)) {
@@ -262,7 +262,7 @@ export async function findCheckpoint(
   const known = isPast ? await ifThere(true, readRun) : await readRun();
   if (!known) return { id: word };
   const { run, steps } = known;
-  // An id beats every name; that of the training run itself stays its id.
+  // The id of a checkpoint takes precedence over the name of a training run, but not over its id.
   const other =
     isRun && run.id !== word && isLikeIdOf(word, steps) ? (await searchCheckpoint(word, context)).found : undefined;
   if (other) return other;
@@ -291,13 +291,13 @@ async function checkpointOfRun(
   };
 }
 
-/** The error where a training run has no such checkpoint; it names those that there are. */
+/** The error for a step without a checkpoint; it names the steps that have one. */
 function noCheckpoint(name: string, which: string, steps: readonly Checkpoint[]): CommandError {
   const saved = steps.map(each => each.step_index).join(', ');
-  const there =
-    steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
+  const one = steps.length === 1 ? 'a checkpoint at step' : 'checkpoints at steps';
+  const there = steps.length === 0 ? 'it has none yet' : `it has ${one} ${saved}`;
   const isUnrated = which === 'best' && steps.length > 0;
-  const why = isUnrated ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
+  const why = isUnrated ? `no held-out reward of a checkpoint is known; ${there}` : there;
   const unread = unreadCheckpoints(steps);
   const gap = unread === undefined ? '' : ` ${unread}.`;
   return new CommandError(clean`${name} has no checkpoint ${which}: ${why}.${gap}`, exitCodes.notFound);

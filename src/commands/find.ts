@@ -40,7 +40,6 @@ export function isCalled(resource: Resource, row: object, word: string): boolean
 /** Why lists may have unread rows, and whether their end was not reached. */
 type Gaps = Pick<ResourcePage<object>, 'unread' | 'isCutOff'>;
 
-/** Rows with an id or name. */
 interface NamedRows {
   readonly rows: readonly object[];
   readonly gaps: Gaps;
@@ -72,7 +71,6 @@ async function readOne(resource: Resource, id: string, context: CommandContext):
   return row;
 }
 
-/** A row and its resource. */
 export interface Found {
   readonly resource: Resource;
   readonly id: string;
@@ -110,14 +108,14 @@ async function tryId(
 const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
   tried !== undefined && !(tried instanceof ServiceError);
 
-/** The rows with a word as id, otherwise those with it as name. */
+/** The rows with a word as id, otherwise the rows with it as name. */
 export interface LookedUp {
   readonly found: readonly Found[];
   /** Whether `found` are rows of lists, which may lack fields of their records. */
   readonly isListed: boolean;
   /** Why other rows may have this name too. */
   readonly gaps?: Gaps;
-  /** Why nothing was found, if so. */
+  /** Why nothing was found. */
   readonly none?: Error;
 }
 
@@ -135,7 +133,7 @@ export async function lookUp(
   listed?: (row: object) => void,
 ): Promise<LookedUp> {
   if (word.trim() === '') {
-    throw new CommandError(`Give the id or the name of a ${oneOf(among.map(wordFor))}: it was empty.`);
+    throw new CommandError(`The id or name is empty: give that of a ${oneOf(among.map(wordFor))}.`);
   }
   const looksLike = resourceOfId(word);
   const guess = among.find(resource => resource === looksLike);
@@ -171,7 +169,7 @@ export async function lookUp(
     }
     if (isSure && tried instanceof ServiceError) refusal = tried;
   }
-  // A list that cannot be read may have the same name.
+  // An unread list may have a row of this name.
   if (failure) throw failure;
   const unread = [...new Set(gaps.flatMap(each => each.unread))];
   if (rows.length > 0)
@@ -192,7 +190,7 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { n
   const why = clean`another ${wordFor(found.resource)} may have that name, because not all could be read: ${unread.join('. ')}.`;
   if (use === 'write' && isCutOff)
     throw new CommandError(`Give the id. ${nameOf(found)} has that name, but ${why} Nothing was changed.`);
-  note(`${nameOf(found)} is taken by its name, but ${why}`);
+  note(`${nameOf(found)} was found by its name, but ${why}`);
 }
 
 /**
@@ -219,7 +217,7 @@ export async function findAmong(
   return isListed ? readFound(first, context) : first;
 }
 
-/** The error that several rows share a name, with the id and the differences of each. */
+/** The error for a name that several rows share, with the id and the differences of each. */
 export function severalNamed(among: readonly Resource[], word: string, found: readonly Found[]): CommandError {
   const ids = among.flatMap(resource => {
     const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
@@ -229,7 +227,7 @@ export function severalNamed(among: readonly Resource[], word: string, found: re
   return new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
 }
 
-/** A row of a list as its record. */
+/** Reads the record of a listed row. */
 export const readFound = async (found: Found, context: CommandContext): Promise<Found> => ({
   ...found,
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
@@ -249,10 +247,7 @@ interface Tried {
 
 /** The error for a word that is neither an id nor a name. */
 function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }: Tried): Error {
-  const gaps =
-    unread.length === 0
-      ? ''
-      : clean`Something may have that name, because not all could be read: ${unread.join('. ')}.`;
+  const gaps = unread.length === 0 ? '' : clean`It may be among the rows that could not be read: ${unread.join('. ')}.`;
   if (refusal && among.length > 1 && looksLike && isGone(refusal)) {
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);

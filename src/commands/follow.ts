@@ -13,10 +13,9 @@ import { type Seen, seenWords } from './seen.ts';
 
 export interface Following {
   readonly label: string;
-  /** The current state. */
   readonly look: () => Promise<Seen>;
   readonly onChange: (seen: Seen) => Promise<void>;
-  /** Called after each response while it has not ended. */
+  /** Called after each response until the work has ended. */
   readonly onWait?: () => Promise<void>;
   readonly note: (text: string) => void;
   readonly intervals: PollIntervals;
@@ -27,7 +26,7 @@ export interface Following {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** In milliseconds. */
   readonly now?: () => number;
-  /** Whether this status is the last; by default that of work that has ended. */
+  /** Whether this status is the last; by default, whether the work has ended. */
   readonly isLast?: (status: string | undefined) => boolean;
   /** Its end does not depend on the status, which may be missing. */
   readonly needsNoStatus?: boolean;

@@ -120,8 +120,8 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
     );
   }
-  return withService(flags, io, async given => {
-    const context = { ...given, service: readingRewardsOnce(given.service), inFull: true };
+  return withService(flags, io, async connected => {
+    const context = { ...connected, service: readingRewardsOnce(connected.service), inFull: true };
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));

@@ -35,7 +35,7 @@ export interface LinePrompt {
 /** Returns the message to print when it is done. */
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
-/** Starts it, and says where to see it. */
+/** Starts work, and says where to see it. */
 async function started<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   input: Input,
@@ -67,7 +67,7 @@ const starting =
     return started({ ...run, benchmark: row }, { ...input, display_name }, prompt, context);
   };
 
-/** Makes a change that a resource declares. Asks first if something would be lost for good. */
+/** Makes a change that a resource declares. Asks first if something would be lost. */
 function changing(resource: Resource, action: RowAction<object>): Act<object> | undefined {
   const { to, change, destructive } = action;
   if (!change) return undefined;
@@ -86,8 +86,8 @@ function changing(resource: Resource, action: RowAction<object>): Act<object> | 
     for (;;) {
       const rows = to([row]);
       if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
-      const [asked] = await withProduction([{ resource, change, row }], context);
-      row = asked?.row ?? row;
+      const [current] = await withProduction([{ resource, change, row }], context);
+      row = current?.row ?? row;
       if (!(await isSure(row, prompt))) return 'Nothing was changed.';
       if (!isRechecked(action)) break;
       const { rows: now, objection } = await recheck(

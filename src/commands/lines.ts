@@ -52,7 +52,6 @@ const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writi
 
 /** Interval between two reads of a followed resource. */
 const followMs = 2_000;
-/** Time limit for reading a list. */
 const listMs = 60_000;
 
 /** The list printed last, to which typed numbers refer. */
@@ -175,7 +174,7 @@ class Lines {
     if (page.has_more) this.say('There are more on the service; these are the first.');
   }
 
-  /** The numbered rows: those found, or all. */
+  /** The numbered rows: all, or the rows that `find` left. */
   #rows(): readonly object[] {
     const { columns = [], rows = [] } = this.#shown ?? {};
     if (this.#find === '') return rows;

@@ -8,7 +8,6 @@ const progressEvery = 10_000;
 export interface ListOutputOptions {
   /** Whether rows can be printed before the last one is read. */
   readonly streams: boolean;
-  /** The most rows to print. */
   readonly limit: number;
   /** Whether rows can be printed, judging by those read so far; it may become true later. */
   readonly isReady: (rows: readonly object[]) => Promise<boolean>;

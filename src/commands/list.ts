@@ -152,7 +152,7 @@ function columnsOf(
   return [first, id && { ...id, wide: false }, ...others].filter(column => column !== undefined).map(shown);
 }
 
-/** A shortened id is useless. */
+/** Never truncates ids: a truncated id is useless. */
 function withWholeIds(columns: readonly Column<object>[], rows: readonly object[]): readonly Column<object>[] {
   return columns.map(column => {
     if (column.id !== 'id') return column;
@@ -161,7 +161,7 @@ function withWholeIds(columns: readonly Column<object>[], rows: readonly object[
   });
 }
 
-/** Resolves names to ids. @throws CommandError if there is none with the name */
+/** Resolves names to ids. @throws CommandError if nothing has the name */
 async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: CommandContext): Promise<Scope> {
   const scope: { -readonly [Name in ScopeName]?: string } = {};
   for (const name of scopes) {
@@ -318,11 +318,11 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   // Unknown names are refused before anything is read.
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
-  return withService(flags, io, async given => {
-    const context = { ...given, service: readingRewardsOnce(given.service) };
+  return withService(flags, io, async connected => {
+    const context = { ...connected, service: readingRewardsOnce(connected.service) };
     if (hasNotes(resource)) {
-      const notes = new Notes(() => given.memory, given.config.preferences.triage);
-      for (const [id, said] of notes.byId()) byId.set(id, said);
+      const notes = new Notes(() => connected.memory, connected.config.preferences.triage);
+      for (const [id, ofRow] of notes.byId()) byId.set(id, ofRow);
     }
     const scope = await scopeOf(flags, resource, context);
     const measured = await measuredRows(resource, named, scope, flags, context, io);

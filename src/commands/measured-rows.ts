@@ -20,7 +20,7 @@ const announcedMs = 3_000;
 /** How long rows wait for the next answer with values that they may lack; milliseconds. */
 const silentMs = 5_000;
 
-/** The most rows without a value that are named. */
+/** The most rows to name that lack a value. */
 const mostNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {

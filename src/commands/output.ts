@@ -80,7 +80,6 @@ export function rowsText<Row>(
 export const isLineByLine = (format: ListFormat, { columns }: Pick<CommandIo, 'columns'>): boolean =>
   format !== 'json' && (format !== 'table' || columns === undefined);
 
-/** How a record is printed. */
 export interface RecordFlags {
   readonly json?: boolean | undefined;
   readonly field?: string | undefined;

@@ -42,7 +42,7 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
 const usageOf = (name: string, { args = [] }: CommandSpec): string =>
   `Usage: ${['benchtop', name, ...args.map(argumentTerm)].join(' ')} [options]`;
 
-/** How a command takes what another one takes as `--run` or the like; empty if it does not. */
+/** For a flag of another command, such as `--run`: how this command takes the resource. Empty if it takes none. */
 function otherForm(kind: string, name: string, spec: CommandSpec): string {
   const takes = ({ of, kinds }: Partial<ArgumentSpec>): boolean =>
     kinds?.includes(kind) ?? (of === 'of resource' || of === 'watched');
@@ -122,7 +122,7 @@ function checkWords(name: CommandName, args: readonly string[]): void {
   const usage = usageOf(name, commands[name]);
   if (args.length < needed) throw new CommandError(`An argument is missing. ${usage}`);
   const takers = Object.keys(flags).filter(key => ['seen', 'filter'].includes(own(flags, key)?.of ?? ''));
-  const hint = takers.length === 0 ? '' : ` These options take one: ${takers.map(longFlag).join(', ')}.`;
+  const hint = takers.length === 0 ? '' : ` Did you mean it for one of ${takers.map(longFlag).join(', ')}?`;
   throw new CommandError(`One argument too many: ${args[most]}. ${usage}.${hint}`);
 }
 
@@ -154,9 +154,9 @@ function unknownCommand(name: string): CommandError {
  *
  * @throws CommandError for an unknown command, argument or flag
  */
-export function parse(given: readonly string[]): Parsed {
-  const [head = '', ...others] = given;
-  const words = ['help', '--help', '-h'].includes(head) ? [...others, '--help'] : given;
+export function parse(argv: readonly string[]): Parsed {
+  const [head = '', ...others] = argv;
+  const words = ['help', '--help', '-h'].includes(head) ? [...others, '--help'] : argv;
   const { before, name, spec, after } = lineOf(words);
   const isGroup = name !== undefined && Object.hasOwn(groups, name);
   // An unknown command is an error even with --help.

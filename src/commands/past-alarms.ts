@@ -29,7 +29,7 @@ export async function alarmRulesOf(benchId: string | undefined, context: Command
   return rulesFor(alarms, [benchId, label]);
 }
 
-/** An empty list if the service does not offer it. @throws ServiceError */
+/** The answer, or `none` if the service does not offer it. @throws ServiceError */
 const unlessMissing = <Answer>(reading: Promise<Answer>, none: Answer): Promise<Answer> =>
   reading.catch((error: unknown) => {
     if (!isNotOffered(error)) throw error;

@@ -6,7 +6,7 @@ import type { CommandContext } from './with-service.ts';
 /**
  * Asks about the deployment to replace, and asks again if it has changed before the answer.
  *
- * @param ask asks once; `replaced` is what leaves production, in words
+ * @param ask asks once; `replaced` is a sentence about the deployment that leaves production
  * @returns whether every answer was yes
  * @throws AbortError if the user interrupts, and what `ask` throws
  */

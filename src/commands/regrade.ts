@@ -57,7 +57,7 @@ function graderIn(flags: Flags) {
 
 export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>, io: CommandIo): Promise<number> {
   const graderFor = graderIn(flags);
-  // A program that grades has a process group of its own, so that no signal to this one ends it.
+  // A grading program has its own process group, so a signal to this program does not end it.
   io.stopOnSignals?.();
   return withService(flags, io, async context => {
     const range = rewardRangeOf(flags, context);

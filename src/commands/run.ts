@@ -8,7 +8,7 @@ import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands
 
 /** The exports of a command's file. */
 interface CommandModule<Name extends CommandName> {
-  readonly run: (given: CommandInput<Name>, io: CommandIo) => Promise<number>;
+  readonly run: (input: CommandInput<Name>, io: CommandIo) => Promise<number>;
 }
 
 const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Name>> } = {
@@ -73,9 +73,9 @@ function inJson(io: CommandIo): CommandIo {
  *
  * @param words the arguments, without Node and the program
  */
-export async function runCommandLine(words: readonly string[], given?: CommandIo): Promise<number> {
+export async function runCommandLine(words: readonly string[], ownIo?: CommandIo): Promise<number> {
   const asJson = wantsJson(words);
-  const plain = given ?? processIo(asJson);
+  const plain = ownIo ?? processIo(asJson);
   const io = asJson ? inJson(plain) : plain;
   try {
     // Called by the scripts of `benchtop completion`.
@@ -108,7 +108,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
     }
     case 'command': {
       const { run: command } = await modules[parsed.name]();
-      return (command as (given: unknown, io: CommandIo) => Promise<number>)(parsed, io);
+      return (command as (input: unknown, io: CommandIo) => Promise<number>)(parsed, io);
     }
   }
 }

@@ -107,14 +107,14 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
 
 /** Whether a profile is in the settings file, and what will be saved there. */
 function keepingOf({ name, service }: Config['profile'], named: readonly string[]): string {
-  const kept = 'is saved there once the service has answered.';
+  const when = 'once the service has answered';
   if (service.kind === 'local')
-    return 'What you enter is saved in the settings file once the service has answered, and benchtop then starts with it.';
-  if (named.includes(name)) return `${name} is in the settings file. What you change ${kept}`;
+    return `The new profile is saved in the settings file ${when}, and benchtop then starts with it.`;
+  if (named.includes(name)) return `${name} is in the settings file. Your changes are saved there ${when}.`;
   const { origin } = service.baseUrl;
   const isSet = origin.kind === 'environment' || origin.kind === 'flag';
   const first = isSet ? ` As long as ${origin.name} is set, benchtop starts with that.` : '';
-  return `${name} is not in the settings file. What you enter ${kept}${first}`;
+  return `${name} is not in the settings file. It is saved there ${when}.${first}`;
 }
 
 function withoutKeys({ service, warnings: _, ...rest }: Config['profile']): unknown {
@@ -128,7 +128,7 @@ function keyFiles({ service }: Config['profile']): readonly string[] {
   return [service.apiKey, service.inferenceToken].flatMap(source => source?.files ?? []);
 }
 
-/** Whether editing the settings, or the files they name, may fix it. */
+/** Whether editing the settings, or the files they name, may fix the error. */
 function mayBeSettings(error: unknown): boolean {
   return mayBeMisconfigured(error) || (error instanceof ServiceError && error.code === 'credential_unavailable');
 }
@@ -165,10 +165,10 @@ export class Session {
   /** Checks the settings file and the key files for changes. Runs no command and sends nothing. */
   #watch(): void {
     const { settingsPath, profile } = this.#config;
-    const wanted = new Map(keyFiles(profile).map(path => [path, this.#keyChanged]));
-    wanted.set(settingsPath, this.#settingsChanged);
-    for (const [path, listener] of this.#watched) if (!wanted.has(path)) this.#unwatch(path, listener);
-    for (const [path, changed] of wanted) {
+    const files = new Map(keyFiles(profile).map(path => [path, this.#keyChanged]));
+    files.set(settingsPath, this.#settingsChanged);
+    for (const [path, listener] of this.#watched) if (!files.has(path)) this.#unwatch(path, listener);
+    for (const [path, changed] of files) {
       if (this.#watched.has(path)) continue;
       // Node also calls it at first for a file that does not exist.
       const listener: StatsListener = (now, before) => (now.nlink > 0 || before.nlink > 0) && changed();

@@ -115,7 +115,7 @@ async function checkOptions(
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
-/** Says how `first@best` was chosen, and which step `first@latest` is while there may be more. */
+/** Notes how `first@best` was chosen, and which step `first@latest` is while more may come. */
 function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
   const { chosenBy, isLatest, run, step, ...others } = checkpoint ?? {};
   if (isLatest && step != null && isRunning(run?.status))
@@ -151,15 +151,15 @@ function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRu
 const aloneWords = ({ model, seed }: ChosenRun): string =>
   [model === undefined ? '' : `--model ${model}`, seed === undefined ? '' : `--seed ${seed}`].filter(Boolean).join(' ');
 
-/** The key of one of several runs, which the user's own key stands for. */
+/** The idempotency key of one of several runs, made from the user's key. */
 const partKey = (key: string, { model, seed }: ChosenRun): string =>
   [key, model === undefined ? '' : encodeURIComponent(model), seed ?? ''].filter(part => part !== '').join('-');
 
 /** The shared part of `evaluate` and `train`. @throws CommandError if neither a model nor a checkpoint is given */
-async function startRun(given: RunCommand, run: RunStart, io: CommandIo): Promise<number> {
-  const { args, flags } = given;
+async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Promise<number> {
+  const { args, flags } = command;
   const { checkpoint: from, name } = flags;
-  const runs = runsOf(given, run);
+  const runs = runsOf(command, run);
   if ('until' in flags && flags.until !== undefined) parseUntil(flags.until);
   checkPrinted(flags, run);
   return withService(flags, io, async context => {
@@ -229,7 +229,7 @@ async function describedOptions(
   for (const { model = base, options } of runs) {
     if (described.has(model)) continue;
     const choice = { benchId, model };
-    // Nothing depends on the cost.
+    // A preview does without the cost if this fails.
     if (Object.keys(options).length > 0)
       described.set(model, await checkOptions(operation, options, choice, context, io));
     else if (dryRun && cost)
@@ -241,11 +241,11 @@ async function describedOptions(
   return described;
 }
 
-export const evaluate = (given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> =>
-  startRun(given, benchmarkActions.evaluate.sends, io);
+export const evaluate = (input: CommandInput<'evaluate'>, io: CommandIo): Promise<number> =>
+  startRun(input, benchmarkActions.evaluate.sends, io);
 
-export const train = (given: CommandInput<'train'>, io: CommandIo): Promise<number> =>
-  startRun(given, benchmarkActions.train.sends, io);
+export const train = (input: CommandInput<'train'>, io: CommandIo): Promise<number> =>
+  startRun(input, benchmarkActions.train.sends, io);
 
 /** A checkpoint given by id alone, with its record if the service lists it. @throws CommandError */
 async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {

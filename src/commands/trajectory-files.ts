@@ -12,7 +12,7 @@ import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
-/** How many errors of a kind are written out. */
+/** The most errors of a kind to print. */
 const mostOfKind = 3;
 
 interface Kind {

@@ -147,7 +147,7 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
   return benchmark === undefined ? rows : rows.filter(({ kind, path }) => kind !== 'deployment' || path.length > 0);
 }
 
-/** Says which of the rows that were read are not in the tree, because their benchmark is unknown. */
+/** Notes how many rows are not in the tree, because their benchmark is unknown. */
 function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: readonly TreeRow[], io: CommandIo): void {
   const placed = new Set(rows.map(({ key }) => key));
   for (const [kind, all] of Map.groupBy(read, ([of]) => of)) {

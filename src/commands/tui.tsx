@@ -21,7 +21,7 @@ interface RootProps {
   readonly start?: Place | undefined;
 }
 
-/** A file has no other sections. */
+/** The sections of a file of rollouts: it has only trajectories. */
 const ofFile: typeof registry = {
   ...registry,
   sections: registry.sections.filter(({ names: [name] }) => name === 'trajectories'),

@@ -93,7 +93,7 @@ export interface WaitOptions {
   /** Reports of failed and missing parts that the user has seen before. */
   readonly noted?: readonly string[];
   readonly onChange: (seen: Seen) => Promise<void>;
-  /** Judged with each answer. One that holds at the end makes 8 of an exit code of 0. */
+  /** Judged with each answer. If one holds at the end, a success has exit code 8. */
   readonly alarms?: WatchedAlarms;
   /** Ends the wait without a message. */
   readonly stop?: AbortSignal;

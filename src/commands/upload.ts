@@ -79,11 +79,11 @@ async function finish(
 interface End {
   readonly phase: string;
   readonly error: Error | undefined;
-  /** Whether part of it is on the service. */
+  /** Whether part of the upload is on the service. */
   readonly hasSent: boolean;
 }
 
-/** Reports why it ended early. */
+/** Reports why an upload ended early. */
 async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: CommandIo): Promise<ExitCode> {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
@@ -156,7 +156,7 @@ const uploadedTrajectories = z.object({
 
 type Flags = CommandInput<'upload'>['flags'];
 
-/** The service allows another benchmark of the same name, so a folder can be uploaded again. */
+/** Notes other benchmarks of this name: the service allows them, so a folder may be uploaded twice by mistake. */
 async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
   const benchmarks = resourceOrThrow('benchmarks');
   const { rows } = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
@@ -187,7 +187,7 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
     await noteNamesakes(plan.name, context, io);
   }
   let shownNotes = 0;
-  /** Print this before the files are sent: the user should know where they go. */
+  /** Called before the files are sent: the user should know where they go. */
   const noteNews = (): void => {
     for (const note of job.state.notes.slice(shownNotes)) io.note(note);
     shownNotes = job.state.notes.length;
@@ -250,7 +250,7 @@ async function reportBenchmark(
   return failedTasks.length > 0 ? exitCodes.failed : code;
 }
 
-/** An outcome in the words of the contract. */
+/** An outcome under the field names of the contract. */
 const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message, code, context }: TrajectoryOutcome) => ({
   line,
   status,
@@ -266,9 +266,9 @@ const reportRecord = ({
   itemIndex,
   docUrl,
   requestId,
-  ...said
+  ...others
 }: BatchReport) => ({
-  ...{ kind, first_line, last_line, ...said },
+  ...{ kind, first_line, last_line, ...others },
   item_index: itemIndex,
   doc_url: docUrl,
   request_id: requestId,
@@ -279,7 +279,7 @@ function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags
   const { dataset } = job;
   const { phase, counts, sentBefore } = job.state;
   if (job.isUnrecorded) {
-    io.note(clean`What was sent is not recorded: the same command would send it again. ${problem ?? ''}`);
+    io.note(clean`This upload is not recorded: the same command would send all of it again. ${problem ?? ''}`);
   }
   if (sentNothing(job.state) && sentBefore) {
     io.note(

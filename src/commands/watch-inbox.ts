@@ -16,7 +16,7 @@ import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Updates the inbox from the service: from its lists, and from whatever was running when last seen. */
+/** Updates the inbox from the lists of the service, and from resources that were running when last seen. */
 async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<void> {
   const { memory } = context;
   const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
@@ -37,7 +37,7 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
       rememberRows(memory, source, items);
     }),
   );
-  // A list may lack them, or the time at which they ended.
+  // A list may lack them, or their end times.
   const open = before.filter(ref => isRunning(statuses.get(ref)?.status));
   await Promise.all(
     open.map(async ref => {

@@ -24,7 +24,7 @@ import { WatchedAlarms } from './watch-alarms.ts';
 import { printInbox } from './watch-inbox.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** What to watch if no resource is named. */
+/** The resources to watch if none is named. */
 interface Running {
   readonly refs: readonly ResourceRef[];
   /** Resources that may or may not be running: their list has no status. */
@@ -34,10 +34,10 @@ interface Running {
 /** Listed running work and pins that have not ended, optionally of one kind. */
 async function runningResources(context: CommandContext, only?: Resource): Promise<Running> {
   const { memory } = context;
-  const isAsked = (resource: Resource | undefined): boolean => only === undefined || resource === only;
+  const isWanted = (resource: Resource | undefined): boolean => only === undefined || resource === only;
   const pinned = memory.pinned() ?? [];
-  const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isAsked(resourceOfKind(kind)));
-  const lists = resources.filter(isAsked).flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
+  const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isWanted(resourceOfKind(kind)));
+  const lists = resources.filter(isWanted).flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
   const rows = (await Promise.all(lists.map(listed))).flat();
   const others = rows.filter(({ ref }) => !pins.some(({ kind, id }) => kind === ref.kind && id === ref.id));
   const refsOf = (found: typeof rows): ResourceRef[] => found.map(({ ref }) => ref);

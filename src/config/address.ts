@@ -56,7 +56,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
     return { code: 'address_with_credentials', reason };
   }
   if (url.search !== '' || url.hash !== '') {
-    return { code: 'address_invalid', reason: 'it has a query or a fragment. Leave out what follows ? or #.' };
+    return { code: 'address_invalid', reason: 'it has a query or a fragment. Remove the part after ? or #.' };
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowInsecureHttp) {
     const reason = `http would send the key to ${url.host} in the clear. Use https, or set allowInsecureHttp if this network is safe.`;

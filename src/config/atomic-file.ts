@@ -5,7 +5,7 @@ import { own } from '../base/own-property.ts';
 import { makePrivateFolder, SharedError } from '../base/ownership.ts';
 import { replaceFile } from '../base/replace-file.ts';
 
-/** The message says what state the file is in and what to do. */
+/** The message says whether the file has changed, and what to do. */
 class FileError extends Error {
   override readonly name = 'FileError';
   readonly path: string;
@@ -46,7 +46,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     const reason =
       error instanceof SharedError
         ? error.message
-        : `${own(reasons, code) ?? `the system says ${code || 'nothing more'}`}.`;
+        : `${own(reasons, code) ?? (code === '' ? 'the system gives no reason' : `the system reports ${code}`)}.`;
     throw new FileError(`${path} was not saved; its old content is intact: ${reason}`, path, code);
   }
 }

@@ -20,7 +20,7 @@ type Credential = (signal?: AbortSignal) => Promise<string>;
 export interface CredentialSource {
   readonly origin: Origin;
   readonly get: Credential;
-  /** The program that prints it, and its arguments. */
+  /** The program that prints the secret, and its arguments. */
   readonly command: readonly string[] | undefined;
   /** Absolute paths of the files it may come from: a change to one may change the secret. */
   readonly files: readonly string[];
@@ -68,7 +68,7 @@ export function credentialAt(
   const path = settings[`${name}File`];
   const command = settings[`${name}Command`];
   const settingValue = () => literal ?? (variable === undefined ? undefined : own(context.environment, variable));
-  // Added before it is first read, so that redaction covers it.
+  // Added before the first read, so that redaction covers it.
   const secret = settingValue();
   if (secret) context.secrets.add(secret.trim());
   const fetch = async (signal: AbortSignal | undefined): Promise<string> => {
@@ -129,8 +129,8 @@ async function readSecret(path: string, origin: Origin, signal: AbortSignal | un
 }
 
 /**
- * Why a secret is not read from there; undefined if it is. A named pipe may never get a writer, and each read of the
- * secret would need another one. The shell holds both ends of its own (`<(pass show benchtop)`).
+ * Why no secret is read from this path; undefined if it can be. A named pipe may never get a writer, and each read would
+ * need another one. The shell opens both ends of its own pipes (`<(pass show benchtop)`).
  */
 function refusedAs(path: string, stats: Stats): string | undefined {
   const isOfShell = stats.isFIFO() && /^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path);
@@ -146,7 +146,7 @@ async function readUpTo(file: FileHandle, size: number, signal: AbortSignal | un
   let length = 0;
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline && !signal?.aborted) {
-    // EAGAIN: a pipe whose writer is still busy.
+    // EAGAIN: the writer of the pipe is still busy.
     const bytesRead = await file.read(buffer, length, buffer.length - length, null).then(
       read => read.bytesRead,
       (error: unknown) => (errorCode(error) === 'EAGAIN' ? undefined : Promise.reject(error)),

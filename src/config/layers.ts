@@ -1,4 +1,4 @@
-/** The places a profile's settings may come from, in one common form. */
+/** The sources of a profile's settings, in one form. */
 import { own } from '../base/own-property.ts';
 import type { Environment } from '../text/terminal.ts';
 import type { CredentialPlace } from './credentials.ts';

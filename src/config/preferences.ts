@@ -30,7 +30,7 @@ export interface Preferences {
   readonly triage: TriageSettings;
   /** Bytes of disk space for the texts of trajectories; 0 keeps none. */
   readonly textIndexBytes: number;
-  /** The unit of the prices of models; undefined if the user has not said it. */
+  /** The unit of the prices of models; undefined if it is not set. */
   readonly priceUnit: PriceUnit | undefined;
   readonly compare: CompareSettings;
   readonly alarms: AlarmSettings;
@@ -46,9 +46,9 @@ export interface CompareSettings {
 
 /** Flags on trajectories and runs. */
 export interface TriageSettings {
-  /** By the digits from 1. */
+  /** In the order of the digits 1 to 9. */
   readonly flags: readonly string[];
-  /** Who writes notes; by default the user of this machine. */
+  /** The author of new notes; by default the user of this machine. */
   readonly author?: string | undefined;
 }
 

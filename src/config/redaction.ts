@@ -1,4 +1,4 @@
-/** Removes secrets from text: known ones wherever they occur, and anything in the form of one. */
+/** Removes secrets from text: known ones wherever they occur, and anything that looks like one. */
 
 const replacement = '[redacted]';
 
@@ -44,7 +44,7 @@ export function redactor(secrets: Iterable<string>): (text: string) => string {
 
 export type Redact = (text: string) => string;
 
-/** Levels of nesting; deeper ones are cut. */
+/** Values nested deeper are cut off. */
 const deepest = 32;
 
 /**

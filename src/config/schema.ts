@@ -109,7 +109,7 @@ export function settings(): ReturnType<typeof makeSettings> {
 export type ProfileSettings = z.infer<ReturnType<typeof profileSettings>>;
 export type Settings = z.infer<ReturnType<typeof makeSettings>>;
 
-/** Why no profile may have this name, as a sentence; undefined if it may. */
+/** Why a profile cannot have this name, as a sentence; undefined if it can. */
 export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {
   if (name === 'local' && baseUrl !== undefined) return 'local is the service on this machine: choose another name.';
   if (name === '__proto__') return '__proto__ cannot be the name of a profile: choose another one.';

@@ -24,7 +24,6 @@ export class RouteError extends Error {
   }
 }
 
-/** A route to an address. */
 export interface Agent {
   /** For the protocol of the requested address. */
   readonly protocols: { readonly http: HttpAgent } | { readonly https: HttpsAgent };

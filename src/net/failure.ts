@@ -45,7 +45,7 @@ export function isCertificateError(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }
 
-/** Node refuses to send such a header. */
+/** Whether this is Node's error code for a header that it refuses to send. */
 export function isInvalidHeader(code = ''): boolean {
   return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
 }

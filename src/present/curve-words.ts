@@ -1,5 +1,5 @@
 /** Describes curves in words, for screen readers and scripts. Pure. */
-import { leftOutOf } from '../base/steps.ts';
+import { stepGaps } from '../base/steps.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { courseOf, type Turn } from './statistics/course.ts';
 
@@ -33,7 +33,7 @@ function gapWords(points: readonly StepValue[]): readonly string[] {
     else gaps.push({ from, to, count });
     isOpen = true;
   };
-  const leftOut = new Map(leftOutOf(points.map(({ step }) => step)).map(gap => [gap.index, gap]));
+  const leftOut = new Map(stepGaps(points.map(({ step }) => step)).map(gap => [gap.index, gap]));
   for (const [index, { step, value }] of points.entries()) {
     const gap = leftOut.get(index);
     if (gap) add(gap.from, gap.to, gap.count);

@@ -88,10 +88,10 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
 }
 
 /**
- * Truncates most names that are told apart after the words with which they begin, if nothing else is left before the middle,
- * and the end does not show all of the rest. A few may begin otherwise.
+ * If most names begin with the same words, leaves these words out, unless the cut in the middle already shows more than
+ * them before the ellipsis, or all of the rest after it. A few names may begin differently.
  *
- * @param cuts each name as truncated in the middle
+ * @param cuts the names with their cuts in the middle
  */
 function cutAfterStart(
   cuts: ReadonlyMap<string, string>,

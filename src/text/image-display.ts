@@ -1,4 +1,4 @@
-/** Whether the terminal can show images, according to the environment; every start compiles terminal.ts. Pure. */
+/** Whether the terminal can show images. Pure. Not in terminal.ts, which every start compiles. */
 import type { Environment } from './terminal.ts';
 
 /** How images are shown: by a protocol of the terminal, or by the viewer of the system. */
@@ -6,8 +6,8 @@ export const imageDisplays = ['kitty', 'iterm2', 'wezterm', 'viewer'] as const;
 export type ImageDisplay = (typeof imageDisplays)[number];
 
 /**
- * How images are shown. Over SSH, only `TERM` is certain to arrive; many servers accept `LC_TERMINAL`. A multiplexer
- * does not pass images on, although the variables of the terminal around it remain.
+ * Chooses by the environment. Over SSH, only `TERM` is certain to arrive; many servers accept `LC_TERMINAL`. A
+ * multiplexer drops images, but keeps the variables of the outer terminal.
  */
 export function imageDisplayOf(environment: Environment): ImageDisplay {
   const { TERM = '', TERM_PROGRAM, LC_TERMINAL, KITTY_WINDOW_ID, TMUX, STY, ZELLIJ } = environment;

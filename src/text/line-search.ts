@@ -16,7 +16,6 @@ export interface LineSearch {
   readonly matchesIn: (texts: readonly string[]) => readonly LineMatches[];
 }
 
-/** The matching lines of a text. */
 export interface LineMatches {
   readonly count: number;
   /** The first matching line: its index, its text, and the range of its first match. */

@@ -2,7 +2,6 @@
 
 type Maybe = number | null | undefined;
 
-/** Shown for a missing number. */
 export const none = 'none';
 
 function isMissing(value: Maybe): value is null | undefined {
@@ -24,7 +23,7 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
   return { text: `${value < 0 ? '-' : ''}${rounded()}`, unit: units[unit] ?? '' };
 }
 
-/** A count that a service sends. It is unknown if it is below zero. */
+/** A count from the service; undefined if it is missing or negative. */
 export const countOf = (value: Maybe): number | undefined => (isMissing(value) || value < 0 ? undefined : value);
 
 /** A count in at most four characters and a suffix: `999`, `1.2k`, `12k`, `3.4M`. */
@@ -66,7 +65,7 @@ export function difference(value: Maybe): string {
   return value > 0 ? `+${significant(value)}` : significant(value);
 }
 
-/** A difference with as many digits as it takes for `holds` to accept the displayed number: `+0.3196`. */
+/** A difference with the fewest digits for which `holds` accepts the displayed number: `+0.3196`. */
 export function differenceUntil(value: number, holds: (shown: number) => boolean): string {
   let digits = 3;
   while (digits < 17 && !holds(Number(significant(value, digits)))) digits += 1;
@@ -76,7 +75,7 @@ export function differenceUntil(value: number, holds: (shown: number) => boolean
 /** The numbers where scales begin or end, after rounding: up to 10, and 100. */
 const endOfScale = /^-?(?:\d\.0+|10\.0+|100(?:\.0+)?)$/;
 
-/** Sums of fractions and limited correlations miss a whole number by less; one rollout of 50,000 does not. */
+/** Sums of fractions and clamped correlations miss the end of a scale by less; one rollout in 50,000 by more. */
 const noise = 2e-5;
 
 function significant(value: number, digits: number = 3): string {
@@ -143,7 +142,7 @@ export function money(amount: number, currency: string): string {
   return /^\p{L}/u.test(currency) ? `${text} ${currency}` : `${currency}${text}`;
 }
 
-/** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */
+/** A value as unchanged text. A JSON number too large for a double (`1e999`) shows as `∞`. */
 export function asReceived(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

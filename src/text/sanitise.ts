@@ -8,7 +8,7 @@ import { expandTabs } from './width.ts';
 export type SanitiseMode = 'drop' | 'show';
 
 export interface SanitiseOptions {
-  /** `drop` removes what is unsafe (the default), `show` makes it visible: `␛[31m`, `<U+202E>`. */
+  /** `drop`, the default, removes unsafe characters; `show` makes them visible: `␛[31m`, `<U+202E>`. */
   readonly mode?: SanitiseMode;
   /** Keeps tabs, and line ends as line feeds. Otherwise the result is one line. */
   readonly multiline?: boolean;
@@ -118,7 +118,7 @@ export function sanitise(text: string, options: SanitiseOptions = {}): string {
 /** The text without control sequences and control strings, as `sanitise` drops them. */
 export const withoutEscapes = (text: string): string => text.replace(escapes, '');
 
-/** Counts of what `sanitise` drops from multi-line text. */
+/** Counts of the parts that `sanitise` drops from multi-line text. */
 export interface HiddenCount {
   /** Control sequences and strings, such as colours. */
   readonly sequences: number;
@@ -126,7 +126,7 @@ export interface HiddenCount {
   readonly characters: number;
 }
 
-/** Counts what `sanitise` drops from multi-line text; carriage returns count as line ends. */
+/** Counts the parts that `sanitise` drops from multi-line text; carriage returns count as line ends. */
 export function hiddenIn(text: string): HiddenCount {
   if (plainText.test(text) || !mayNeedWork().test(text)) return { sequences: 0, characters: 0 };
   let sequences = 0;

@@ -29,7 +29,7 @@ function thinned(values: Values, count: number): Values {
  * keeps its true height instead of being stretched to the line. A missing value leaves its cell empty.
  *
  * @param levels the characters, from lowest to highest
- * @param range the span of the levels, for lines to compare
+ * @param range the span of the levels; the same for lines to be compared
  */
 export function sparkline(
   values: Values,

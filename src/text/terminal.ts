@@ -1,9 +1,8 @@
-/** What the terminal can show, according to the environment. Pure. */
+/** The abilities of the terminal, according to the environment. Pure. */
 
 /** Columns for text without a terminal, or if the terminal does not report its width. */
 export const defaultColumns = 80;
 
-/** Variables of the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Terminals that cannot move their cursor (terminfo has no `cup` for them). */

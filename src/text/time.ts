@@ -28,7 +28,7 @@ export function age(ms: number): string {
   return `${Math.floor(elapsed / unit)}${letter}`;
 }
 
-/** A time that is only estimated, in one whole unit, rounded: `3m` for two minutes and 51 seconds. */
+/** An estimated time in one unit, rounded: `3m` for two minutes and 51 seconds. */
 export function roughly(ms: number): string {
   const { unit } = ageUnit(ms);
   return age(Math.round(ms / unit) * unit);
@@ -67,12 +67,12 @@ const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:
 
 /** How far the service's clock is behind this machine's, in milliseconds; negative if it is ahead. */
 let behindMs = 0;
-/** Less is the time of the answer, or does no harm. */
+/** Smaller differences are latency, or do no harm. */
 const leastBehindMs = 60_000;
 
 export const clockBehind = (): number => behindMs;
 
-/** @param ms as an earlier session left it; 0 for a service that is not known yet */
+/** @param ms the value of an earlier session; 0 for a new service */
 export function setClockBehind(ms: number): void {
   behindMs = ms;
 }
@@ -113,8 +113,8 @@ export const maxAheadMs = 5 * 60_000;
 
 /**
  * When something ended, in epoch milliseconds. Undefined if that is unknown, or if the time cannot be its end: services
- * send 1970 or the year 1 for a time that is not set, and clocks may be wrong, so an end may lie before the start or be
- * yet to come.
+ * send 1970 or the year 1 for a time that is not set, and clocks may be wrong, so an end may lie before the start or in
+ * the future.
  */
 export function endInstant(
   {

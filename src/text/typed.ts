@@ -2,7 +2,7 @@
 import { sanitiseLine } from './sanitise.ts';
 
 /** Spaces, marks without a letter, and the braille blank are invisible. */
-const seen = /[^\s\p{M}\p{C}\u2800]/u;
+const visible = /[^\s\p{M}\p{C}\u2800]/u;
 
 const asTyped = (text: string): string => sanitiseLine(text).trim().replaceAll(/\s+/g, ' ');
 
@@ -10,7 +10,7 @@ const asTyped = (text: string): string => sanitiseLine(text).trim().replaceAll(/
  * The first name with visible characters, as displayed; `yes` if there is none, so that something must always be typed.
  */
 export function typeable(...names: readonly (string | null | undefined)[]): string {
-  return names.map(name => asTyped(name ?? '')).find(name => seen.test(name)) ?? 'yes';
+  return names.map(name => asTyped(name ?? '')).find(name => visible.test(name)) ?? 'yes';
 }
 
 export const isTyped = (answer: string, name: string): boolean => asTyped(answer) === typeable(name);

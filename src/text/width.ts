@@ -9,8 +9,8 @@ let segmenter: Intl.Segmenter | undefined;
 const printableAscii = /^[ -~]*$/;
 
 /**
- * For UTF-16 units that are a grapheme of their own among such units: their cells plus one; 0 for all others. Most text
- * of most scripts consists of simple units and needs no segmenter, which is about a hundred times slower.
+ * For each simple UTF-16 unit, its cells plus one; 0 for all others. A simple unit is a grapheme of its own next to
+ * other simple ones. Most text consists of them and needs no segmenter, which is about a hundred times slower.
  */
 const simpleUnits = new Uint8Array(0x10000);
 // Controls take no cell and do not combine, except a carriage return with a line feed (UAX #29, GB3 to GB5).
@@ -134,7 +134,6 @@ export function truncate(text: string, width: number, options: TruncateOptions =
   const { ellipsis = '…', position = 'end' } = options;
   if (width <= 0) return '';
   if (text.length <= width && printableAscii.test(text)) return text;
-  // A unit takes at most two cells, so text that is long enough is cut without measuring it.
   if (fits(text, width)) return text;
   const room = width - displayWidth(ellipsis);
   if (room < 0) return takeStart(ellipsis, width);

@@ -43,7 +43,7 @@ it('says of each assumption what the service does with it, or that only a write 
   );
   expect(follows).toEqual([
     'ok the service follows query.cursor, query.limit (page_size, by the profile), query.sort, query.order, query.search',
-    'note its lists do not show: query.include_steps, path.listBenchmarkImages',
+    'note its lists do not show whether it follows query.include_steps, path.listBenchmarkImages',
     expect.stringMatching(/^note not tested, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
   ]);
   const ignores = await assumptionsOf(query =>
@@ -53,7 +53,7 @@ it('says of each assumption what the service does with it, or that only a write 
     expect.stringMatching(/^warn the service ignores query\.cursor\. .*assumptions\.query\.cursor NAME/),
     expect.stringMatching(/^warn the service ignores query\.limit\. .*assumptions\.query\.limit NAME/),
     expect.stringMatching(/^warn the service refuses query\.search: unknown field search/),
-    'note its lists do not show: query.sort, query.order, query.include_steps, path.listBenchmarkImages',
+    'note its lists do not show whether it follows query.sort, query.order, query.include_steps, path.listBenchmarkImages',
     expect.stringMatching(/^note not tested/),
   ]);
 });

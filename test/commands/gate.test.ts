@@ -56,12 +56,12 @@ it.each([
   [['base'], exitCodes.usage, /Usage: benchtop compare BASE NEW/],
   [['base', 'base', '--confidence', '2'], exitCodes.usage, /between 0 and 1/],
   [['base', 'base', '--fail-below', 'x'], exitCodes.usage, /--fail-below takes a number, not x/],
-  [['base', 'new', '--fail-below', '5'], exitCodes.usage, /from -1 to 1 where rewards are 0\.\.1: 5 never passes\./],
-  [['base', 'new', '--fail-below', '-5'], exitCodes.usage, /rewards are 0\.\.1: -5 never fails a run\./],
+  [['base', 'new', '--fail-below', '5'], exitCodes.usage, /from -1 to 1 for rewards of 0\.\.1: 5 never passes\./],
+  [['base', 'new', '--fail-below', '-5'], exitCodes.usage, /rewards of 0\.\.1: -5 never fails a run\./],
   [
     ['base', 'new', '--fail-below', '2.5', '--reward-range', '-1..1'],
     exitCodes.usage,
-    /from -2 to 2 where rewards are -1\.\.1: 2\.5 never/,
+    /from -2 to 2 for rewards of -1\.\.1: 2\.5 never/,
   ],
 ])('says what is wrong with %j', async (args, code, words) => {
   const outcome = await cli('compare', args);

@@ -26,7 +26,7 @@ it.each([
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { code, out, notes } = await cli('get', ['benchmark', 'Twin', '--field', 'bench_id']);
   expect({ code, out }).toEqual({ code: exitCodes.done, out: 'bench_1\n' });
-  expect(notes).toContain('benchmark Twin (bench_1) is taken by its name, but another benchmark may have that name');
+  expect(notes).toContain('benchmark Twin (bench_1) was found by its name, but another benchmark may have that name');
   expect(notes).toContain(why);
 });
 
@@ -34,7 +34,7 @@ it('are not said to be missing', async () => {
   const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
   const server = await hostileServer(cutOff, missing, missing);
   const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('get', ['benchmark', 'Other']);
-  expect(notes).toContain('Something may have that name, because not all could be read');
+  expect(notes).toContain('It may be among the rows that could not be read');
 });
 
 it('does not call a list empty if none of it could be read', async () => {

@@ -63,7 +63,7 @@ describe('what cannot be read', () => {
     [['list'], 'An argument is missing. Usage: benchtop list WHAT'],
     [
       ['list', 'runs', 'models'],
-      /^One argument too many: models\. .* These options take one: --benchmark, --run.*--filter/,
+      /^One argument too many: models\. .* Did you mean it for one of --benchmark, --run.*--filter/,
     ],
     [['build', 'a', 'b'], /^One argument too many: b\. Usage: benchtop build BENCHMARK \[options\]\.$/],
     [['serve', '--status', '--stop'], '--status cannot be used with --stop.'],

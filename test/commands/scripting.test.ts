@@ -223,7 +223,7 @@ it.each([
   ['watch', ['first'], exitCodes.done, /^$/],
   ['watch', ['model', 'benchtop/tutor-base'], exitCodes.usage, /models cannot be watched: benchmarks, runs, /],
   ['watch', ['secrets'], exitCodes.usage, /secrets cannot be watched/],
-  ['get', [''], exitCodes.usage, /it was empty/],
+  ['get', [''], exitCodes.usage, /is empty/],
   ['get', ['evals', 'first'], exitCodes.done, /^$/],
   ['get', ['Run', 'first'], exitCodes.done, /^$/],
   ['get', ['rnu', 'first'], exitCodes.usage, /There is no resource rnu\. Did you mean .*run/],

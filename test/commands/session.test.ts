@@ -50,15 +50,15 @@ describe('what the connect window says of the settings file', () => {
     const { session, url } = await started();
     const { host } = new URL(url);
     expect(session.connection.keeping).toBe(
-      `${host} is not in the settings file. What you enter is saved there once the service has answered. As long as BENCHTOP_BASE_URL is set, benchtop starts with that.`,
+      `${host} is not in the settings file. It is saved there once the service has answered. As long as BENCHTOP_BASE_URL is set, benchtop starts with that.`,
     );
     await session.connection.setUp(lab(url), anySignal);
     session.connection.switchTo('lab');
     expect(session.connection.keeping).toBe(
-      'lab is in the settings file. What you change is saved there once the service has answered.',
+      'lab is in the settings file. Your changes are saved there once the service has answered.',
     );
     session.connection.switchTo('local');
-    expect(session.connection.keeping).toContain('What you enter is saved in the settings file');
+    expect(session.connection.keeping).toContain('The new profile is saved in the settings file');
   });
 });
 

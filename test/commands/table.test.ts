@@ -120,7 +120,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['rnu', 'first'], usage, /There is no resource rnu\. Did you mean/),
     ok(['training-runs', 'trained', '--field', 'display_name'], /^trained\n$/),
     bad(['first', '--field', 'nope'], usage, /There is no field nope/),
-    bad(['run', ''], usage, /it was empty/),
+    bad(['run', ''], usage, /is empty/),
   ],
   watch: [
     ok(['first'], /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}first {2}completed/),

@@ -62,7 +62,7 @@ it('is not said to be missing by its step', async () => {
   const { cli } = await serving(gaps[0]?.[1]);
   const { code, notes } = await cli('deploy', ['trn_1@9', '--slug', 's']);
   expect(code).toBe(exitCodes.notFound);
-  expect(notes).toContain('there is one at step 2. 1 checkpoint could not be read.');
+  expect(notes).toContain('it has a checkpoint at step 2. 1 checkpoint could not be read.');
 });
 
 it('is taken from a list that was read whole', async () => {

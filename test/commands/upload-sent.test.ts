@@ -144,6 +144,6 @@ it('sends nothing where the record of what was sent is damaged, and doctor says 
   const refused = await upload();
   expect([refused.code, refused.notes, bodies.length]).toEqual([1, expect.stringContaining('cannot be read'), 1]);
   expect((await cli('doctor', [])).out).toMatch(/warn\s+memory\s+remembered\.db in .* is damaged \(/);
-  expect((await upload('--new')).notes).toContain('What was sent is not recorded');
+  expect((await upload('--new')).notes).toContain('This upload is not recorded');
   expect(bodies).toHaveLength(2);
 });

@@ -92,7 +92,9 @@ describe('evaluate', () => {
     expect(await started([null, null])).toMatchObject({
       code: exitCodes.notFound,
       out: '',
-      notes: expect.stringMatching(/trn_1 has no checkpoint best: no held-out .*; there is one at steps 2, 4, 6\./),
+      notes: expect.stringMatching(
+        /trn_1 has no checkpoint best: no held-out .*; it has checkpoints at steps 2, 4, 6\./,
+      ),
     });
   });
 
@@ -144,9 +146,9 @@ describe('evaluate', () => {
   it.each([
     [['t-words'], exitCodes.usage, /Specify what to evaluate/],
     [['nothing', '-m', model], exitCodes.notFound, /There is no benchmark nothing\./],
-    [['', '-m', model], exitCodes.usage, /it was empty/],
+    [['', '-m', model], exitCodes.usage, /is empty/],
     [['evr_1', '-m', model], exitCodes.notFound, /There is no benchmark evr_1\. It looks like the id of a run\./],
-    [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: there is one at step .*2\./],
+    [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: it has .* at step.*2\./],
     [['t-words', '-c', 'first@'], exitCodes.usage, /first@ has no step/],
     [
       ['t-words', '-c', 'first@2', '-m', 'no/model'],

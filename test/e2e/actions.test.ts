@@ -469,7 +469,7 @@ describe('about the program', () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    await open(['ctrl-k', { see: 'Connect to a service' }, { see: 'What you enter is saved' }, { type: 'lab' }]);
+    await open(['ctrl-k', { see: 'Connect to a service' }, { see: 'The new profile is saved' }, { type: 'lab' }]);
     await goWay(session, ['tab', { type: `http://127.0.0.1:${port}` }, 'tab', 'right', 'right', 'right', 'tab']);
     await goWay(session, [{ type: 'sk-lab' }, 'enter', { see: 'Testing the service' }, 'esc']);
     await session.waitFor('Cancelled. Nothing was changed.');

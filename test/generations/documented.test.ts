@@ -408,7 +408,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
   [
     'does not',
     json({ detail: 'Not Found' }, 404),
-    /This service does not list runs\. It counted 3 of t-words before: benchtop get benchmark b1 --field eval_run_count shows/,
+    /This service does not list runs\. It counted 3 runs of t-words before: benchtop get benchmark b1 --field eval_run_count shows/,
     /list runs shows/,
   ],
   [
@@ -444,10 +444,10 @@ it('of a start whose answer was lost, no later count is called the one before', 
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const evaluate = ['t-words', ...model, '--name', 'nightly'];
   expect((await cli('evaluate', evaluate)).notes).toMatch(
-    /It counted 0 of t-words before: .*whether there is one more/,
+    /It counted 0 runs of t-words before: .*whether there is one more/,
   );
   const notBefore =
-    /It counted 1 of t-words when last read, the earlier one included if it has started: .*how many there are/;
+    /It counted 1 run of t-words when last read, the earlier one included if it has started: .*how many there are/;
   const { notes } = await cli('evaluate', evaluate);
   expect([notes, starts]).toEqual([expect.stringMatching(notBefore), 1]);
   const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];

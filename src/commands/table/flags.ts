@@ -80,7 +80,6 @@ export const serviceFlags = {
 const themes = ['terminal', 'dark', 'light', 'high-contrast', 'plain'] as const satisfies readonly Theme[];
 const noticeKinds = ['off', 'bell', 'desktop'] as const satisfies readonly NoticeKind[];
 
-/** How the workbench looks. */
 export const screenFlags = {
   theme: { value: 'NAME', choices: themes, description: 'colours of the screen', variable: 'BENCHTOP_THEME' },
   mouse: { description: 'use the mouse: wheel, click, double click', variable: 'BENCHTOP_MOUSE' },
@@ -92,7 +91,6 @@ export const screenFlags = {
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
-/** For uploads. */
 export const agentFlag = {
   agent: {
     value: 'ID|NAME',
@@ -135,7 +133,6 @@ export const untilFlag = {
   description: 'treat an evaluation as ended after N rewards, or once it has rewards and gets no new one for this long',
 } as const satisfies FlagSpec;
 
-/** For starts. */
 export const idempotencyKeyFlag = {
   idempotencyKey: {
     value: 'KEY',

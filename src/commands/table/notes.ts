@@ -1,9 +1,9 @@
-/** Commands for what people say of answers: flags, notes and choices. */
+/** Commands for the judgements of people: flags, notes and choices. */
 import { jsonFlag, recordFlags, serviceFlags } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
 const { profile } = serviceFlags;
-const flagFlag = { value: 'FLAG', description: 'only those with this flag' } as const;
+const flagFlag = { value: 'FLAG', description: 'only notes with this flag' } as const;
 
 export const notes = {
   'notes list': spec({

@@ -10,7 +10,6 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   readonly short?: string;
   /** How help shows its value, e.g. `NAME`. A flag without one is a switch. */
   readonly value?: string;
-  /** The only allowed values. */
   readonly choices?: readonly string[];
   /** Its value is a number: `count` is a whole number from 1, `positive` any number above 0. */
   readonly number?: 'any' | 'positive' | 'count' | 'whole';
@@ -31,7 +30,7 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
 /** Printed instead of candidates: the shell completes file names. */
 export const fileNames = ':files';
 
-/** What a value names, for completions. */
+/** The kind of a value, for completions. */
 export type ValueOf =
   | 'file'
   | 'profile'
@@ -66,7 +65,7 @@ export interface ArgumentSpec {
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What completions offer; nothing without it. */
+  /** The candidates of completions; none without it. */
   readonly of?: ValueOf;
   /** The kinds to offer, for names and ids of resources; by default those that the command changes. */
   readonly kinds?: readonly string[];
@@ -81,7 +80,6 @@ export interface CommandSpec {
   readonly flags: Readonly<Record<string, FlagSpec>>;
   /** Groups of mutually exclusive flags, by key. */
   readonly exclusive?: readonly (readonly string[])[];
-  /** Example command lines. */
   readonly examples?: readonly string[];
   /** The last argument is free text: words after it begins are taken unchanged, except for long flags. */
   readonly takesText?: true;
@@ -91,10 +89,10 @@ export interface CommandSpec {
 export const exclusiveRecordFlags = ['json', 'field', 'jq'] as const;
 
 /** Declares a command and keeps the types of its flags. A record is printed in one form only. */
-export const spec = <const Spec extends CommandSpec>(given: Spec): Spec =>
-  Object.hasOwn(given.flags, 'jq')
-    ? { ...given, exclusive: [exclusiveRecordFlags, ...(given.exclusive ?? [])] }
-    : given;
+export const spec = <const Spec extends CommandSpec>(command: Spec): Spec =>
+  Object.hasOwn(command.flags, 'jq')
+    ? { ...command, exclusive: [exclusiveRecordFlags, ...(command.exclusive ?? [])] }
+    : command;
 
 /** The parsed value of a flag. */
 type FlagValue<Flag extends FlagSpec> = Flag extends { many: true }
@@ -121,7 +119,7 @@ export function flagTerm(key: string, { short, value }: FlagSpec): string {
   return `${short ? `-${short}, ` : ''}${longFlag(key)}${value ? ` ${value}` : ''}`;
 }
 
-/** What help says about a flag: its description, with its choices and its variable in parentheses at the end. */
+/** The help of a flag: its description, with its choices and its variable in parentheses at the end. */
 export function flagWords({ description, choices, variable }: FlagSpec): string {
   const notes = [choices?.join(', '), variable].filter(Boolean).join('; ');
   if (notes === '') return description;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { lastAt } from '../../../base/binary-search.ts';
 import { maxOf, minOf } from '../../../base/many.ts';
 import { perObject } from '../../../base/memo.ts';
-import { leftOutOf } from '../../../base/steps.ts';
+import { stepGaps } from '../../../base/steps.ts';
 import type { Range } from './axis.ts';
 
 /** A curve in order of x. A NaN y is a gap, which no line crosses. */
@@ -79,7 +79,7 @@ const mostLeftOut = 1_000_000;
 
 /** The curve with a gap at each x that is left out between others that are equally far apart. */
 export function withGaps(curve: Curve): Curve {
-  const gaps = leftOutOf(curve.xs);
+  const gaps = stepGaps(curve.xs);
   const added = gaps.reduce((sum, { count }) => sum + count, 0);
   if (added === 0 || added > mostLeftOut) return curve;
   const xs = new Float64Array(curve.xs.length + added);
