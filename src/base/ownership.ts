@@ -49,7 +49,7 @@ export class SharedError extends Error {
   }
 }
 
-/** How others share a folder, or the link that leads to it. @throws the system's error if stat fails */
+/** How other users can change a folder or the link to it. @throws the system's error if stat fails */
 export function folderSharing(path: string): Sharing | undefined {
   const target = statSync(path);
   if (!target.isDirectory()) return { words: 'is not a folder', fix: 'Move it away' };
@@ -62,8 +62,8 @@ export function folderSharing(path: string): Sharing | undefined {
 }
 
 /**
- * How others share a file that only this program writes; undefined too if it does not exist. A link counts as sharing:
- * it leads to another file of the user.
+ * How other users can access a file that only this program writes; undefined if they cannot, or if it does not exist. A
+ * link counts as sharing: it leads to another file.
  */
 export function fileSharing(path: string, danger: Danger): Sharing | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false });

@@ -19,7 +19,7 @@ export interface Finding {
 
 type Name = AssumptionName | `path.${string}`;
 
-/** Whether the service follows, ignores or refuses a name; undefined if its data cannot tell. */
+/** Whether the service follows, ignores or refuses a name; undefined if its answers do not show it. */
 type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefined;
 
 /** No benchmark contains this text. */

@@ -135,7 +135,7 @@ export async function whereToLook(
   return clean`${unlisted}. It counted ${counted(count, 'run')} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
 }
 
-/** Adds to a lost answer how to find out whether the work has started, and how to repeat the start. */
+/** Adds to the error how to find out whether the work has started, and how to repeat the start. */
 async function withRepeatAdvice(
   error: ServiceError,
   creation: Creation,

@@ -254,7 +254,7 @@ async function afterRequest(
   const { ends, called } = changeOf(each, command);
   if (!flags.wait || !ends) return { code: exitCodes.done };
   const before = ends.mayHaveEnded ? statusBefore(each) : undefined;
-  // Some services accept the request anyway.
+  // Some services accept the request for ended work too.
   if (before !== undefined && hasEnded(before)) return endedBefore(each, before, io);
   const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
   const ref = refOfFound(each);
@@ -275,7 +275,7 @@ async function printChange(
   const { send, less } = changeOf(each, command);
   // With --wait, the change is complete even if the first answer showed an earlier status.
   const reply = flags.wait ? undefined : answer;
-  // Keep it until it is gone: the user may still look it up by name.
+  // Remember the resource until it is gone: the user may still look it up by name.
   if (isDone && resource.kind && send.removes?.resource(row as never, reply)) context.memory.forget(resource.kind, id);
   const short = isDone ? less?.(reply) : undefined;
   const isNow = short ?? (isDone ? past : 'requested');

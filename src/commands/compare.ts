@@ -125,7 +125,7 @@ const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, pair
   mean_bounds: boundsField(run),
 });
 
-/** The range of --reward-range, by default that of the settings. @throws CommandError for text that is no range */
+/** The range of rewards: --reward-range, or else the setting. @throws CommandError if it is not a range */
 export function rewardRangeOf(
   { rewardRange }: { readonly rewardRange?: string | undefined },
   { compare }: CommandContext,
@@ -196,7 +196,7 @@ export async function findRuns(
   return all;
 }
 
-/** Whether a terminal shows the words of the comparison, so that no note need repeat them. */
+/** Whether a terminal shows the words of the comparison, so that notes need not repeat them. */
 const isShown = (flags: CommandInput<'compare'>['flags'], { columns }: CommandIo): boolean =>
   columns !== undefined && !printsRecord(flags);
 

@@ -123,7 +123,7 @@ function isOfList(key: string, name: string | undefined): boolean {
   return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
 }
 
-/** `benchtop help` takes the words of a command. */
+/** Candidates after `benchtop help`: the words of commands. */
 function helpTopics([first, ...others]: readonly string[]): Candidate[] {
   if (first === undefined) return choicesOf();
   return others.length === 0 && Object.hasOwn(groups, first) ? choicesOf(first) : [];

@@ -101,7 +101,7 @@ export async function findOrCheckpoint(
   });
 }
 
-/** The checkpoint with its record, as `findCheckpoint`. @throws CommandError if no training run lists it */
+/** Finds a checkpoint as `findCheckpoint` does, with its record. @throws CommandError if no training run lists it */
 export async function recordedCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   const named = await findCheckpoint(word, context);
   const found = named.row ? named : (await searchCheckpoint(named.id, context)).found;
@@ -271,7 +271,7 @@ export async function findCheckpoint(
   return checkpointOfRun({ ...reading, run }, steps, context);
 }
 
-/** The checkpoint that is meant, among those of its training run. @throws CommandError if there is none */
+/** The checkpoint of a training run that a reading means. @throws CommandError if there is none */
 async function checkpointOfRun(
   { run: { id: runId, row }, name, which, isRun }: CheckpointReading<Found>,
   steps: readonly Checkpoint[],

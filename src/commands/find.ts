@@ -156,7 +156,7 @@ export async function lookUp(
   }
   const byId = rows.filter(({ id }) => id === word);
   if (byId.length > 0) return { found: byId, isListed: true };
-  // A service may use ids of another form, and may not list this resource: then its names are those seen here.
+  // A service may use ids of another form. If it does not list this resource, only names seen here are known.
   const isRemembered = rows.every(({ row }) => rememberedAt(row) !== undefined);
   let refusal = guessed;
   for (const resource of isRemembered ? among.filter(each => each !== guess) : []) {

@@ -62,7 +62,7 @@ function retryWords(gate: GateState, delayMs: number, now: number): string {
  * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
  * without limit.
  *
- * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
+ * @throws ServiceError if the resource cannot be read, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
   const { label, look, onChange, note, intervals, signal } = following;

@@ -9,7 +9,7 @@ export interface ListOutputOptions {
   /** Whether rows can be printed before the last one is read. */
   readonly streams: boolean;
   readonly limit: number;
-  /** Whether rows can be printed, judging by those read so far; it may become true later. */
+  /** Whether rows can be printed, judging by the rows read so far; it may become true later. */
   readonly isReady: (rows: readonly object[]) => Promise<boolean>;
   /** The text of rows; the first ones include the header. */
   readonly text: (rows: readonly object[], isFirst: boolean) => string | Promise<string>;

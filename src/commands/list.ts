@@ -187,7 +187,7 @@ async function scopeValue(of: Resource, word: string, context: CommandContext): 
 
 const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
 
-/** The status from `--status`, and the other known ones. */
+/** The status of `--status`, and the known statuses. */
 class WantedStatus {
   readonly #word: string;
   readonly #value: (row: object) => unknown;

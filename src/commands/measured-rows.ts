@@ -49,7 +49,7 @@ function withRoom(
   return ids.filter(id => fitted.has(id) || appears(id));
 }
 
-/** The rows with these values, if their resource measures any. Says which could not be read. */
+/** The rows with these values, if their resource measures any. Notes how many could not be read. */
 export async function withMeasured<Row extends object>(
   resource: Resource,
   rows: readonly Row[],
@@ -150,7 +150,7 @@ export class MeasuredRows {
     return this.columns([]).flatMap(({ id, title }) => (isNamed(id) ? title : []));
   }
 
-  /** Says once why it takes so long. */
+  /** Notes once why the list takes so long. */
   #announce(rows: readonly object[], columns: ReadonlySet<string>): void {
     if (this.#isAnnounced) return;
     this.#isAnnounced = true;

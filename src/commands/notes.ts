@@ -35,7 +35,7 @@ interface Context {
   readonly read: ExitCode;
 }
 
-/** Says that some notes may be missing. @throws CommandError if there is no file for them */
+/** Opens the notes for `work`; warns if some may be missing. @throws CommandError if there is no file for them */
 async function withNotes(
   flags: { readonly profile?: string | undefined },
   io: CommandIo,

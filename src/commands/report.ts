@@ -1,6 +1,6 @@
 /**
- * `benchtop report`: a run, a training run, a dataset, several runs compared, or the flagged trajectories as one file to
- * read or to attach.
+ * `benchtop report`: writes a run, a training run, a dataset, a comparison of runs, or the flagged trajectories as one
+ * file to read or to attach.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { mostCompared } from '../resources/comparison-grid.ts';

@@ -12,7 +12,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
   Partial<LookedAt> & {
-    /** Why it failed, if it did and the service says so. */
+    /** Why it failed, according to the service. */
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */
     readonly runMean?: RunMean;

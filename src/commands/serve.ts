@@ -71,7 +71,7 @@ function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { 
 
 const addressRecord = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
 
-/** Jobs that need the user, as sentences. */
+/** Sentences about jobs that need attention. */
 export function jobNotes({ set_aside, waiting }: Pick<LocalAddress, 'set_aside' | 'waiting'>): string[] {
   return [
     ...set_aside.map(

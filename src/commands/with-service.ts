@@ -31,7 +31,7 @@ export interface CommandContext {
   readonly note: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
-  /** Whether a record that is looked up is read with its large parts, such as the steps of a trajectory. */
+  /** Whether lookups read records with their large parts, such as the steps of a trajectory. */
   readonly inFull?: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface CredentialSource {
   readonly get: Credential;
   /** The program that prints the secret, and its arguments. */
   readonly command: readonly string[] | undefined;
-  /** Absolute paths of the files it may come from: a change to one may change the secret. */
+  /** Absolute paths of files that the secret may come from: a change to one may change the secret. */
   readonly files: readonly string[];
 }
 

@@ -166,7 +166,7 @@ it('starts all anew with another key', async () => {
 
 it('tells runs of models with the same last word apart', async () => {
   const { cli, starts } = await startingService(() => 'started');
-  await cli('evaluate', ['bench_1', '-m', 'acme/a', '-m', 'other/a', '--wait', '--timeout', '0.1']);
+  await cli('evaluate', ['bench_1', '-m', 'acme/a', '-m', 'other/a']);
   expect(starts.map(({ display_name }) => display_name)).toEqual(['words a', 'words a 2']);
 });
 

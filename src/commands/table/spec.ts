@@ -67,7 +67,7 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** The candidates of completions; none without it. */
   readonly of?: ValueOf;
-  /** The kinds to offer, for names and ids of resources; by default those that the command changes. */
+  /** The kinds of the offered names and ids; by default the kinds that the command changes. */
   readonly kinds?: readonly string[];
 }
 
