@@ -6,7 +6,7 @@
 /** Indexes of equal items, in order. */
 type Matched = readonly (readonly [left: number, right: number])[];
 
-interface Differences {
+export interface Differences {
   readonly matched: Matched;
   /** False if the lists differ too much: then only their equal beginning and end are matched. */
   readonly isExact: boolean;
