@@ -1,5 +1,6 @@
 /** Finds the alarms that a run would have raised from its curves and the recorded times of its steps. Pure. */
 import { maxOf } from '../base/many.ts';
+import { hasEnded } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -34,6 +35,26 @@ export interface TrainingHistory {
   readonly hints?: PaceHints;
 }
 
+/**
+ * The observed counts and silences of a run, none later than its end: an ended run makes no steps, however late it was
+ * first seen. Without an end time, its last count may have been seen at any time after it.
+ */
+function beforeEnd(
+  { training_run_id: id, status, completed_at }: TrainingRun,
+  memory: Pick<RememberedStore, 'progressOf' | 'silencesOf'>,
+): Pick<TrainingHistory, 'points' | 'silences'> {
+  const [points, silences] = [memory.progressOf(id), memory.silencesOf(id)];
+  const last = points.at(-1);
+  if (!hasEnded(status) || !last) return { points, silences };
+  const end = parseTime(completed_at);
+  if (end === undefined) return { points: points.slice(0, -1), silences: silences.filter(({ at }) => at < last.at) };
+  const ended = silences.map(each => ({ ...each, until: Math.min(each.until, end) }));
+  return {
+    points: points.map(point => ({ ...point, at: Math.min(point.at, end) })),
+    silences: ended.filter(({ at, until }) => at < until),
+  };
+}
+
 /** Combines what the service and this machine know about the past of a training run. */
 export function historyOf(
   run: TrainingRun,
@@ -53,8 +74,7 @@ export function historyOf(
   return {
     heldOut,
     trainer,
-    points: memory.progressOf(run.training_run_id),
-    silences: memory.silencesOf(run.training_run_id),
+    ...beforeEnd(run, memory),
     times: [...saved, ...timed(last, run.completed_at)],
     hints: { startedAt: parseTime(run.created_at), checkpoints: saved },
   };

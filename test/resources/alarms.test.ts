@@ -4,7 +4,7 @@ import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../s
 import type { Settings } from '../../src/config/schema.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { emptyCurve } from '../../src/contract/trainer-curve.ts';
-import type { HeldOutReward } from '../../src/contract/training.ts';
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../../src/contract/training.ts';
 import { checkpointTimesQuery } from '../../src/queries/checkpoints.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
@@ -13,7 +13,7 @@ import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { happenedWords } from '../../src/resources/inbox.ts';
-import { pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
+import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -288,6 +288,32 @@ describe('the past of a run', () => {
     expect(once).toMatchObject({ alarms: [{ kind: 'stall', value: 21.5 * minuteMs }], unjudged: [] });
     const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
     expect(unknown).toEqual({ alarms: [], unjudged: ['new steps: how long one takes is unknown'] });
+  });
+
+  it('has no stall after the end of a run that was first seen later', () => {
+    const [end, seen] = [60 * minuteMs, 600 * minuteMs];
+    const run = (completed_at?: string) =>
+      ({ training_run_id: 'trn_1', status: 'succeeded', created_at: at(0), completed_at }) as TrainingRun;
+    const at = (ms: number): string => new Date(ms).toISOString();
+    const checkpoints = [30, 59].map(
+      minute => ({ checkpoint_id: `ckpt_${minute}`, step: minute, created_at: at(minute * minuteMs) }) as Checkpoint,
+    );
+    const points = [{ at: seen, completed_steps: 60 }];
+    const memory = {
+      progressOf: () => points,
+      silencesOf: () => [{ at: seen, until: seen + 30 * minuteMs, completed_steps: 60 }],
+    };
+    const nothingRead = { heldOut: [], trainer: emptyCurve };
+    const rules = { ...off, silentMs: 5 * minuteMs };
+    for (const completed_at of [at(end), undefined]) {
+      const report = reportOf(historyOf(run(completed_at), nothingRead, checkpoints, memory), rules, [0, 1]);
+      expect(report).toEqual({ alarms: [], unjudged: ['new steps: this machine has not watched the run'] });
+    }
+    // It had stood still for 10 minutes before its end.
+    const stalled = { ...memory, progressOf: () => [{ at: 50 * minuteMs, completed_steps: 59 }, ...points] };
+    expect(
+      reportOf(historyOf(run(at(end)), nothingRead, [], stalled), { ...off, silentMs: 4 * minuteMs }, [0, 1]).alarms,
+    ).toMatchObject([{ kind: 'stall', step: 59, value: 5 * minuteMs }]);
   });
 });
 
