@@ -49,6 +49,10 @@ export const mayHaveMean = (row: MeasuredRun): boolean =>
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
+/** Whether its mean is yet to be read. */
+export const lacksMean = (row: MeasuredRun): boolean =>
+  listedMean(row) === undefined && listedCount(row) !== 0 && (isRunning(row.status) || mayHaveMean(row));
+
 export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty'>>;
 
 /**

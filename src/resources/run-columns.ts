@@ -26,6 +26,7 @@ import { measureEach } from './measure-each.ts';
 import {
   intervalOfRun,
   lacksIntervalOfRun,
+  lacksMean,
   listedCount,
   listedMean,
   listedTotal,
@@ -52,6 +53,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     bestFirst: true,
     value: listedMean,
     text: meanOfRun,
+    isUnread: lacksMean,
   },
   seenColumn(rememberedAt),
   {

@@ -1,5 +1,6 @@
 /** A value that was not read yet looks different from none, on the screen only. */
 import { expect, it } from 'vitest';
+import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { type Column, exportColumns, type FittedColumn, fitColumns } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
@@ -50,6 +51,17 @@ it('in Watch', () => {
   expect(cellsOf('run', { ...run, mean: 2, graded: 1, certainty })).toEqual(['', '', '', '']);
   expect(cellsOf('run', { status: 'running', mean: 0.5 })).toEqual(['', '', '', '']);
   expect(cellsOf('deployment', { status: 'deployed' })).toEqual(['', '', '', '']);
+});
+
+it('in a filter or an order by the mean of evaluations', () => {
+  const mean = runListColumns([0, 1], true).find(({ id }) => id === 'mean');
+  const isUnread = (more: Partial<EvalRun>) => mean?.isUnread?.({ eval_run_id: 'evr_1', ...more });
+  expect([{ status: 'running' }, { status: 'completed' }].map(isUnread)).toEqual([true, true]);
+  const known = [
+    { status: 'completed', reward_mean: 0.5 },
+    { status: 'completed', reward_count: 0 },
+  ];
+  expect([...known, { status: 'failed' }].map(isUnread)).toEqual([false, false, false]);
 });
 
 it('in lists of training runs and of evaluations, not in files, and takes no room from others', () => {

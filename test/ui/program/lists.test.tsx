@@ -235,7 +235,6 @@ describe('an export', () => {
     many.before = ({ cursor }) => (Number(cursor) >= 400 ? held.promise : Promise.resolve());
     await exportAsJson(opened);
     await screen.waitFor('exporting, 400 read');
-    await screen.press('s', 's');
     await screen.waitFor('REWARD▲');
     await screen.press('/', '7', 'enter');
     await exportAsJson(opened);
@@ -425,7 +424,7 @@ it('offers in the list of datasets to grade those of the row again, as their own
   await screen.waitFor('Grade answers again');
 });
 
-it('names the order by a column that is out of view or not read for all rows', async () => {
+it('names the column of an order or a filter that is out of view or not read for all rows', async () => {
   const service = world('none');
   const run = (id: string) => ({ training_run_id: id, bench_id: 'bench_1', display_name: id, status: 'completed' });
   Object.assign(service.answers, {
@@ -438,6 +437,12 @@ it('names the order by a column that is out of view or not read for all rows', a
     for (let presses = 0; presses < 30 && !screen.text().includes(words); presses += 1) await screen.press('s');
     await screen.waitFor(words);
   };
-  await sortUntil('HELD-OUT of 2 of 2 rows not read yet');
+  await screen.type('/heldout<0.5');
+  await screen.press('enter');
+  await screen.waitFor('HELD-OUT unread in 2 of 2 rows');
+  expect(screen.text()).toContain('No row matches /heldout<0.5');
+  await screen.press('esc');
+  await screen.waitFor('▸ trn_1');
+  await sortUntil('HELD-OUT unread in 2 of 2 rows');
   await sortUntil('sorted by BEST CI');
 });

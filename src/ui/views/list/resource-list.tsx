@@ -1,6 +1,8 @@
 /** The list of a resource with its inspector. */
 import { Box } from 'ink';
 import { useEffect } from 'react';
+import type { Column } from '../../../present/column.ts';
+import { columnsIn } from '../../../present/row-filter.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -69,7 +71,6 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
           hasMore={list.hasMore}
           reading={list.reading}
           read={read}
-          unsearched={props.unsearched}
           usualSort={props.usualSort}
           {...words}
         />
@@ -108,6 +109,12 @@ function PreviewBelow<Row>({
   );
 }
 
+/** How many rows a filter or an order by a column cannot judge yet; empty if there are none. */
+function unreadWords<Row>(column: Column<Row> | undefined, rows: readonly Row[]): string {
+  const unread = rows.filter(row => column?.isUnread?.(row) && column.value(row) === undefined).length;
+  return unread > 0 ? `${column?.title} unread in ${unread} of ${rowCount(rows.length)}` : '';
+}
+
 /** The text in place of the rows, and below them. */
 function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const { table, list, live, loaded, read, sort, age, noneSeen } = props;
@@ -120,7 +127,10 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const { rows } = table.arranged;
   const sorted = props.columns.find(({ id }) => id === table.state.sort?.column);
-  const unread = rows.filter(each => sorted?.isUnread?.(each) === true && sorted.value(each) === undefined).length;
+  // A filter leaves out the rows that lack a value, so it counts among all of them.
+  const filtered = new Set(columnsIn(filter, props.columns));
+  const unread = [...filtered].map(column => unreadWords(column, props.rows));
+  if (!filtered.has(sorted)) unread.push(unreadWords(sorted, rows));
   const row = rows[table.cursor];
   const below = row && props.below?.(row);
   const { marker } = useTheme().glyphs;
@@ -135,11 +145,10 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   };
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
+    unsearched: [(filter !== '' && props.unsearched) || '', ...unread].filter(Boolean).join('  '),
     facts: [
       // The marker shows that this is about the row under the cursor; the rest is about all rows.
       below ? `${marker} ${sanitiseLine(below)}` : '',
-      // Only the other rows are in order.
-      unread > 0 ? `${sorted?.title} of ${unread} of ${rowCount(rows.length)} not read yet` : '',
       ...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf),
       age,
     ],

@@ -48,7 +48,7 @@ export interface TableViewProps<Row> {
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** Shown beside the filter: the unread parts of the rows, which it cannot search. */
+  /** Shown first below the rows: the unread values or rows that the filter and the order leave out. */
   readonly unsearched?: string | undefined;
   /** The default order, which the line below the rows does not name. */
   readonly usualSort?: Sort | undefined;
@@ -67,13 +67,12 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
 
 /** The columns that fit, and texts for columns with equal values in all rows. */
-function useFittedColumns<Row>({ table, columns, width, unsearched, usualSort }: TableViewProps<Row>) {
+function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSort }: TableViewProps<Row>) {
   const { shown } = table;
   const { ellipsis } = useTheme().glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const { choice } = table.state;
-  const unsearchedWords = (table.state.filter !== '' && unsearched) || '';
-  const equal = useEqualColumns(table, columns, width - displayWidth(unsearchedWords));
+  const equal = useEqualColumns(table, columns, width - displayWidth(unsearched));
   const fitted = useMemo(
     () =>
       withNamesCut(fitColumns(columns, width - gutter, choice, shown, widest, new Set(equal.keys())), shown, ellipsis),
@@ -87,7 +86,7 @@ function useFittedColumns<Row>({ table, columns, width, unsearched, usualSort }:
   const { sort } = table.state;
   const by = isSameSort(sort, usualSort) ? undefined : columns.find(({ id }) => id === sort?.column);
   const order = by && !isShown(by.id) ? `sorted by ${by.title}` : '';
-  return { fitted, words: [unsearchedWords, order, words.length === 0 ? '' : inAllRows(words)] };
+  return { fitted, words: [order, unsearched, words.length === 0 ? '' : inAllRows(words)] };
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
