@@ -38,6 +38,9 @@ export interface BusyRun {
   since: number;
 }
 
+/** The evaluations that are running all along; six others have ended. */
+export const runningEvaluations = Array.from({ length: 6 }, (_, index) => `evr_${index}`);
+
 export const failureWords = 'NCCL watchdog timeout: collective operation 4711 took longer than 1800 seconds';
 
 const statuses: Readonly<Record<Doing, string>> = {
@@ -122,17 +125,18 @@ export function busyWorld(began = Date.now()) {
       };
     });
   };
+  const isRunningAt = (index: number): boolean => index < runningEvaluations.length;
   const evals = Array.from({ length: 12 }, (_, index) => ({
     eval_run_id: `evr_${index}`,
     bench_id: `bench_${index}`,
     display_name: `${benchmarks[index]?.label} baseline ${models[index % 2]}`,
-    status: index < 6 ? 'running' : 'completed',
+    status: isRunningAt(index) ? 'running' : 'completed',
     base_model_slug: models[index % 2],
-    reward_mean: index < 6 ? null : 0.4 + index / 100,
-    reward_count: index < 6 ? null : 128,
+    reward_mean: isRunningAt(index) ? null : 0.4 + index / 100,
+    reward_count: isRunningAt(index) ? null : 128,
     total_rollouts: 128,
     created_at: new Date(began - (index + 1) * minuteMs).toISOString(),
-    completed_at: index < 6 ? null : new Date(began - minuteMs).toISOString(),
+    completed_at: isRunningAt(index) ? null : new Date(began - minuteMs).toISOString(),
   }));
   const answers: Answers = {
     listBenchmarks: () => pageOf(benchmarks),

@@ -24,6 +24,8 @@ export interface Purpose extends Round {
   readonly watched: boolean;
   /** A list with curves is on screen. */
   readonly isListed: boolean;
+  /** The rows of lists that are on screen, by `keyOf`. */
+  readonly shown: ReadonlySet<string>;
   readonly known: readonly KnownResource[];
   /** Reads for ended resources in lists: curves that may be incomplete, and unknown progress. */
   readonly unmeasured: readonly (Turn & { readonly known: KnownResource })[];
@@ -81,7 +83,7 @@ export const isLastRead = (
 function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
   const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
   const { at, by } = statuses.lastRead(known) ?? {};
-  const needsDone = purpose.watched ? countsDone : recordsProgress;
+  const needsDone = purpose.watched || purpose.shown.has(keyOf(known)) ? countsDone : recordsProgress;
   const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
   const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
   const isSettled = isOver(known, purpose.now);

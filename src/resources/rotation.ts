@@ -107,6 +107,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
   const spentFirst = inWindow.filter(({ isFirst }) => isFirst).length;
   const listed = listedKinds(known);
+  const shown = new Set(workbench.lists.shown().map(keyOf));
   return {
     now,
     roundMs,
@@ -118,6 +119,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
     attention,
     watched,
     isListed,
+    shown,
     known,
     unmeasured,
     uncertain,

@@ -1,6 +1,7 @@
 /** Watch, or another view, on a service with 40 active training runs of 20,000 steps, for ten minutes of virtual time. */
 import { fileURLToPath } from 'node:url';
 import type { Place } from '../../src/resources/place.ts';
+import type { BusyRun } from '../../test/busy-world.ts';
 import { VirtualTime } from '../simulate/virtual-time.ts';
 
 const activeRuns = 40;
@@ -34,6 +35,8 @@ function virtualTime(): VirtualTime {
   return time;
 }
 
+const isActive = ({ doing }: BusyRun): boolean => !['succeeded', 'failed', 'cancelled'].includes(doing);
+
 /**
  * Leaves a view open for `minutes` after the first ones.
  *
@@ -47,16 +50,21 @@ export async function watched(
   const time = virtualTime();
   Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '200', LINES: '60' });
   // After the clock is replaced: the program keeps some of its functions.
-  const { busyWorld } = await import('../../test/busy-world.ts');
+  const { busyWorld, runningEvaluations } = await import('../../test/busy-world.ts');
   const { scriptedService } = await import('../../test/queries/scripted-service.ts');
   const { openProgram } = await import('../../test/ui/program/rig.tsx');
   const { defaultIntervals } = await import('../../src/queries/polling.ts');
+  // A view loads its code when it is first opened, during which virtual time would pass.
+  await Promise.all([import('../../src/ui/views/lists.tsx'), import('../../src/ui/views/training/list.tsx')]);
 
   const { answers, runs } = busyWorld(Date.now());
-  answers.listEvalRuns = () => [];
+  // Only their own list shows the running evaluations, so that the others measure the same as before.
+  const isOfRuns = start.view === 'list' && start.resource === 'runs';
+  const evaluations = isOfRuns ? runningEvaluations : [];
+  if (!isOfRuns) answers.listEvalRuns = () => [];
   runs.splice(count);
-  const active = runs.slice(0, activeRuns);
-  for (const run of runs.slice(activeRuns)) if (run.doing === 'queued') run.doing = 'succeeded';
+  const active = runs.slice(0, activeRuns - evaluations.length);
+  for (const run of runs.slice(active.length)) if (isActive(run)) run.doing = 'succeeded';
   for (const run of active) {
     Object.assign(run, { total: totalSteps, stepMs, startedAt: Date.now() - doneSteps * stepMs, doing: 'moving' });
   }
@@ -69,7 +77,7 @@ export async function watched(
     operation,
     (ids: Readonly<Record<string, string>>) => {
       const body = answer(ids);
-      const progressOf = operation === 'getTrainingProgress' ? ids['training_run_id'] : undefined;
+      const progressOf = operation.endsWith('Progress') ? (ids['training_run_id'] ?? ids['eval_run_id']) : undefined;
       requests.push({ at: time.now, bytes: JSON.stringify(body).length, progressOf });
       return body;
     },
@@ -78,7 +86,7 @@ export async function watched(
   const began = time.now;
   const program = openProgram({ service, poll: defaultIntervals, start, columns: 200, rows: 60 });
   await time.pass(minuteMs);
-  const ids = active.map(({ id }) => id);
+  const ids = [...active.map(({ id }) => id), ...evaluations];
   const readsOf = (id: string): number[] => requests.flatMap(each => (each.progressOf === id ? [each.at] : []));
   const readAtFirst = ids.filter(id => readsOf(id).length > 0).length;
   await time.pass((first - 1) * minuteMs);
@@ -92,7 +100,7 @@ export async function watched(
     return times.slice(1).map((at, index) => at - (times[index] ?? at));
   });
   return {
-    active: activeRuns,
+    active: ids.length,
     readAtFirst,
     mostInSecond: Math.max(...[...seconds.values()].map(({ length }) => length)),
     requests: after.length / minutes,

@@ -235,6 +235,7 @@ describe('an export', () => {
     many.before = ({ cursor }) => (Number(cursor) >= 400 ? held.promise : Promise.resolve());
     await exportAsJson(opened);
     await screen.waitFor('exporting, 400 read');
+    await screen.press('s', 's');
     await screen.waitFor('REWARD▲');
     await screen.press('/', '7', 'enter');
     await exportAsJson(opened);
