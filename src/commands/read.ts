@@ -30,7 +30,7 @@ const unwrapped = 10_000;
 /** A trajectory of a file as the service would send it, or why the service refuses it. */
 function received(item: Record<string, unknown>, index: number) {
   const { termination_reason, messages, ...fields } = item;
-  const steps = item['steps'] ?? (messages ? [{ messages }] : undefined);
+  const steps = item['steps'] ?? (messages ? [{ messages }] : []);
   const read = parseWhole(trajectorySchema, {
     trajectory_id: `trajectory ${index}`,
     ...fields,
@@ -38,7 +38,7 @@ function received(item: Record<string, unknown>, index: number) {
     steps,
     ...(termination_reason !== undefined && { rollout: { termination_reason } }),
   });
-  if (read.success && Array.isArray(steps) && steps.length > 0) return read.data;
+  if (read.success && Array.isArray(steps) && (steps.length > 0 || read.data.error != null)) return read.data;
   const refused = readUploaded(item, index);
   return 'code' in refused ? refusal(refused) : 'It cannot be read.';
 }

@@ -48,16 +48,17 @@ const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
 /** `rate_limit: too fast` for an error with a message; other errors as JSON. */
 function problemWords(error: unknown): string {
-  const { code, type, message } = recordOf(error);
+  // Anthropic wraps the error of a request in the body of its answer.
+  const { code, type, message } = recordOf(recordOf(error)['error'] ?? error);
   if (typeof message !== 'string') return typeof error === 'string' ? error : JSON.stringify(error);
   return [wordOf(code ?? type), message].filter(Boolean).join(': ');
 }
 
 /** The trajectory of a failed batch request, with nothing but its error. */
-function failedResult(task_id: string, error: unknown): Record<string, unknown> {
-  const problem = problemWords(error);
-  return { task_id, error: problem, steps: [{ messages: [{ role: 'system', content: problem }] }] };
-}
+const failedResult = (task_id: string, error: unknown): Record<string, unknown> => ({
+  task_id,
+  error: problemWords(error),
+});
 
 /** The metadata fields of a trajectory, without empty ones. */
 function kept(fields: Fields, names: readonly string[]): Record<string, unknown> {
@@ -134,6 +135,8 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const example = wordOf(fields['example_id'] ?? fields['id']) ?? (task && hashOf(prompt));
   const error = fields['error'];
   const truncated = fields['is_truncated'] === true ? 'TRUNCATION' : undefined;
+  // A truncated rollout keeps its stop condition in the metadata.
+  const beside = truncated === undefined ? metadata : [...metadata, 'stop_condition'];
   const record = withoutEmpty({
     task_id: [task, example].filter(each => each !== undefined).join('/') || undefined,
     model_id: textOf(fields['model']),
@@ -141,7 +144,8 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     error: error == null || typeof error === 'string' ? textOf(error) : JSON.stringify(error),
     termination_reason: truncated ?? textOf(fields['stop_condition']),
     metrics,
-    metadata: { ...kept(fields, metadata), ...unread(unreadable) },
+    completion_tokens: numberOf(recordOf(fields['token_usage'])['output_tokens']),
+    metadata: { ...kept(fields, beside), ...unread(unreadable) },
     steps,
   });
   return {

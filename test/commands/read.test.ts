@@ -228,6 +228,17 @@ it('names the field that a service would refuse', async () => {
   expect(notes).toMatch(/^line 2: Unreadable reward: /);
 });
 
+it('reads a request that failed before its first message', async () => {
+  const lines = [rollout('one'), { custom_id: 'two', result: { type: 'errored', error: { message: 'no model' } } }];
+  expect(await readOf(lines)).toMatchObject({ tasks: ['one', 'two'], title: 'file.jsonl' });
+  const { code, out } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
+    input: textOf(lines),
+  });
+  expect(code).toBe(exitCodes.done);
+  expect(out).toContain('Failed: no model\n');
+  expect(out).not.toContain('system');
+});
+
 it.each([
   ['is binary', Buffer.from('\xff\x00\n'.repeat(9), 'latin1'), /: line 1: It is not UTF-8\. 8 more cannot be read\./],
   [

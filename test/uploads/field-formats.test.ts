@@ -24,8 +24,17 @@ it.each([
     'invalid: no model',
   ],
 ])('the result %s of an OpenAI batch is a trajectory with its error', (_, result, error) => {
-  const steps = [{ messages: [{ role: 'system', content: error }] }];
-  expect(only({ id: 'b', custom_id: 'c', ...result })).toEqual({ task_id: 'c', error, steps });
+  expect(only({ id: 'b', custom_id: 'c', ...result })).toEqual({ task_id: 'c', error });
+});
+
+it.each([
+  [
+    { type: 'errored', error: { type: 'error', error: { type: 'invalid_request_error', message: 'no model' } } },
+    'invalid_request_error: no model',
+  ],
+  [{ type: 'expired' }, 'expired'],
+])('the result %j of an Anthropic batch is a trajectory with its error', (result, error) => {
+  expect(only({ custom_id: 'c', result })).toEqual({ task_id: 'c', error });
 });
 
 describe('a rollout of verifiers', () => {
@@ -50,6 +59,19 @@ describe('a rollout of verifiers', () => {
       metrics: { correct_answer: 1 },
       metadata: { answer: '4' },
       steps: [{ messages: [user, said('let me see'), tool] }, { messages: [said('4')] }],
+    });
+  });
+
+  it('keeps the stop condition of a truncated one, and has its tokens', () => {
+    const token_usage = { input_tokens: 900, output_tokens: 120 };
+    expect(only({ ...rollout, stop_condition: 'max_turns', token_usage })).toMatchObject({
+      termination_reason: 'TRUNCATION',
+      completion_tokens: 120,
+      metadata: { answer: '4', stop_condition: 'max_turns', token_usage },
+    });
+    expect(only({ ...rollout, stop_condition: 'max_turns', is_truncated: false })).toMatchObject({
+      termination_reason: 'max_turns',
+      metadata: { answer: '4' },
     });
   });
 

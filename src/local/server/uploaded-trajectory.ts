@@ -91,7 +91,9 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
   }
   const item = read.data;
   const steps = stepsOf(item);
-  if (steps.length === 0) return failureOfItem('steps: there are neither steps nor messages', index, { path: 'steps' });
+  // A request may have failed before the first message.
+  if (steps.length === 0 && item.error == null)
+    return failureOfItem('steps: there are neither steps nor messages', index, { path: 'steps' });
   const rollout = rolloutOf(item);
   const status = item.status ?? textIn(rollout, 'status') ?? (item.error == null ? 'completed' : 'failed');
   const knownStatus = known(trajectoryStatuses, status);
