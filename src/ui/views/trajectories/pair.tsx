@@ -21,6 +21,7 @@ import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
+import { cutApart } from '../../../text/apart.ts';
 import { counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
@@ -54,6 +55,9 @@ const beforeDifference = 5;
 const mostOthers = 8;
 /** Maximum steps of a rollout that is read only to be counted. */
 const mostSteps = 500;
+
+/** Cells of a task or a name in a head, at least. */
+const leastName = 8;
 
 export function PairView({ place }: ViewProps<'pair'>) {
   const { left, right } = place;
@@ -271,32 +275,48 @@ function headLines(
   { styles }: Theme,
 ): readonly string[] {
   const room = columns === 2 ? Math.floor((width - sideGap) / 2) : width - 2;
-  const wordsOf = (name: string, trajectory: Trajectory | undefined): string => {
-    const end = trajectory
+  const areSteps = one && other && one.policy_step !== other.policy_step;
+  const sides = [
+    { name: sanitiseLine(left.name), trajectory: one },
+    { name: sanitiseLine(right.name), trajectory: other },
+  ].map(({ name, trajectory }) => ({
+    task: sanitiseLine(trajectory?.task_id ?? ''),
+    name,
+    end: trajectory
       ? [
+          ...(areSteps && trajectory.policy_step != null ? [`step ${trajectory.policy_step}`] : []),
           `reward ${reward(trajectory.reward)}`,
           ...[trajectory.status, endedBy(trajectory)].flatMap(each => (each ? [sanitiseLine(each)] : [])),
         ].join('  ')
-      : '';
-    const task = trajectory?.task_id ? `${sanitiseLine(trajectory.task_id)}  ` : '';
-    const shown = truncate(`${task}${sanitiseLine(name)}`, Math.max(8, room - displayWidth(end) - 2), {
-      position: 'middle',
-    });
-    return truncate(`${shown}  ${end}`, room);
-  };
-  const heads = [wordsOf(left.name, one), wordsOf(right.name, other)];
+      : '',
+  }));
+  const widest = (key: 'task' | 'name' | 'end'): number => largestOf(sides, each => displayWidth(each[key]));
+  // The task tells the sides apart: cut a long id before it.
+  const free = Math.max(2 * leastName, room - widest('end') - 4);
+  const nameRoom = Math.max(leastName, free - widest('task'));
+  const names = cutApart(
+    sides.map(({ name }) => name),
+    nameRoom,
+  );
+  const tasks = cutApart(
+    sides.map(({ task }) => task),
+    Math.max(leastName, free - Math.min(nameRoom, widest('name'))),
+  );
+  const heads = sides.map(({ task, name, end }) =>
+    truncate([tasks.get(task), names.get(name), end].filter(Boolean).join('  '), room),
+  );
   const [first = '', second = ''] = heads;
-  const names =
+  const lines =
     columns === 2
       ? [styles.title(`${fitCells(first, room)}   ${second}`)]
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
-  if (!likes) return names;
+  if (!likes) return lines;
   const read = likes.read < likes.of ? `${likes.read} of ` : '';
   const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   const also = `At the first difference, of ${others}: ${likes.left + likes.right > 0 ? counts : 'none is like either'}`;
-  return [...names, ...wrap(also, width).map(line => styles.muted(line))];
+  return [...lines, ...wrap(also, width).map(line => styles.muted(line))];
 }
 
 /** A text of limited width with the differing words marked. */

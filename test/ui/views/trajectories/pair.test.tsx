@@ -124,7 +124,11 @@ it('counts others of both runs in turn, and of one alone if the other cannot be 
 });
 
 /** Two rollouts of a training run that have policy steps and tasks, beside three others of each step. */
-function openSteps(rollouts: Readonly<Record<string, Partial<Trajectory>>>, says: (id: string) => string) {
+function openSteps(
+  rollouts: Readonly<Record<string, Partial<Trajectory>>>,
+  says: (id: string) => string,
+  columns = 230,
+) {
   const asked: unknown[] = [];
   const training = fakeService({
     getStepTrajectoryRewards: ({ params: { step } }) => {
@@ -141,7 +145,7 @@ function openSteps(rollouts: Readonly<Record<string, Partial<Trajectory>>>, says
   const stage = openViewOnStage(PairView, {
     place: { view: 'pair', left: { id: left, name: left }, right: { id: right, name: right } },
     service: async () => training,
-    ...{ columns: 230, rows: 30 },
+    ...{ columns, rows: 30 },
   });
   return { stage, asked };
 }
@@ -152,6 +156,18 @@ it('counts others of both steps of a training run, and names them', async () => 
   await two.stage.waitFor('of 8 other rollouts of this task in steps 20 and 60: 4 like the left, 4 like the right');
   const same = openSteps({ 'left 20': at20, 'right 20': at20 }, id => (id.startsWith('left') ? 'alpha' : 'beta'));
   await same.stage.waitFor('of 3 other rollouts of this task in step 20: 0 like the left, 3 like the right');
+});
+
+it.each([120, 100, 60])('names the steps and the tasks that differ, and cuts the ids, in %i columns', async columns => {
+  const ids = ['trj_000000000000000000000uZCgxzWgAIJ0', 'trj_000000000000000000000BBpgNhroCHK'] as const;
+  const task = (name: string) => `next-number-benchmark-training-task-${name}`;
+  const { stage } = openSteps(
+    { [ids[0]]: { ...at20, task_id: task('011') }, [ids[1]]: { ...at60, task_id: task('041') } },
+    id => id,
+    columns,
+  );
+  await stage.waitFor(text => /011 .*step 20 .*041 .*step 60/s.test(text));
+  expect(stage.text()).toMatch(/IJ0 {2}step 20 {2}reward none.*CHK {2}step 60 {2}reward none/s);
 });
 
 it('counts none of two tasks, and says so of answers that are never alike', async () => {
