@@ -24,7 +24,12 @@ export type HistoryAction =
   /** Goes to a section, or anywhere by name, with a new trail. */
   | { readonly kind: 'go'; readonly trail: readonly Place[] }
   /** Shows a sibling in the same position: changes the last crumb, but not the way back. */
-  | { readonly kind: 'replace'; readonly place: Place }
+  | {
+      readonly kind: 'replace';
+      readonly place: Place;
+      /** Replaces the record of the same resource above it, if it was opened from one. */
+      readonly above?: Place<'record'>;
+    }
   /** One crumb up. */
   | { readonly kind: 'up' }
   /** Leaves a place that cannot be shown: one crumb up, or back if there is no crumb. */
@@ -78,8 +83,13 @@ export function historyReducer(history: History, action: HistoryAction): History
     }
     case 'go':
       return action.trail.length === 0 ? history : moveTo(history, { trail: action.trail });
-    case 'replace':
-      return { past, present: { trail: [...present.trail.slice(0, -1), action.place] }, future, last };
+    case 'replace': {
+      const { place, above } = action;
+      const before = present.trail.slice(0, -1);
+      const from = before.at(-1);
+      const isShown = above !== undefined && from?.view === 'record' && from.resource === above.resource;
+      return { past, present: { trail: [...(isShown ? before.with(-1, above) : before), place] }, future, last };
+    }
     case 'up':
       return present.trail.length > 1 ? moveTo(history, { trail: present.trail.slice(0, -1) }) : history;
     case 'leave':

@@ -60,6 +60,16 @@ describe('history', () => {
     expect(crumbs(walk(inside, { kind: 'back' }))).toBe('benchmarks');
   });
 
+  it('goes up to the record of the sibling from what it shows, and to any other place as it was', () => {
+    const pair = { view: 'pair', left: { id: 'a', name: 'a' }, right: { id: 'z', name: 'z' } } as const;
+    const above = { view: 'record', resource: 'run', id: 'b' } as const;
+    const stepped: HistoryAction = { kind: 'replace', place: { ...pair, left: { id: 'b', name: 'b' } }, above };
+    const up = (...ways: HistoryAction[]) => here(walk(start, ...ways, open(pair), stepped, { kind: 'up' }));
+    expect(up(open(at('run', 'a')))).toEqual(above);
+    expect(up(open(at('benchmark', 'a')))).toEqual(at('benchmark', 'a'));
+    expect(up()).toEqual(at('benchmarks'));
+  });
+
   it('ignores a way to nowhere', () => {
     expect(walk(start, go())).toBe(start);
   });

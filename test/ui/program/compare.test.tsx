@@ -158,6 +158,13 @@ it('opens the rollout that lost, that of the other run, and those of the next ta
   expect(screen.text()).toContain('2/2');
   await screen.press('[');
   await screen.waitFor('this is traj_evr_new_lost_1');
+  await screen.press('=', ']');
+  await screen.waitFor('task 2/2');
+  await screen.press('esc');
+  // The reader of the task last seen side by side.
+  await screen.waitFor(text => text.includes('this is traj_evr_new_next_0') && !text.includes('traj_evr_old'));
+  await screen.press('[');
+  await screen.waitFor('this is traj_evr_new_lost_1');
   await screen.press('esc');
   await screen.waitFor('▸ lost');
   await screen.press('b');

@@ -63,7 +63,8 @@ export function useSiblingBindings(
         left -= steps;
         if (place?.view !== 'record') return;
         reached = place.id;
-        navigate({ kind: 'replace', place: shownAs(place) });
+        const shown = shownAs(place);
+        navigate({ kind: 'replace', place: shown, ...(shown !== place && { above: place }) });
       };
       move();
       while (left > 0 && direction === 1 && siblings.isPartial(resource)) {
