@@ -49,6 +49,8 @@ interface Places {
     readonly at?: string;
     /** The trajectory of the same task in another run. */
     readonly twin?: Twin;
+    /** The grade of a regrading, in words. */
+    readonly graded?: string;
   };
   /** Two evaluation runs, task by task. */
   readonly compare: {
@@ -159,7 +161,16 @@ export type Place<View extends ViewName = ViewName> = {
 }[View];
 
 /** Fields that do not identify a place: labels, and the texts of a rollout, which its id identifies. */
-const ignored: ReadonlySet<string> = new Set(['label', 'likeness', 'parent', 'twin', 'system', 'questions', 'words']);
+const ignored: ReadonlySet<string> = new Set([
+  'label',
+  'likeness',
+  'parent',
+  'twin',
+  'graded',
+  'system',
+  'questions',
+  'words',
+]);
 
 /** A key that identifies the place. */
 export function placeKey(place: Place): string {

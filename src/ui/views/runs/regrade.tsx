@@ -65,7 +65,10 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
         },
       ]}
       emptyWords={emptyWords(state)}
-      open={row => recordPlace(trajectories, row.trajectory_id, row.task_id)}
+      open={row => ({
+        ...recordPlace(trajectories, row.trajectory_id, row.task_id),
+        graded: gradedWords(row),
+      })}
       label={row => row.task_id ?? row.trajectory_id}
       facts={row => rowFacts(row, passAt)}
       preview={RegradedPreview}
@@ -115,6 +118,12 @@ const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
   { label: 'explanation', value: row.explanation },
   { label: 'not graded', value: row.error },
 ];
+
+/** The new reward and its reason, for the reader, which shows the stored reward. */
+function gradedWords({ error, new_reward: graded, explanation }: Regraded): string {
+  const grade = `New reward ${reward(graded)}, not stored`;
+  return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not graded again: ${error}`;
+}
 
 /** The graded rollouts, the means, and the verdicts: a line for each. */
 function summaryLines(facts: readonly Fact[]): readonly string[] {

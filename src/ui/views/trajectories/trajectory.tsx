@@ -46,8 +46,6 @@ const stepsWidths = [
   { from: 110, width: 26 },
   { from: 70, width: 18 },
 ] as const;
-/** The line above the text. */
-const headLines = 1;
 
 /** Width of the text for a pager or an editor; a narrower one wraps it again. */
 const outsideWidth = 100;
@@ -63,7 +61,9 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const isOne = data !== undefined && (data.steps?.length ?? 0) < 2;
   const stepsWidth = isOne ? 0 : (stepsWidths.find(({ from }) => pane.width >= from)?.width ?? 0);
   const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
-  const height = pane.height - headLines;
+  const { graded } = place;
+  // The head, and the grade of a regrading.
+  const height = pane.height - (graded === undefined ? 1 : 2);
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
   useNeighbours(id, reader.textLength, place.twin?.id);
   const twin = useTwinBinding(place);
@@ -82,7 +82,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   });
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
   const name = [task, ...twinWords(place)].map(each => sanitiseLine(each)).join(' ');
-  const head = { name, position: useSiblings().position('trajectories', id), width: pane.width };
+  const head = { name, position: useSiblings().position('trajectories', id), width: pane.width, graded };
   return (
     <View
       freshness={live.freshness}
@@ -175,13 +175,17 @@ interface HeadProps {
   readonly position: string;
   readonly width: number;
   readonly trajectory: Trajectory | undefined;
+  readonly graded: string | undefined;
 }
 
 /** Minimum cells of the task beside its outcome. */
 const leastName = 8;
 
-/** `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room. */
-function HeadLine({ name, position, width, trajectory }: HeadProps) {
+/**
+ * `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room; below it, what a regrading
+ * says.
+ */
+function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const room = Math.max(0, width - 2);
@@ -200,7 +204,12 @@ function HeadLine({ name, position, width, trajectory }: HeadProps) {
   const task = truncate(name, Math.max(0, room - displayWidth(end) - 2), { position: 'middle' });
   const gap = ' '.repeat(Math.max(0, room - displayWidth(task) - displayWidth(end)));
   const status = trajectory?.error || trajectory?.status === 'failed' ? styles.danger : styles.muted;
-  return <Text wrap="truncate">{` ${styles.title(task)}${gap}${status(end)}`}</Text>;
+  return (
+    <>
+      <Text wrap="truncate">{` ${styles.title(task)}${gap}${status(end)}`}</Text>
+      {graded === undefined ? null : <Text>{` ${styles.warning(truncate(sanitiseLine(graded), room))}`}</Text>}
+    </>
+  );
 }
 
 /**
