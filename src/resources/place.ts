@@ -70,6 +70,8 @@ interface Places {
   /** The rollouts with the same task or the same outcome, worst first. */
   readonly rollouts: RolloutScope & {
     readonly task?: string;
+    /** The run to compare with. */
+    readonly base?: NamedRun;
     readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
   };
   /** The tree of all resources; the branches of these start open. */

@@ -7,8 +7,6 @@ export interface SiblingList {
   readonly ids: readonly string[];
   /** The place of the resource at an index of `ids`; undefined if it has none. */
   readonly placeAt: (index: number) => Place | undefined;
-  /** Alternative ids of the same rows: a record is found by either. */
-  readonly twins?: readonly (string | undefined)[];
   /** The ids of the rows that open them, if they differ from the ids of the records. */
   readonly rows?: readonly string[];
   /** The service has more rows. */
@@ -16,11 +14,6 @@ export interface SiblingList {
   /** Reads more rows, and returns the longer list. */
   readonly readMore?: () => Promise<SiblingList>;
 }
-
-const placeIn = ({ ids, twins = [] }: SiblingList, id: string): number => {
-  const index = ids.indexOf(id);
-  return index === -1 ? twins.indexOf(id) : index;
-};
 
 /** The neighbours of a record in the list it was opened from, for `[` and `]`. */
 export class Siblings {
@@ -56,7 +49,7 @@ export class Siblings {
       const index = rows.indexOf(row);
       if (shown === undefined || index === -1) continue;
       // Several rows may open the same record.
-      return list.ids[index] === shown ? row : (rows[placeIn(list, shown)] ?? row);
+      return list.ids[index] === shown ? row : (rows[list.ids.indexOf(shown)] ?? row);
     }
     return row;
   }
@@ -64,7 +57,13 @@ export class Siblings {
   /** The place of `id` in the list it was opened from. */
   placeOf(resource: string, id: string): Place | undefined {
     const list = this.#lists.get(resource);
-    return list?.placeAt(placeIn(list, id));
+    return list?.placeAt(list.ids.indexOf(id));
+  }
+
+  /** Which of these is in the list: a record, or its twin, which was opened from there. */
+  listed(resource: string, ...ids: readonly (string | undefined)[]): string | undefined {
+    const list = this.#lists.get(resource);
+    return ids.find(id => id !== undefined && list?.ids.includes(id));
   }
 
   /** Reads more rows of the list that records of a resource were opened from, if it has more. */
@@ -91,7 +90,7 @@ export class Siblings {
    */
   step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
-    const index = list ? placeIn(list, id) : -1;
+    const index = list ? list.ids.indexOf(id) : -1;
     if (!list || index === -1) return { place: undefined, steps: 0 };
     const target = Math.max(0, Math.min(list.ids.length - 1, index + by));
     const place = target === index ? undefined : list.placeAt(target);
@@ -111,7 +110,7 @@ export class Siblings {
     const list = this.#lists.get(resource);
     if (!list) return '';
     const { ids, partial = false } = list;
-    const index = placeIn(list, id);
+    const index = ids.indexOf(id);
     return index === -1 ? '' : `${index + 1}/${ids.length}${partial ? '+' : ''}`;
   }
 }

@@ -10,6 +10,7 @@ import { View } from '../../../src/ui/app/view.tsx';
 import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
 import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
 import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
+import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { openViewOnStage } from '../stage.tsx';
@@ -37,8 +38,9 @@ const service = fakeService({
   getRolloutStatistics: () => ({ snapshots: [] }),
   getTrajectory: ({ params: { trajectory_id } }) => {
     const [row] = rowsOf('new').filter(each => each.trajectory_id === trajectory_id);
-    const messages = [{ role: 'assistant', completion_tokens: row?.reward === 1 ? 200 : 100 }];
-    return { ...row, steps: [{ messages }] };
+    const content = `reads ${trajectory_id}`;
+    const messages = [{ role: 'assistant', content, completion_tokens: row?.reward === 1 ? 200 : 100 }];
+    return { trajectory_id: String(trajectory_id), ...row, steps: [{ messages }] };
   },
   // In pages, which are read to the end without a key.
   listTrajectories: ({ query: { eval_run_id, cursor } = {} }) => {
@@ -51,11 +53,20 @@ const service = fakeService({
 const rolloutsView = defineView<'rollouts'>({
   ...{ id: 'rollouts', title: 'R', component: RolloutsView, commands: [], general: [] },
 });
+const recordView = defineView<'record'>({
+  ...{ id: 'record trajectories', title: 'T', component: TrajectoryView, commands: [], general: [] },
+});
+const pairView = defineView<'pair'>({
+  ...{ id: 'pair', title: 'P', commands: [], general: [] },
+  component: ({ place: { left, right } }) => (
+    <View main={<Text>{`pairs ${left.id} and ${right.id}`}</Text>} inspector={<Text> </Text>} bindings={[]} />
+  ),
+});
 const stageOf = (columns: number, rows: number, base?: string) =>
   openViewOnStage(TasksView, {
     place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
     service: async () => service,
-    others: [rolloutsView],
+    others: [rolloutsView, recordView, pairView],
     columns,
     rows,
   });
@@ -103,6 +114,24 @@ it.each([
   const stage = stageOf(columns, rows, 'base');
   await stage.waitFor('+1.00');
   await stage.waitFor('▸ never');
+});
+
+it('leads from a task compared with another run to its rollouts, with that of the other run beside each', async () => {
+  const stage = stageOf(120, 24, 'base');
+  await stage.waitFor('+1.00');
+  await stage.press('G', 'enter');
+  await stage.waitFor('▸ always');
+  await stage.press('j', 'j', 'enter');
+  await stage.waitFor('reads traj_new_always_2');
+  expect(stage.text()).toContain(' 3/4');
+  await stage.press('tab');
+  await stage.waitFor('reads traj_base_always_0');
+  await stage.press(']');
+  await stage.waitFor('reads traj_new_always_3');
+  await stage.press('=');
+  await stage.waitFor('pairs traj_base_always_0 and traj_new_always_3');
+  await stage.press('esc', 'esc', 'k', '=');
+  await stage.waitFor('pairs traj_base_always_0 and traj_new_always_2');
 });
 
 it('lists how the rollouts ended, and opens those of a class', async () => {

@@ -256,7 +256,6 @@ function siblingPlaces<Row>(
   });
   return {
     ids: known.map(({ place }) => place.id),
-    twins: known.map(({ place }) => place.twin?.id),
     rows: known.map(({ row }) => row),
     placeAt: index => known[index]?.place,
   };

@@ -4,10 +4,13 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { classOf } from '../../../present/outcome-classes.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
+import { comparison, telling } from '../../../queries/compare.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { baselineOf } from '../../../resources/baseline.ts';
 import { comparability } from '../../../resources/comparison.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import type { Place } from '../../../resources/place.ts';
 import { namedRun } from '../../../resources/run-places.ts';
 import {
   groupFacts,
@@ -18,12 +21,13 @@ import {
   taskColumn,
 } from '../../../resources/task-groups.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
+import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -31,14 +35,14 @@ import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
-import { tasksCommands } from '../commands.ts';
+import { sideCommands, tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
 import { CoursePreview } from './reward-chart.tsx';
-import { pairBinding, textsIn, worstAndBest } from './rollout-doors.ts';
+import { pairBinding, pairOfTwins, textsIn, worstAndBest } from './rollout-doors.ts';
 import { useRolloutList } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
@@ -159,7 +163,10 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       open={({ task_id: task, rollouts: of }) =>
         of.length === 0
           ? undefined
-          : { view: 'rollouts', scope, task, ...(steps && { steps }), ...(label && { label }) }
+          : {
+              ...({ view: 'rollouts', scope, task, ...(steps && { steps }), ...(label && { label }) } as const),
+              ...(base && { base: place.base ?? { id: base, name: name ?? base } }),
+            }
       }
       label={({ task_id }) => task_id}
       actions={([row]) => [
@@ -180,8 +187,20 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   );
 }
 
+/** Opens a rollout; if its task is compared with another run, with the telling rollout there as its twin. */
+function useTwinOpening({ scope: { run = '' }, label = run, task, base }: ViewProps<'rollouts'>['place']) {
+  const source = useMemo(() => comparison([base?.id ?? ''], [run]), [base?.id, run]);
+  const { rows } = useList(source, base ? 'visible' : 'hidden');
+  const row = rows.find(({ task_id }) => task_id === task);
+  const twin = row && base && { id: telling(row).base?.trajectory_id, name: base.name, of: label, isBase: true };
+  return (rollout: Trajectory): Place<'record'> => ({
+    ...recordPlace(trajectories, rollout.trajectory_id, rollout.task_id ?? undefined),
+    ...(twin && { twin }),
+  });
+}
+
 export function RolloutsView({ place }: ViewProps<'rollouts'>) {
-  const { scope, task, ended, steps } = place;
+  const { scope, task, ended, steps, base } = place;
   const pane = usePane('main');
   const rollouts = useRollouts(scope, pane.attention, { steps });
   const { rows: all, parts, notes, key } = rollouts;
@@ -191,6 +210,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
     return all.filter(row => (task === undefined || row.task_id === task) && isOne(row));
   }, [all, task, ended]);
   const list = useRolloutList(trajectories.columns, trajectoryFacts, rows);
+  const open = useTwinOpening(place);
   const [source] = useState(() =>
     rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task, ended], row => row.trajectory_id),
   );
@@ -202,6 +222,22 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
       rows={rows}
       parts={parts}
       {...list}
+      open={open}
+      // Of a single rollout, the twin is beside it.
+      actions={some =>
+        list.actions(some).filter(({ command }) => !base || some.length > 1 || command !== sideCommands.pair)
+      }
+      opens={
+        base
+          ? [
+              {
+                command: sideCommands.pair,
+                place: row => pairOfTwins(open(row)),
+                why: clean`${base.name} has no rollout of this task to open`,
+              },
+            ]
+          : []
+      }
       notes={[...notes, ...list.notes]}
       sort={byReward}
       emptyWords={emptyRollouts(rollouts, 'No rollout matches')}

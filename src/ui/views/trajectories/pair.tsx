@@ -82,9 +82,10 @@ export function PairView({ place }: ViewProps<'pair'>) {
     scroll.act(() => ({ kind: 'jump', places: differences, by, before: before(height) }));
   const listed = useListed(place);
   const length = alignment?.pairs.reduce((sum, pair) => sum + textLength(pair), 0);
-  useNeighbours(left.id, listed && length, right.id, true);
+  const listedId = listed?.id ?? left.id;
+  useNeighbours(left.id, listed && length, { listedId, twin: right.id, withTwins: true });
   const doors = usePairDoors(place, listed);
-  const position = useSiblings().position('trajectories', left.id);
+  const position = useSiblings().position('trajectories', listedId);
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
   return (
@@ -121,7 +122,8 @@ const textLength = ({ left, right }: AlignedPair): number => (left?.text.length 
 
 /** The place of one of these two, if they come from a comparison of two runs. */
 function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
-  const place = useSiblings().placeOf('trajectories', left.id);
+  const siblings = useSiblings();
+  const place = siblings.placeOf('trajectories', siblings.listed('trajectories', left.id, right.id) ?? '');
   if (place?.view !== 'record') return undefined;
   const ids = [place.id, place.twin?.id];
   return ids.includes(left.id) && ids.includes(right.id) ? place : undefined;
@@ -131,7 +133,7 @@ function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'>
 function usePairDoors(place: ViewProps<'pair'>['place'], listed: Place<'record'> | undefined): readonly Binding[] {
   const { left, right } = place;
   const shell = useShell();
-  const stepping = useSiblingBindings('trajectories', listed && left.id, next => pairOfTwins(next) ?? next);
+  const stepping = useSiblingBindings('trajectories', listed?.id, next => pairOfTwins(next) ?? next);
   const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
   const openSide = ({ id, name }: typeof left) => {
     const own = listed?.id === id ? listed : listed && twinPlace(listed);

@@ -65,7 +65,9 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   // The head, and the grade of a regrading.
   const height = pane.height - (graded === undefined ? 1 : 2);
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
-  useNeighbours(id, reader.textLength, place.twin?.id);
+  const siblings = useSiblings();
+  const listedId = siblings.listed('trajectories', id, place.twin?.id) ?? id;
+  useNeighbours(id, reader.textLength, { listedId, twin: place.twin?.id });
   const twin = useTwinBinding(place);
   const promptDoor = usePromptDoor();
   const notes = useNotes().get(id);
@@ -78,11 +80,11 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     actions: actions(data ? [data] : []),
     pin: { kind: 'trajectory', id, label: place.label ?? id },
     siblings: 'trajectories',
-    siblingId: id,
+    siblingId: listedId,
   });
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
   const name = [task, ...twinWords(place)].map(each => sanitiseLine(each)).join(' ');
-  const head = { name, position: useSiblings().position('trajectories', id), width: pane.width, graded };
+  const head = { name, position: siblings.position('trajectories', listedId), width: pane.width, graded };
   return (
     <View
       freshness={live.freshness}

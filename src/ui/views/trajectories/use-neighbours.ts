@@ -11,13 +11,21 @@ const restMs = 120;
 /** If a trajectory has more characters, its neighbours are probably too large to prefetch. */
 const mostText = 8_000_000;
 
+interface NeighbourOptions {
+  /** Which of the trajectory and its twin is in the list. */
+  readonly listedId: string;
+  /** The trajectory of the same task in another run. */
+  readonly twin: string | undefined;
+  /** Prefetches the twins of the neighbours, too. */
+  readonly withTwins?: true;
+}
+
 /**
  * Marks a trajectory as read and prefetches its neighbours once it stays on screen.
  * @param length characters of its text; undefined until it has been read
- * @param twin the trajectory of the same task in another run
- * @param withTwins prefetches the twins of the neighbours, too
  */
-export function useNeighbours(id: string, length: number | undefined, twin?: string, withTwins = false): void {
+export function useNeighbours(id: string, length: number | undefined, options: NeighbourOptions): void {
+  const { listedId, twin, withTwins = false } = options;
   const workbench = useWorkbench();
   const siblings = useSiblings();
   const isRead = length !== undefined;
@@ -35,14 +43,14 @@ export function useNeighbours(id: string, length: number | undefined, twin?: str
       await workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: aheadKeptMs });
     };
     const fetchNext = async (by: 1 | -1): Promise<void> => {
-      const { place } = siblings.step('trajectories', id, by);
+      const { place } = siblings.step('trajectories', listedId, by);
       if (place?.view !== 'record') return;
       await fetch(place.id);
       if (withTwins && place.twin?.id !== undefined) await fetch(place.twin.id);
     };
     const fetchBoth = async (): Promise<void> => {
       if (twin !== undefined) await fetch(twin);
-      const isLast = siblings.step('trajectories', id, 1).place === undefined;
+      const isLast = siblings.step('trajectories', listedId, 1).place === undefined;
       if (isLast && !workbench.paused) await siblings.readMore('trajectories');
       await fetchNext(1);
       await fetchNext(-1);
@@ -52,5 +60,5 @@ export function useNeighbours(id: string, length: number | undefined, twin?: str
       isGone = true;
       clearTimeout(timer);
     };
-  }, [workbench, siblings, id, isSmall, twin, withTwins]);
+  }, [workbench, siblings, listedId, isSmall, twin, withTwins]);
 }
