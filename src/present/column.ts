@@ -84,6 +84,15 @@ export interface Column<Row> {
 /** The look of a state: of a status, or of an alarm. */
 export type StatusLook = StatusMeaning | 'alarm';
 
+/** A column without a special look; null counts as no value. */
+export const plainColumn = <Row>(
+  id: string,
+  title: string,
+  width: ColumnWidth,
+  value: (row: Row) => Cell | null,
+  options: Partial<Column<Row>> = {},
+): Column<Row> => ({ id, title, width, value: row => value(row) ?? undefined, ...options });
+
 /** A status column. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,

@@ -4,7 +4,7 @@
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import { compareTasks } from '../queries/compare.ts';
@@ -199,18 +199,14 @@ function isUnread(row: BasedRun): boolean {
 }
 
 export const baselineColumns: readonly Column<BasedRun>[] = [
-  {
-    id: 'difference',
-    title: 'VS BASE',
-    width: 8,
+  plainColumn('difference', 'VS BASE', 8, ({ from_baseline: from }) => (from?.isBaseline ? 0 : from?.difference), {
     align: 'right',
     ifAny: true,
     forPrograms: true,
     bestFirst: true,
-    value: ({ from_baseline: from }) => (from?.isBaseline ? 0 : from?.difference),
     text: differenceText,
     isUnread,
-  },
+  }),
   {
     ...intervalColumn<BasedRun>(row => row.from_baseline?.interval, {
       id: 'difference-interval',

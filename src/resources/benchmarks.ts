@@ -9,7 +9,7 @@ import type {
   Readiness,
 } from '../contract/benchmarks.ts';
 import { buildStatuses, statusMeaning } from '../contract/status.ts';
-import { type Column, idColumn, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
 import { evaluationCost, trainingCost } from '../present/start-cost.ts';
@@ -36,20 +36,10 @@ import { defineResource, type WholeFacts } from './define.ts';
 import type { Place } from './place.ts';
 
 const benchmarkColumns: readonly Column<Benchmark>[] = [
-  {
-    id: 'label',
-    title: 'BENCHMARK',
+  plainColumn('label', 'BENCHMARK', { min: 12, max: 60, grow: 3 }, row => row.label ?? row.bench_id, {
     field: 'label',
-    width: { min: 12, max: 60, grow: 3 },
-    value: row => row.label ?? row.bench_id,
-  },
-  {
-    id: 'family',
-    title: 'FAMILY',
-    field: 'family',
-    width: { min: 6, max: 16, grow: 1 },
-    value: row => row.family ?? undefined,
-  },
+  }),
+  plainColumn('family', 'FAMILY', { min: 6, max: 16, grow: 1 }, row => row.family, { field: 'family' }),
   {
     id: 'runs',
     title: 'RUNS',
@@ -62,14 +52,7 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
-  {
-    id: 'visibility',
-    title: 'VISIBILITY',
-    field: 'visibility',
-    width: 10,
-    wide: true,
-    value: row => row.visibility ?? 'private',
-  },
+  plainColumn('visibility', 'VISIBILITY', 10, row => row.visibility ?? 'private', { field: 'visibility', wide: true }),
   idColumn(row => row.bench_id),
 ];
 
@@ -289,19 +272,8 @@ const imageColumns: readonly Column<BenchmarkImage>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
   statusColumn(row => row.build_status, { known: buildStatuses }),
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
-  {
-    id: 'ref',
-    title: 'IMAGE',
-    width: { min: 10, max: 80, grow: 2 },
-    value: row => row.provider_ref ?? undefined,
-  },
-  {
-    id: 'failure',
-    title: 'FAILURE',
-    width: { min: 8, max: 80, grow: 1 },
-    cutAt: 'end',
-    value: row => row.failure_message ?? undefined,
-  },
+  plainColumn('ref', 'IMAGE', { min: 10, max: 80, grow: 2 }, row => row.provider_ref),
+  plainColumn('failure', 'FAILURE', { min: 8, max: 80, grow: 1 }, row => row.failure_message, { cutAt: 'end' }),
 ];
 
 function imageFacts(row: BenchmarkImage): readonly Fact[] {
@@ -328,24 +300,16 @@ export const images = defineResource<BenchmarkImage>({
 });
 
 const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
-  {
-    id: 'image',
-    title: 'RUNTIME',
+  plainColumn('image', 'RUNTIME', { min: 14, max: 50, grow: 2 }, row => row.image_ref ?? row.runtime_id, {
     field: 'image_ref',
-    width: { min: 14, max: 50, grow: 2 },
-    value: row => row.image_ref ?? row.runtime_id,
-  },
+  }),
   statusColumn(row => row.build_status, { field: 'build_status', known: buildStatuses }),
   { id: 'provider', title: 'PROVIDER', field: 'provider', width: 10, value: row => row.provider ?? undefined },
   timeColumn('created', 'CREATED', row => row.created_at, { field: 'created_at' }),
-  {
-    id: 'hash',
-    title: 'CONTENT',
+  plainColumn('hash', 'CONTENT', { min: 12, max: 64, grow: 1 }, row => row.content_hash, {
     field: 'content_hash',
-    width: { min: 12, max: 64, grow: 1 },
     wide: true,
-    value: row => row.content_hash ?? undefined,
-  },
+  }),
   idColumn(row => row.runtime_id),
 ];
 

@@ -3,7 +3,7 @@
 import { minOf } from '../base/many.ts';
 import { otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
 import {
   type ComparedRuns,
@@ -117,22 +117,15 @@ function lowestColumn(side: Side): Column<ComparedTask> {
 }
 
 export const comparisonColumns: readonly Column<ComparedTask>[] = [
-  {
-    id: 'task',
-    title: 'TASK',
-    width: { min: 12, max: 60, grow: 1 },
-    value: row => (row.task_id === unlistedTask ? '(not listed)' : row.task_id),
-  },
+  plainColumn('task', 'TASK', { min: 12, max: 60, grow: 1 }, row =>
+    row.task_id === unlistedTask ? '(not listed)' : row.task_id,
+  ),
   columnOf('base', 'BASE', row => row.base),
   columnOf('new', 'NEW', row => row.new),
-  {
-    id: 'difference',
-    title: 'DIFF',
-    width: 9,
+  plainColumn('difference', 'DIFF', 9, row => row.difference, {
     align: 'right',
-    value: row => row.difference,
     text: row => difference(row.difference),
-  },
+  }),
   columnOf(
     'n',
     'N',

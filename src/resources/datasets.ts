@@ -1,6 +1,6 @@
 /** Datasets: named collections of trajectories. */
 import type { Dataset } from '../contract/datasets.ts';
-import { type Column, idColumn } from '../present/column.ts';
+import { type Column, idColumn, plainColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
@@ -18,12 +18,9 @@ const datasetColumns: readonly Column<Dataset>[] = [
     // Trajectories and commands use this name. The title only describes the dataset.
     value: row => row.dataset_name ?? row.display_name ?? row.dataset_id,
   },
-  {
-    id: 'title',
-    title: 'TITLE',
-    width: { min: 12, max: 48, grow: 2 },
-    value: row => (row.display_name === row.dataset_name ? undefined : (row.display_name ?? undefined)),
-  },
+  plainColumn('title', 'TITLE', { min: 12, max: 48, grow: 2 }, row =>
+    row.display_name === row.dataset_name ? undefined : row.display_name,
+  ),
   { id: 'source', title: 'SOURCE', field: 'source', width: 11, wide: true, value: row => row.source ?? undefined },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   idColumn(row => row.dataset_id),

@@ -5,7 +5,7 @@ import type { Deployment } from '../contract/deployments.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
-import { type Column, idColumn, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, referenceFact, statusFact } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -40,39 +40,20 @@ import {
 import { pagesOf } from './pages.ts';
 
 const deploymentColumns: readonly Column<Deployment>[] = [
-  {
-    id: 'slug',
-    title: 'DEPLOYMENT',
+  plainColumn('slug', 'DEPLOYMENT', { min: 12, max: 40, grow: 2 }, row => row.model_slug ?? row.deployment_id, {
     field: 'model_slug',
-    width: { min: 12, max: 40, grow: 2 },
-    value: row => row.model_slug ?? row.deployment_id,
-  },
+  }),
   statusColumn(row => row.status, { field: 'status', known: knownDeploymentStatuses }),
-  {
-    id: 'active',
-    title: 'ACTIVE',
-    width: 6,
-    value: row => (row.is_active ? 'yes' : ''),
+  plainColumn('active', 'ACTIVE', 6, row => (row.is_active ? 'yes' : ''), {
     text: row => (row.is_active ? 'yes' : isUnreadable(row, 'is_active') ? '?' : ''),
-  },
+  }),
   { id: 'role', title: 'ROLE', field: 'role', width: 10, value: row => row.role ?? undefined },
-  {
-    id: 'step',
-    title: 'STEP',
-    field: 'checkpoint_step',
-    width: 5,
-    align: 'right',
-    value: row => row.checkpoint_step ?? undefined,
-  },
-  {
-    id: 'base',
-    title: 'BASE MODEL',
+  plainColumn('step', 'STEP', 5, row => row.checkpoint_step, { field: 'checkpoint_step', align: 'right' }),
+  plainColumn('base', 'BASE MODEL', { min: 10, max: 36, grow: 1 }, row => row.base_model_slug, {
     field: 'base_model_slug',
-    width: { min: 10, max: 36, grow: 1 },
     wide: true,
     cutAt: 'start',
-    value: row => row.base_model_slug ?? undefined,
-  },
+  }),
   timeColumn('updated', 'CHANGED', row => row.updated_at ?? row.created_at),
   { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
   idColumn(row => row.deployment_id),

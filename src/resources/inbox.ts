@@ -1,6 +1,6 @@
 /** Shows the events of the inbox in words and columns, on screen and on the command line. */
 import { statusWords } from '../contract/status.ts';
-import { type Column, idColumn, type StatusLook } from '../present/column.ts';
+import { type Column, idColumn, plainColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf } from '../present/times.ts';
 import { age, clockOrDay, duration } from '../text/time.ts';
@@ -129,33 +129,21 @@ export const inboxColumns = (
   markOf: (row: InboxEvent) => string,
   isNarrow = false,
 ): readonly Column<InboxEvent>[] => [
-  {
-    id: 'label',
-    title: 'WHAT',
-    width: { min: 12, max: 100, grow: 2 },
-    value: row => row.label,
+  plainColumn('label', 'WHAT', { min: 12, max: 100, grow: 2 }, row => row.label, {
     text: row => `${markOf(row)}${row.label}`,
-  },
-  {
-    id: 'event',
-    title: 'HAPPENED',
-    width: { min: 11, max: 24, grow: 0 },
+  }),
+  plainColumn('event', 'HAPPENED', { min: 11, max: 24, grow: 0 }, eventWord, {
     whole: true,
-    value: eventWord,
     text: row => happenedWords(row),
     look: lookOf,
-  },
-  {
-    id: 'time',
-    title: 'TIME',
-    width: isNarrow ? 7 : 10,
+  }),
+  plainColumn('time', 'TIME', isNarrow ? 7 : 10, row => row.at, {
     align: 'right',
     filtered: false,
     isTime: true,
-    value: row => row.at,
     text: row => (isNarrow ? agoOf(row.at) : timeWords(row)),
     exported: row => new Date(row.at).toISOString(),
-  },
+  }),
   {
     id: 'reason',
     title: 'REASON, NUMBERS',

@@ -1,7 +1,7 @@
 /** The models that the service can train and evaluate. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { SupportedModel } from '../contract/models.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { modelList } from '../queries/models.ts';
 import { asReceived, none } from '../text/numbers.ts';
@@ -9,13 +9,7 @@ import { defineResource } from './define.ts';
 
 /** The model column of other resources. A narrow column cuts the vendor, not the name. */
 export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
-  return {
-    id: 'model',
-    title: 'MODEL',
-    width: { min: 10, max: 36, grow: 2 },
-    value: row => slugOf(row) ?? undefined,
-    cutAt: 'start',
-  };
+  return plainColumn('model', 'MODEL', { min: 10, max: 36, grow: 2 }, slugOf, { cutAt: 'start' });
 }
 
 /**
@@ -54,12 +48,7 @@ function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cac
 
 export const modelColumns: readonly Column<SupportedModel>[] = [
   { id: 'slug', title: 'MODEL', width: { min: 24, max: 48, grow: 2 }, cutAt: 'start', value: row => row.model_slug },
-  {
-    id: 'name',
-    title: 'NAME',
-    width: { min: 10, max: 40, grow: 2 },
-    value: row => row.model_name ?? undefined,
-  },
+  plainColumn('name', 'NAME', { min: 10, max: 40, grow: 2 }, row => row.model_name),
   priceColumn('input', 'PRICE IN', 'input'),
   priceColumn('output', 'PRICE OUT', 'output'),
   { ...priceColumn('cached', 'PRICE CACHED', 'cached_input'), wide: true },

@@ -1,5 +1,5 @@
 /** Columns and facts of the outcomes of rollouts. */
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { type OutcomeClass, outcomeKinds } from '../present/outcome-classes.ts';
@@ -11,10 +11,7 @@ const countOf = ({ rows }: OutcomeClass): number => rows.length;
 export const classWords = ({ value }: Pick<OutcomeClass, 'value'>): string => value ?? 'none';
 
 export const outcomeColumns: readonly Column<OutcomeClass>[] = [
-  {
-    ...{ id: 'class', title: 'CLASS', width: { min: 12, max: 120, grow: 1 }, cutAt: 'end' },
-    value: classWords,
-  },
+  plainColumn('class', 'CLASS', { min: 12, max: 120, grow: 1 }, classWords, { cutAt: 'end' }),
   { id: 'by', title: 'BY', width: 13, value: ({ by }) => outcomeKinds[by] },
   numberColumn('count', 'COUNT', countOf, { text: String }),
   { ...numberColumn('share', 'SHARE', ({ share }: OutcomeClass) => share, { text: percent }), width: 6 },

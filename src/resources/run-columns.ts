@@ -2,7 +2,7 @@
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
-import { type Column, idColumn, type NameOf, namedColumn, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, type NameOf, namedColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
@@ -38,64 +38,31 @@ import { rowsInLists, withCertainty, withRead } from './run-certainty.ts';
 import { namedRun } from './run-places.ts';
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
-  {
-    id: 'name',
-    title: 'RUN',
-    width: { min: 13, max: 60, grow: 3 },
-    value: row => row.display_name ?? row.eval_run_id,
-  },
+  plainColumn('name', 'RUN', { min: 13, max: 60, grow: 3 }, row => row.display_name ?? row.eval_run_id),
   statusColumn(row => row.status, { known: evalRunStatuses }),
-  {
-    id: 'mean',
-    title: 'MEAN',
-    width: 7,
+  plainColumn('mean', 'MEAN', 7, listedMean, {
     align: 'right',
     bestFirst: true,
-    value: listedMean,
     text: meanOfRun,
     isUnread: lacksMean,
-  },
+  }),
   seenColumn(rememberedAt),
-  {
-    id: 'benchmark',
-    title: 'BENCHMARK',
-    width: { min: 10, max: 30, grow: 1 },
+  plainColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.bench_id, {
     wide: true,
     forPrograms: true,
-    value: row => row.bench_id ?? undefined,
-  },
+  }),
   // A narrow column keeps the step.
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
-  {
-    id: 'checkpoint',
-    title: 'CHECKPOINT',
-    width: { min: 12, max: 40, grow: 1 },
-    ...{ wide: true, decides: 7, forPrograms: true },
-    value: row => row.parent_checkpoint_id ?? undefined,
-  },
+  plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
+    wide: true,
+    decides: 7,
+    forPrograms: true,
+  }),
   timeColumn('created', 'STARTED', row => row.created_at),
   idColumn(row => row.eval_run_id),
-  {
-    id: 'step',
-    title: 'STEP',
-    width: 5,
-    align: 'right',
-    wide: true,
-    forPrograms: true,
-    value: row => row.step ?? undefined,
-  },
-  {
-    ...{ id: 'n', title: 'N', width: 5, align: 'right' },
-    ...{ wide: true, decides: 4, forPrograms: true, value: listedCount },
-  },
-  {
-    id: 'total',
-    title: 'TOTAL',
-    width: 5,
-    align: 'right',
-    ...{ wide: true, decides: 5, forPrograms: true },
-    value: listedTotal,
-  },
+  plainColumn('step', 'STEP', 5, row => row.step, { align: 'right', wide: true, forPrograms: true }),
+  plainColumn('n', 'N', 5, listedCount, { align: 'right', wide: true, decides: 4, forPrograms: true }),
+  plainColumn('total', 'TOTAL', 5, listedTotal, { align: 'right', wide: true, decides: 5, forPrograms: true }),
   { ...durationColumn(), decides: 6 },
 ];
 

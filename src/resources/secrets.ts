@@ -1,6 +1,6 @@
 /** Secrets: their metadata, never their values. */
 import type { Secret } from '../contract/secrets.ts';
-import { type Column, idColumn } from '../present/column.ts';
+import { type Column, idColumn, plainColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
@@ -10,31 +10,17 @@ import { type ActionTable, all, single } from './action.ts';
 import { defineResource } from './define.ts';
 
 const secretColumns: readonly Column<Secret>[] = [
-  {
-    id: 'name',
-    title: 'SECRET',
-    field: 'name',
-    width: { min: 12, max: 50, grow: 2 },
-    value: row => row.name ?? row.secret_id,
-  },
-  {
-    id: 'size',
-    title: 'SIZE',
+  plainColumn('name', 'SECRET', { min: 12, max: 50, grow: 2 }, row => row.name ?? row.secret_id, { field: 'name' }),
+  plainColumn('size', 'SIZE', 8, row => countOf(row.byte_length), {
     field: 'byte_length',
-    width: 8,
     align: 'right',
-    value: row => countOf(row.byte_length),
     text: row => bytes(countOf(row.byte_length)),
-  },
+  }),
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
-  {
-    id: 'description',
-    title: 'DESCRIPTION',
+  plainColumn('description', 'DESCRIPTION', { min: 10, max: 60, grow: 2 }, row => row.description, {
     field: 'description',
-    width: { min: 10, max: 60, grow: 2 },
     cutAt: 'end',
-    value: row => row.description ?? undefined,
-  },
+  }),
   idColumn(row => row.secret_id),
 ];
 

@@ -1,5 +1,5 @@
 /** The hits of a text search: their columns, their facts and a summary. */
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
 import { counted } from '../text/numbers.ts';
@@ -54,10 +54,7 @@ export const hitColumns: readonly Column<TextHit>[] = [
   { id: 'text', title: 'TEXT', width: { min: 24, max: 60, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
   ...offered.filter(isLength),
-  {
-    ...{ id: 'other-lines', title: 'OTHER', width: 5, align: 'right', wide: true },
-    value: row => row.other_lines,
-  },
+  plainColumn('other-lines', 'OTHER', 5, row => row.other_lines, { align: 'right', wide: true }),
   { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
   ...offered.filter(column => !isLength(column)),
 ];

@@ -4,7 +4,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/training.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
@@ -281,22 +281,14 @@ function deployableWord({ is_deployable }: Checkpoint): string | undefined {
 }
 
 export const checkpointColumns: readonly Column<Checkpoint>[] = [
-  {
-    id: 'step',
-    title: 'CHECKPOINT',
+  plainColumn('step', 'CHECKPOINT', { min: 11, max: 20, grow: 1 }, row => row.step_index, {
     whole: true,
-    width: { min: 11, max: 20, grow: 1 },
-    value: row => row.step_index ?? undefined,
     text: row => `step ${row.step_index ?? '?'}`,
-  },
+  }),
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 2 }, value: row => row.checkpoint_id },
-  {
-    id: 'deployable',
-    title: 'DEPLOY',
-    width: 6,
-    value: deployableWord,
+  plainColumn('deployable', 'DEPLOY', 6, deployableWord, {
     text: row => deployableWord(row) ?? (isUnreadable(row, 'is_deployable') ? '?' : ''),
-  },
+  }),
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];
 

@@ -3,7 +3,7 @@
 import { unreadableIn } from '../contract/lists.ts';
 import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { type Column, idColumn, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { endedBy, errorClass, finishOf } from '../present/outcome-classes.ts';
 import { secondsOf, tokensOf } from '../present/task-groups.ts';
@@ -16,13 +16,9 @@ import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 
 const trajectoryColumns: readonly Column<Trajectory>[] = [
-  {
-    id: 'task',
-    title: 'TASK',
+  plainColumn('task', 'TASK', { min: 12, max: 40, grow: 2 }, row => row.task_id ?? row.trajectory_id, {
     field: 'task_id',
-    width: { min: 12, max: 40, grow: 2 },
-    value: row => row.task_id ?? row.trajectory_id,
-  },
+  }),
   {
     id: 'reward',
     title: 'REWARD',
@@ -35,65 +31,36 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   },
   statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
   // The step of training.
-  {
-    ...{ id: 'step', title: 'STEP', width: 6, align: 'right', ifAny: true },
-    value: row => row.policy_step ?? undefined,
-  },
-  {
-    id: 'error',
-    title: 'ERROR',
-    field: 'error',
-    width: { min: 6, max: 60, grow: 2 },
-    cutAt: 'end',
-    value: row => row.error ?? undefined,
-  },
-  {
-    id: 'steps',
-    title: 'STEPS',
-    field: 'num_steps',
-    width: 6,
+  plainColumn('step', 'STEP', 6, row => row.policy_step, { align: 'right', ifAny: true }),
+  plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, { field: 'error', cutAt: 'end' }),
+  plainColumn('steps', 'STEPS', 6, row => countOf(row.num_steps), { field: 'num_steps', align: 'right' }),
+  plainColumn('ended', 'ENDED BY', { min: 8, max: 20, grow: 1 }, endedBy, { wide: true }),
+  plainColumn('finish', 'FINISH', { min: 6, max: 14, grow: 0 }, finishOf, { wide: true, ifAny: true }),
+  plainColumn('tokens', 'TOKENS', 6, tokensOf, {
     align: 'right',
-    value: row => countOf(row.num_steps),
-  },
-  {
-    ...{ id: 'ended', title: 'ENDED BY', width: { min: 8, max: 20, grow: 1 }, wide: true },
-    value: endedBy,
-  },
-  {
-    ...{ id: 'finish', title: 'FINISH', width: { min: 6, max: 14, grow: 0 }, wide: true, ifAny: true },
-    value: finishOf,
-  },
-  {
-    ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', wide: true, ifAny: true },
-    value: tokensOf,
+    wide: true,
+    ifAny: true,
     text: row => (tokensOf(row) === undefined ? '' : count(tokensOf(row))),
-  },
-  {
-    ...{ id: 'seconds', title: 'SECONDS', width: 7, align: 'right', wide: true, ifAny: true },
-    value: secondsOf,
+  }),
+  plainColumn('seconds', 'SECONDS', 7, secondsOf, {
+    align: 'right',
+    wide: true,
+    ifAny: true,
     text: row => (secondsOf(row) === undefined ? '' : reward(secondsOf(row))),
-  },
+  }),
   {
     ...{ id: 'class', title: 'ERROR CLASS', width: { min: 12, max: 60, grow: 1 }, hidden: true, cutAt: 'end' },
     value: row => (row.error ? errorClass(row.error) : undefined),
   },
-  {
-    id: 'model',
-    title: 'MODEL',
+  plainColumn('model', 'MODEL', { min: 10, max: 36, grow: 1 }, row => row.model_id, {
     field: 'model_id',
-    width: { min: 10, max: 36, grow: 1 },
     cutAt: 'start',
     wide: true,
-    value: row => row.model_id ?? undefined,
-  },
-  {
-    id: 'dataset',
-    title: 'DATASET',
+  }),
+  plainColumn('dataset', 'DATASET', { min: 8, max: 24, grow: 1 }, row => row.dataset_name, {
     field: 'dataset_name',
-    width: { min: 8, max: 24, grow: 1 },
     wide: true,
-    value: row => row.dataset_name ?? undefined,
-  },
+  }),
   timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
   idColumn(row => row.trajectory_id),
 ];

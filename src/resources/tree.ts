@@ -7,7 +7,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
-import { type Column, cellText, idColumn, statusColumn } from '../present/column.ts';
+import { type Column, cellText, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { timeColumn } from '../present/times.ts';
@@ -316,29 +316,20 @@ const heldOutColumn = (
 /** @param mark the prefix of the name, which shows whether the row is folded */
 export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
   return [
-    {
-      id: 'name',
-      title: 'LINEAGE',
-      width: { min: 18, max: 80, grow: 4 },
-      value: row => row.name,
+    plainColumn('name', 'LINEAGE', { min: 18, max: 80, grow: 4 }, row => row.name, {
       text: row => `${indentOf(row)}${mark(row)}${row.name}`,
       exported: row => `${indentOf(row)}${row.name}`,
-    },
+    }),
     heldOutColumn('held-out', 'HELD-OUT', 'held_out'),
     heldOutColumn('best', 'BEST', 'best_held_out'),
-    {
-      ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true, bestFirst: true },
-      value: row => row.meanValue,
+    plainColumn('mean', 'MEAN', 7, row => row.meanValue, {
+      align: 'right',
+      ifAny: true,
+      bestFirst: true,
       text: row => row.mean ?? '',
-    },
+    }),
     statusColumn(row => row.status),
-    {
-      id: 'kind',
-      title: 'KIND',
-      width: 6,
-      value: row => treeKinds[row.kind].word,
-      text: row => treeKinds[row.kind].short,
-    },
+    plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),
     { id: 'about', title: 'ABOUT', width: { min: 16, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },
     timeColumn('created', 'STARTED', row => row.created),
     idColumn(row => row.id),

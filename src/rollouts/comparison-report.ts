@@ -6,7 +6,7 @@ import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { type Alignment, align, messagesOf } from '../present/alignment.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, plainColumn } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
@@ -168,10 +168,7 @@ async function* changes(
 function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<ReportBlock> {
   const flips = tasks.map(task => flipOf(task, passAt));
   const [lost, gained] = (['lost', 'gained'] as const).map(flip => flips.filter(each => each === flip).length);
-  const flip: Column<ComparedTask> = {
-    ...{ id: 'flip', title: 'FLIP', width: 6, ifAny: true },
-    value: task => flipOf(task, passAt),
-  };
+  const flip: Column<ComparedTask> = plainColumn('flip', 'FLIP', 6, task => flipOf(task, passAt), { ifAny: true });
   yield { kind: 'heading', text: 'Tasks, flips first' };
   const passes = `A task passes if more than half of its rollouts have a reward of at least ${reward(passAt)}`;
   yield { kind: 'words', text: `${passes}: ${lost} lost, ${gained} gained.` };
