@@ -64,7 +64,7 @@ export interface Finding {
   readonly words: string;
   /** The rollouts that support the finding, at most the first 100. */
   readonly evidence: readonly Evidence[];
-  /** How many rollouts support the finding. */
+  /** The number of rollouts that support the finding. */
   readonly of: number;
 }
 

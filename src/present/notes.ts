@@ -21,7 +21,7 @@ export function flagsOf(notes: readonly NoteWords[] = []): string {
 
 const textsOf = (notes: readonly NoteWords[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
 
-/** Columns for a list whose rows may have notes. */
+/** The columns for notes on the rows of a list. */
 export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {
   return [
     {

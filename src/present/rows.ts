@@ -49,7 +49,7 @@ interface Searchable<Row> {
   readonly textAt: (place: number) => string;
 }
 
-/** How far a row is searched for from its former index: a bit more than a page. */
+/** The maximum distance from its former index at which a row is looked for; a bit more than a page. */
 const shift = 250;
 
 /** The search texts of the rows of one table. The text of a row that stays is prepared once. */

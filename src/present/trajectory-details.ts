@@ -87,7 +87,7 @@ function repeats({ policy_step, rollout }: Trajectory, name: string, value: unkn
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }
 
-/** How the model of a trajectory was found, without what other facts show. */
+/** Describes how the model of a trajectory was found, except details in other facts. */
 function associationOf({ model_association_metadata: metadata, ...shown }: Trajectory): unknown {
   if (!isRecord(metadata)) return metadata;
   const known = new Set<unknown>([shown.eval_run_id, shown.training_run_id]);

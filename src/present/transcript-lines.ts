@@ -23,7 +23,7 @@ export interface TranscriptLine {
   /** Its position in the transcript. */
   readonly place: number;
   readonly step: number;
-  /** The style, if it differs from that of the kind. */
+  /** The style, if it differs from the style of the kind. */
   readonly paint?: Paint | undefined;
   /** The same text with styles. */
   readonly drawn?: string | undefined;
@@ -103,7 +103,7 @@ function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar 
   return indent + (kind === 'reasoning' ? `${bar} ` : indent);
 }
 
-/** How many numbers the bounds of a line have. */
+/** The number of values per line in the array of bounds. */
 const perLine = 3;
 /** The indentation or the bullet of a line, as wide as its hanging indent. */
 const hanging = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) +)?/;

@@ -30,7 +30,7 @@ export interface Removed {
 }
 
 interface Removal<Input, Result> {
-  /** The resource that a success deletes; undefined if the response says that it was kept. */
+  /** The resource that a success deletes; undefined if the response reports that it was kept. */
   resource(input: Input, answer?: Result): Removed | undefined;
   /** Reads the resource again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
@@ -48,8 +48,8 @@ export interface ActionEffects<Input, Result> {
   readonly keyed?: string;
   starts?(result: Result, input: Input): Observation;
   /**
-   * Set if the action deletes something. After a 404 the resource is read again: if it is gone, it counts as deleted,
-   * without a response.
+   * Set if the action deletes a resource. After a 404, the resource is read again. If that also fails with 404, it
+   * counts as deleted, without a response.
    */
   readonly removes?: Removal<Input, Result>;
 }
@@ -124,9 +124,9 @@ const isNotFound = (error: unknown): error is ServiceError =>
 
 /**
  * Runs an action for one input. A 404 to a deletion may concern the path, or come from a gateway: only a second read
- * tells whether the resource is gone. If it is still there, tries the path of the other generation once.
+ * shows whether the resource exists. If it does, tries the path of the other generation once.
  *
- * @returns the answer; undefined if the resource was gone
+ * @returns the answer; undefined if the resource no longer exists
  * @throws ServiceError
  */
 async function sendOne<Input, Result>(
@@ -137,7 +137,7 @@ async function sendOne<Input, Result>(
 ): Promise<Result | undefined> {
   const { removes } = send;
   const { signal } = options;
-  /** The result of the second read: an answer, undefined if the resource is gone, or a note that it still exists. */
+  /** The result of the second read: an answer, undefined if the resource no longer exists, or a note that it does. */
   const readAgain = async (error: unknown): Promise<Result | ServiceError | undefined> => {
     if (!removes || !isNotFound(error)) throw error;
     const name = removes.resource(input)?.id ?? 'it';
@@ -171,7 +171,7 @@ const lacksPath = (error: unknown): boolean =>
 
 /** The error for a 404 to the deletion of a resource that can still be read. */
 function stillThere(name: string, record: unknown, refusal: ServiceError): ServiceError {
-  // The message says that the service does not delete such resources.
+  // The message already explains that the service does not delete these resources.
   if (refusal instanceof CapabilityMissingError) return refusal;
   const { words, operation, noSuchPath } = refusal;
   const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;

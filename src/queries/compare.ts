@@ -39,11 +39,11 @@ export interface ComparedTask {
 
 const noRollouts: Rollouts = { listed: [], unlisted: 0 };
 
-/** How many rollouts of a task have no reward. */
+/** The number of rollouts of a task without a reward. */
 export const withoutReward = (rollouts: Rollouts): number =>
   rollouts.listed.length - ratedRewards(rollouts).length + rollouts.unlisted;
 
-/** The rollout to look at first: the one with the lowest reward, or one without a reward. */
+/** The rollout to look at first: the one with the lowest reward, or else any. */
 export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
   const openable = listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
   const [first, ...others] = openable.filter(each => each.reward !== undefined);
@@ -51,15 +51,15 @@ export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undef
   return others.reduce((least, each) => (Number(each.reward) < Number(least.reward) ? each : least), first);
 }
 
-/** The rollout with the highest reward, or one without a reward. */
+/** The rollout with the highest reward, or else any. */
 function highest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
   const openable = listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
   return openable.toSorted((one, other) => (other.reward ?? -Infinity) - (one.reward ?? -Infinity))[0];
 }
 
 /**
- * The run that did worse on a task, by its mean or, if that is the same or unknown, by its rollouts without a reward;
- * the new run if neither did.
+ * The worse run on a task, by the means or, if these are equal or unknown, by the rollouts without a reward; the new
+ * run if both are equal.
  */
 export function lostBy({ difference, rollouts }: ComparedTask): Side {
   if (difference) return difference > 0 ? 'base' : 'new';

@@ -13,7 +13,7 @@ import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/
 
 /** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
-/** After this many 404s that may concern the path, no more requests are sent until those in flight are answered. */
+/** After this many 404s that may concern the path, no more requests are sent until the ones in flight are answered. */
 const fewRefused = 3;
 
 interface OfBenchmark {
@@ -206,7 +206,7 @@ function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
   return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: ${restKey} tries again`;
 }
 
-/** The benchmarks of the next page of their list, and how many of them could not be read. */
+/** The benchmarks of the next page of their list, and the number of unreadable ones. */
 async function nextBenchmarks(
   { service, signal, memory, progressed }: PageContext<OfBenchmark>,
   mayHave: (benchmark: Benchmark) => boolean,

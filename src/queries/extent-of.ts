@@ -23,7 +23,7 @@ export interface RunExtent {
   /** The number of rollouts in the list of rewards, including unreadable ones. */
   readonly listed?: number | undefined;
   /**
-   * How many listed rollouts have a reward but no readable task, or are unreadable. Rollouts known to have no reward
+   * The number of listed rollouts that are unreadable, or have a reward but no readable task. Rollouts without a reward
    * count as missing instead.
    */
   readonly nameless?: number | undefined;
@@ -39,7 +39,7 @@ export interface RunExtent {
   readonly isPartOpen?: boolean | undefined;
   /** Why its status or total could not be read. */
   readonly unread?: Error | undefined;
-  /** Whether its tasks are known to be those of the held-out curve by which its checkpoint may have been chosen. */
+  /** Whether its tasks are known to equal those of the held-out curve by which its checkpoint may have been chosen. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
 

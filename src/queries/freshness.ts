@@ -50,7 +50,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
     return { kind: 'failing', at: dataAt, retryAt: intervalMs === undefined ? undefined : failedAt + intervalMs };
   }
   if (dataAt === undefined) return { kind: 'loading' };
-  // The next attempt will fail as well if the host is still failing.
+  // The next attempt will also fail if the host is still failing.
   if (intervalMs !== undefined && gate.kind === 'open' && gate.failing) {
     return { kind: 'failing', at: dataAt, retryAt: isRestored ? undefined : dataAt + intervalMs };
   }

@@ -182,7 +182,7 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
 /** Whether a round of the curve is incomplete. */
 export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
-/** How long after the end of a run its last round may still appear and its means may still change, in milliseconds. */
+/** The time after the end of a run in which its last round may appear and its means may change, in milliseconds. */
 export const settlesWithinMs = 60 * 60_000;
 
 /** Whether the round of the last of the `done` steps is listed, with a mean unless all its rollouts failed. */
@@ -250,7 +250,7 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** How many of the newest means are kept, for alarms. */
+/** The number of newest means to keep for alarms. */
 const mostRecent = 20;
 
 /** Longer curves are thinned out: no line on screen has room for more. */
@@ -325,7 +325,7 @@ export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): rea
     .map(({ step }) => step)
     .sort((left, right) => left - right);
 
-/** A mean that is higher than that of the best checkpoint, and why it is not the best. */
+/** A mean above the best checkpoint's, and the reason why it is not the best. */
 export interface Better extends HeldOutMean {
   readonly why: 'before training' | 'no checkpoint' | 'incomplete' | 'lost samples';
 }

@@ -21,15 +21,15 @@ export interface LiveQuery<Data> {
   readonly activity: (data: Data | undefined) => Activity;
   /** The shortest poll interval in milliseconds, for large data. */
   readonly leastMs?: (data: Data | undefined) => number;
-  /** How long settled data stays fresh when a view opens, in milliseconds; a second by default. */
+  /** The time for which settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation in the data. Every answer is reported, whichever part of the program sent the query. */
+  /** The observation in the data. Every answer is reported, regardless of which part of the program sent the query. */
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations in the rows, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
-  /** The resource that the data belongs to: if the query reports it as gone, it is deleted. */
+  /** The owner of the data. A 404 means that the owner is deleted. */
   readonly about?: Subject | undefined;
-  /** The resource whose held-out rewards the query reads. If the service does not offer the query, it has none. */
+  /** The owner of the held-out rewards in the data. If the service does not offer the query, it has none. */
   readonly measures?: Subject | undefined;
 }
 
@@ -46,7 +46,7 @@ export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data
   return Array.isArray(answer) && !areReadAlike(previous as object, answer) ? answer : previous;
 }
 
-/** A query in the cache, whatever its data. */
+/** A query in the cache with data of any type. */
 type SentQuery = Pick<Query, 'queryHash'> & {
   readonly state: Pick<Query['state'], 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>;
 };
@@ -57,13 +57,13 @@ export const usualStaleMs = 1_000;
 /** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
-/** For queries that were settling when last sent: the answer then, and how many reads had not changed it. */
+/** For queries that were settling at the last read: the answer, and the number of reads that had not changed it. */
 const settling = new WeakMap<
   SentQuery,
   { readonly data: unknown; readonly answers: number; readonly unchanged: number }
 >();
 
-/** How many reads in a row left settling data unchanged. */
+/** The number of consecutive reads that left settling data unchanged. */
 function unchangedReads(sent: SentQuery): number {
   const { data, dataUpdateCount: answers } = sent.state;
   const known = settling.get(sent);

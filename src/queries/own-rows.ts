@@ -30,7 +30,7 @@ export interface KnownOwner {
 export interface OwnRows {
   /** The rows that belong or may belong to the run or dataset, in order. */
   readonly own: Trajectory[];
-  /** How many rows belong to another run or dataset. */
+  /** The number of rows of another run or dataset. */
   readonly others: number;
   /** Rows of `own` that may not belong to it. */
   readonly unsure: readonly Trajectory[];

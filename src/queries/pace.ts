@@ -32,7 +32,7 @@ interface Interval {
   readonly steps: number;
 }
 
-/** The rate covers the last two minutes, or the last ten steps if those took longer. */
+/** The rate covers the last two minutes, or the last ten steps if these took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
 /** An interval of more than this many medians counts as an outage, and a pause as a silence. */
@@ -55,8 +55,9 @@ const isWhole = ({ at, since = Number.NEGATIVE_INFINITY }: ProgressPoint, { ms, 
   steps >= windowSteps || at - since <= ms;
 
 /**
- * The intervals of the window, newest first. A count whose last step was not observed begins no interval: its steps
- * belong to the interval before. An interval in which the run was reset to a checkpoint is left out.
+ * The intervals of the window, newest first. If the last step of a count was not observed, the count begins no
+ * interval, and its steps belong to the previous interval. Leaves out intervals in which the run was reset to a
+ * checkpoint.
  */
 function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   const intervals: Interval[] = [];
@@ -130,14 +131,14 @@ export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
   return Math.max(0, observed, checkpoint ? (at - checkpoint.at) / (checkpoint.stepsSince + 1) : 0);
 }
 
-/** How long a run has made no step. */
+/** The time since the last step of a run. */
 export interface Silence {
   readonly forMs: number;
   /** The last step was not observed, and no checkpoint tells its time. */
   readonly atLeast: boolean;
 }
 
-/** Estimates how long a run has made no step. Unobserved steps after a checkpoint count with their usual time. */
+/** Estimates the time since the last step of a run. Unobserved steps after a checkpoint count with their usual time. */
 export function silenceAt(pace: Pace, at: number): Silence {
   const { checkpoint, stepMs = 0, isSeen } = pace;
   const forMs = checkpoint ? at - checkpoint.at - checkpoint.stepsSince * stepMs : 0;
@@ -158,7 +159,7 @@ export interface RunSituation {
 
 /** Whether a run is queued, silent or moving. All times are in milliseconds. */
 export type Standing =
-  /** How long it has waited; undefined if it has finished steps, because it then began to wait at an unknown time. */
+  /** The time in the queue; undefined after the first step, because the run then began to wait at an unknown time. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
   /** `checkpointMs` is the age of the last checkpoint, if the last step was not observed. */
   | (Silence & { readonly kind: 'silent'; readonly checkpointMs?: number | undefined })

@@ -10,7 +10,7 @@ import { maxRetryAfterMs } from '../base/retry-waits.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { ServiceError } from '../service/errors.ts';
 
-/** How much attention a query gets from the user. Hidden queries are not polled. */
+/** The user's attention to a query. Hidden queries are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
@@ -79,7 +79,7 @@ export interface PollSituation {
   readonly intervals?: PollIntervals;
   /** The shortest interval for an answer of this size. */
   readonly leastMs?: number | undefined;
-  /** For settling data: how many reads in a row changed nothing. */
+  /** For settling data: the number of consecutive reads without a change. */
   readonly unchanged?: number | undefined;
 }
 

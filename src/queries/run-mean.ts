@@ -227,7 +227,7 @@ export function isSameMean(one: Partial<RecordedMean>, other: Partial<RecordedMe
   return apart <= rounding * (high - low) && graded === (other.graded ?? graded);
 }
 
-/** Whether the certainty is that of the rewards with this mean. A run may be graded again after its end. */
+/** Whether the certainty belongs to the rewards with this mean. A run may be graded again after its end. */
 function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mean, graded }: RecordedMean): boolean {
   const isMean = (known: number | undefined): boolean =>
     known !== undefined && Math.abs(known - (mean ?? known)) <= rounding * (high - low);
@@ -235,7 +235,7 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
   return isCount && (mean === undefined || [...means, recorded?.mean].some(isMean));
 }
 
-/** Whether the certainty is final and that of the rewards with this mean. */
+/** Whether the certainty is final and belongs to the rewards with this mean. */
 export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
   certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
 

@@ -89,7 +89,7 @@ export function rewardsByTask(
 export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
-/** How many trajectories of a list had several rewards. */
+/** The number of trajectories in a list with several rewards. */
 const contradicted = new WeakMap<object, number>();
 
 /** The note on trajectories with several rewards; empty if there are none. */

@@ -203,7 +203,7 @@ function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExten
   if (statusMeaning(status ?? '') === 'success') learnt.total = total ?? learnt.total;
 }
 
-/** Reads a page of the list of trajectories, and decides which of its rows belong to the requested run or dataset. */
+/** Reads a page of the list of trajectories, and keeps the rows of the requested run or dataset. */
 async function readFiltered(filter: TrajectoryFilter, context: PageContext, learnt: Learnt) {
   const { service, query, signal, memory } = context;
   const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });

@@ -127,7 +127,7 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
-/** A slug that loses its deployment, or whose deployment loses its origin. */
+/** A slug that loses its deployment, or a deployment that loses its origin. */
 export interface Outage {
   /** The slug, which the user types to confirm; the name of the row if the slug is unknown. */
   readonly slug: string;

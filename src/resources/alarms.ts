@@ -150,7 +150,7 @@ interface Failed {
   readonly failed: number;
   readonly ended: number;
   readonly isAll: boolean;
-  /** More may have failed: rollouts whose rewards may still come. */
+  /** Rollouts without a reward yet, which may also have failed. */
   readonly isLeast?: boolean | undefined;
   /** The number of failed rollouts that the service does not list. */
   readonly lost?: number | undefined;

@@ -21,7 +21,7 @@ import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
-  /** How much data was read, and how many reads failed, in words. */
+  /** Describes the data that was read, and the number of failed reads. */
   readonly read: string;
   readonly unread: readonly Unread[];
 }

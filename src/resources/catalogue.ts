@@ -26,7 +26,7 @@ export function resourceAt({ resource: name }: Place<'list' | 'record'>): Resour
   return resource;
 }
 
-/** The resource whose ids match this one. */
+/** The resource with this form of ids. */
 export function resourceOfId(id: string): Resource | undefined {
   return resources.find(({ idPattern }) => idPattern?.test(id));
 }
@@ -35,7 +35,7 @@ export function resourceOfKind(kind: string): Resource | undefined {
   return resources.find(resource => resource.kind === kind);
 }
 
-/** The kinds whose statuses are tracked. */
+/** The kinds with tracked statuses. */
 export const kinds: Kinds = new Map(
   resources.flatMap(({ kind, watch }) => (kind === undefined || !watch ? [] : [[kind, watch]])),
 );
@@ -51,7 +51,7 @@ export function sentBy(command: string): Sending | undefined {
   return action?.change ?? action?.sends;
 }
 
-/** The resources whose rows a command changes. */
+/** The resources that a command changes. */
 export const changedBy = (command: string): readonly Resource[] =>
   resources.filter(resource => actionOf(resource, command)?.change);
 

@@ -10,14 +10,14 @@ import { meanOfTotal } from './measured-run.ts';
 import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
-/** What happened: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
+/** A word for an event: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
 function eventWord(event: InboxEvent): string {
   const sort = sortOf(event);
   const { status } = event.detail;
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
 }
 
-/** What happened, with the duration of a stall. A stall in the inbox is not over. */
+/** A word for an event, with the duration of a stall. A stall in the inbox is not over. */
 export function happenedWords(event: InboxEvent, now = Date.now()): string {
   const { since, atLeast } = event.detail;
   return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}${atLeast ? '+' : ''}`;

@@ -1,4 +1,4 @@
-/** Deployments in production: those that a new one replaces, and those that depend on a training run. */
+/** Deployments in production: which of them a new deployment replaces, and which depend on a training run. */
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
@@ -180,7 +180,7 @@ export async function withRunsInProduction(
   return found;
 }
 
-/** Finds the deployments that serve a checkpoint of the run, and describes those that may. @throws AbortError */
+/** Finds the deployments that serve a checkpoint of the run, and describes possible ones. @throws AbortError */
 async function servingOf(
   run: TrainingRun,
   serving: readonly Deployment[],

@@ -74,7 +74,7 @@ export async function withProduction<Row extends object, Each extends Pick<Asked
  * production.
  *
  * @param read reads a record without the cache
- * @throws what `read` throws once the user interrupts
+ * @throws the error of `read` after the user interrupts
  */
 export async function recheck<Row extends object>(
   asked: readonly Asked<Row>[],

@@ -43,7 +43,7 @@ export function searchedWords(state: TextSearchState): string {
     .join(' · ');
 }
 
-/** The columns of trajectories: those that help to judge a match precede those about its place. */
+/** The columns of trajectories. Columns that help to judge a match precede columns about its place. */
 const [task, rewardColumn, ...others] = trajectories.columns;
 const offered = others.map((column): Column<TextHit> => ({ ...column, wide: true }));
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);

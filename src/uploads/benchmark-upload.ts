@@ -41,7 +41,7 @@ export interface UploadState extends JobState {
   /** Bytes sent in all files. */
   readonly sent: number;
   readonly sentFiles: number;
-  /** When sending began, and how many bytes had been sent before; for the rate. */
+  /** When sending began, and the number of bytes sent before; for the rate. */
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** Notes for the user about a resumed upload, as sentences. */
   readonly notes: readonly string[];
@@ -52,7 +52,7 @@ export interface UploadState extends JobState {
   readonly error: Error | undefined;
 }
 
-/** Maximum files per request. The newest service accepts 64, others more. A service that accepts fewer says so. */
+/** Maximum files per request. The newest service accepts 64, others more. A service with a lower limit reports it. */
 const defaultBatchSize = 64;
 /** Maximum reads of the folder before the upload reports that it keeps changing. */
 const mostRounds = 5;

@@ -14,7 +14,7 @@ export interface ForeignRecord {
   readonly trajectories: readonly Record<string, unknown>[];
   /** Names of the fields that were left out. */
   readonly leftOut: readonly string[];
-  /** How many rewards are not numbers, and are kept in the metadata instead. */
+  /** The number of rewards that are not numbers; they are kept in the metadata. */
   readonly unreadRewards?: number;
   /** A note about the whole record, as a sentence. */
   readonly note?: string | undefined;

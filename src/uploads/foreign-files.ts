@@ -21,7 +21,7 @@ export type FileTrajectory = { readonly place: string } & (
   | { readonly error: string }
 );
 
-/** How a file was read: counts by format, and what was left out. */
+/** The statistics of a read file: counts by format, and the names of fields that were left out. */
 export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
@@ -36,12 +36,12 @@ export class Reading {
     if (note !== undefined) this.#recordNotes.add(note);
   }
 
-  /** @param count how many numbers are NaN or infinite, and are missing from the trajectories */
+  /** @param count the number of values that are NaN or infinite, and are missing from the trajectories */
   addNotFinite(count: number): void {
     this.#notFinite += count;
   }
 
-  /** How many rewards are not numbers, and are kept only in the metadata. */
+  /** The number of rewards that are not numbers; they are kept only in the metadata. */
   get unreadRewards(): number {
     return this.#unreadRewards;
   }

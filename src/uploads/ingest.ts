@@ -47,7 +47,7 @@ export class IngestedDifferently extends Error {
   }
 }
 
-/** The service no longer knows the id, so the files sent for it are gone. */
+/** The service no longer knows the id, so the uploaded files are lost. */
 export class ForgottenUpload extends Error {
   override readonly name = 'ForgottenUpload';
 

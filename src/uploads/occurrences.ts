@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 
 export interface Occurrence {
-  /** Hash of the content, whatever the order of its fields. */
+  /** The hash of the content; independent of the order of fields. */
   readonly hash: string;
   /** Numbers the equal trajectories of the file, from 1. */
   readonly number: number;

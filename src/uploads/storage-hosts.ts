@@ -1,4 +1,4 @@
-/** The hosts where a service stores uploads. The user is told about each when the first file goes there. */
+/** The hosts where a service stores uploads. benchtop names each of them when the first file goes there. */
 import type { RememberedStore } from '../store/store.ts';
 
 const setting = 'storageHosts';

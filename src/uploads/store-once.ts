@@ -28,10 +28,10 @@ function itemsOf(
 }
 
 /**
- * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if a trajectory was sent into the
- * dataset before, or if the request cannot be recorded. A second call with the same input sends it anyway.
+ * The action of `storeTrajectories` with a record. Refuses the request if a trajectory was sent to the dataset before,
+ * or if the request cannot be recorded. A second call with the same input sends it anyway.
  *
- * @param again how the user repeats it, in words: `press enter again`
+ * @param again tells the user how to repeat it, e.g. `press enter again`
  */
 export function storeOnce(records: TrajectoryRecords, again: string): Action<StoredTrajectories, StoreOutcome> {
   let refused: StoredTrajectories | undefined;

@@ -47,7 +47,7 @@ export function reasonWords({ message, code, context }: Reason): string {
   return clean`${message ?? code ?? ''}${named}${context ? `  ${safeJson(context)}` : ''}`;
 }
 
-/** `lines 1 to 2: the service says: 1 of 2 stored`. */
+/** E.g. `lines 1 to 2: the service says: 1 of 2 stored`. */
 export function reportWords({
   kind,
   lines: [first, last],
@@ -65,7 +65,7 @@ export function reportWords({
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
-/** How many items were sent before, but only for another agent or with another key. */
+/** The number of items that were sent before, but only for another agent or with another key. */
 export type OtherCounts = Readonly<Partial<Record<Other, number>>>;
 
 export const totalOf = (others: OtherCounts): number => Object.values(others).reduce((total, each) => total + each, 0);
@@ -86,10 +86,10 @@ export const otherWarnings = (others: OtherCounts): string[] =>
   Object.entries(others).map(([how, count]) => `${count} sent before ${how}, ${maybe[how as Other]}.`);
 
 /**
- * `1 stored`, `2 skipped`…
+ * E.g. `1 stored`, `2 skipped`…
  *
- * @param before how many more an earlier run sent
- * @param others how many more were sent for another agent or with another key
+ * @param before the number of additional items that an earlier run sent
+ * @param others the numbers of additional items that were sent for another agent or with another key
  */
 export function countWords(
   { stored, skipped, failed, unknown }: UploadCounts,
@@ -110,7 +110,7 @@ export interface SentBefore {
   /** When the first and the last of them were sent; epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-  /** How many of them were sent only for another agent or with another key. */
+  /** The number of them that were sent only for another agent or with another key. */
   readonly others: OtherCounts;
 }
 
@@ -178,8 +178,8 @@ export function lost(sent: readonly NamedItem[], message: string): RequestOutcom
 }
 
 /**
- * The outcome of items from an earlier request that is still unknown. If the service counted items of the request as
- * stored or skipped, at least that many of these are, minus those no longer in the file.
+ * The items of an earlier request with a still unknown outcome. If the service counted items of the request as stored
+ * or skipped, at least that many of these are, minus items that are no longer in the file.
  */
 export function held(
   sent: readonly NamedItem[],

@@ -33,7 +33,7 @@ export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState)
   return { counts: { ...counts, ...sent }, before, others };
 }
 
-/** `1 stored`, `2 skipped`… of this run, and how many items were sent before. */
+/** The counts of this run, e.g. `1 stored`, `2 skipped`…, and the number of items that were sent before. */
 export function runWords(state: TrajectoryUploadState): string[] {
   const { counts, before, others } = countsOfRun(state);
   return countWords(counts, before, others);

@@ -19,7 +19,7 @@ export class UploadResults {
     return this.#sorted;
   }
 
-  /** Whether the service reported a failure other than those of the failed trajectories. */
+  /** Whether the service reported a failure besides the failed trajectories. */
   get hasOtherFailure(): boolean {
     return (
       this.reports.some(({ kind }) => kind !== 'summary') ||
@@ -36,7 +36,7 @@ export class UploadResults {
     });
   }
 
-  /** Adds a report. Merges it with the previous one if both say the same about consecutive lines. */
+  /** Adds a report. Merges it with the previous one if both differ only in their lines, which are consecutive. */
   report(report: BatchReport): void {
     const last = this.reports.at(-1);
     const isSame = last !== undefined && isDeepStrictEqual({ ...report, lines: last.lines }, last);

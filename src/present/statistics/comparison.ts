@@ -52,7 +52,7 @@ export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
   readonly verdict: Verdict;
   /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
-  /** The indices of the tasks in both ended runs that have a reward in neither. */
+  /** The indices of the common tasks of ended runs without a reward in either run. */
   readonly ungraded: readonly number[];
   /** Whether the difference is at least `least`. */
   readonly gate: (least: number) => Gate;
@@ -63,7 +63,7 @@ export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
   readonly tasksForHalf: () => number | undefined;
 }
 
-/** Compares two runs whose tasks are in the same order. */
+/** Compares two runs. Their tasks must be in the same order. */
 export function summariseComparison(
   one: RunTasks,
   other: RunTasks,
@@ -129,7 +129,7 @@ export function summariseComparison(
   };
 }
 
-/** The tasks that both runs list, and for which neither has a reward. */
+/** The common tasks without a reward in either run. */
 const ungradedIn = ([base, fresh]: readonly [RunTasks, RunTasks]): number[] =>
   base.tasks.flatMap((rewards, index) => {
     const both = [rewards, fresh.tasks[index] ?? []];

@@ -177,9 +177,9 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
 }
 
 /**
- * As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most
- * `size`. The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total
- * cost is updated instead of summed again, because there may be thousands of limits and costs.
+ * The largest number of values that `budget` loose rollouts of any tasks can bring below each limit; at most `size`.
+ * The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total cost is
+ * updated instead of summed again, because there may be thousands of limits and costs.
  */
 export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>
@@ -190,7 +190,7 @@ export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: n
     steps.map(({ cost }) => cost),
     0,
   );
-  /** How many tasks need a number of loose rollouts to reach the limit, by that number. */
+  /** By a number of loose rollouts: the number of tasks that need it to reach the limit. */
   const costs = new Int32Array(highest + 2);
   // All tasks that need at most `each` are affordable: their number, and their total cost.
   let [each, count, spent] = [0, 0, 0];

@@ -34,7 +34,7 @@ export interface Evidence {
   readonly interval: () => Interval | undefined;
   /** Why there is no interval: no common task with a reward, a reward out of range, or uncounted missing rewards. */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
-  /** The lowest and the highest mean, whatever the missing rewards are. */
+  /** The lowest and the highest mean over all possible missing rewards. */
   readonly bounds: () => Range;
   /** Whether `times` as much of the same data would show that the mean is above or below `point`. */
   readonly shows: (direction: 'above' | 'below', point: number, times: number) => boolean;

@@ -1,4 +1,4 @@
-/** The interval of a mean of which only the number of samples is known. */
+/** The interval of a mean if only the number of samples is known. */
 import { perArguments } from '../../base/memo.ts';
 import { lowerLimit } from './bounded-mean.ts';
 import { defaultRange, type Interval, intervalDefaults } from './interval.ts';

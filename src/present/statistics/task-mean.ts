@@ -31,9 +31,9 @@ export interface TaskMean {
   /** Rollouts with a reward, and all known rollouts that should have one. */
   readonly rated: number;
   readonly rollouts: number;
-  /** Whether the service does not report how many rollouts the run has. */
+  /** Whether the service does not report the number of rollouts. */
   readonly isUncounted: boolean;
-  /** The number of rollouts assumed per task, and how many more than `rollouts` that makes; 0 if none. */
+  /** The assumed number of rollouts per task, and the excess over `rollouts`; 0 if none. */
   readonly each: number;
   readonly unlistedRollouts: number;
   /** Whether only the other run has `each` rollouts of a task, so that this run need not have as many. */

@@ -69,7 +69,7 @@ export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward =
 
 export const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
-/** The number of rollouts of a run, as reported or else as seen; undefined if neither adds to the tasks. */
+/** The reported or else the observed number of rollouts of a run; undefined if it adds nothing to the tasks. */
 export const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
 
@@ -82,8 +82,8 @@ export const mostOf = ({ tasks, samplesPerTask = 0 }: RunTasks): number =>
   tasks.reduce((most, { length }) => Math.max(most, length), samplesPerTask);
 
 /**
- * Sets `each` for uncounted runs: a task lacks rollouts if it lists fewer than the options of its run say or, without
- * options, fewer than another task of either run.
+ * Sets `each` for uncounted runs: a task lacks rollouts if it lists fewer than the options of its run require or,
+ * without options, fewer than another task of either run.
  */
 export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs): Runs {
   const most = maxOf(runs.map(run => (run ? mostOf(run) : 0)));
@@ -175,7 +175,7 @@ export interface SharedTasks {
   readonly lacking: number;
   /** The maximum number of common tasks. */
   readonly tasks: number;
-  /** How many of both numbers may not be common tasks, because one of the runs lists no rollout of them. */
+  /** The part of both numbers that may not be common tasks, because one of the runs lists no rollout of them. */
   readonly unsure: number;
 }
 

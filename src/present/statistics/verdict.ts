@@ -210,7 +210,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
   unreported: 'may still be running',
 };
 
-/** How much more data would decide it, as text and as a number of tasks. */
+/** The additional data that would decide it, as text and as a number of tasks. */
 function moreOf(
   { interval, pairs }: Situation,
   isShown: (times: number) => boolean,
@@ -291,7 +291,7 @@ function withoutThese({ means }: Situation): string {
   return `ignoring these would decide it${flags} --missing ignore`;
 }
 
-/** Names the flag that leaves out tasks that neither run has graded, which would keep the verdict undecided forever. */
+/** Names the flag that leaves out tasks without a grade in either run, which would keep it undecided forever. */
 function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
   if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
   const other = `the ${counted(pairs, 'task')} that both graded`;

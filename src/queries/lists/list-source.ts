@@ -32,13 +32,13 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly isPartial?: boolean;
   /** The page may repeat rows of earlier pages. */
   readonly mayRepeat?: boolean;
-  /** How many rows were left out, because the service did not apply the filter. */
+  /** The number of rows that were left out because the service did not apply the filter. */
   readonly others?: number;
   /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field tells. */
   readonly unsure?: ReadonlySet<string>;
   /** Another answer contradicts the page, so it is not final yet. */
   readonly mayChange?: boolean;
-  /** How many requests the page took; 1 by default. */
+  /** The number of requests for the page; 1 by default. */
   readonly requests?: number;
   /** Whether the request did not cover a row. Such a row stays if it is known. */
   readonly isUnread?: (row: Row) => boolean;
@@ -59,7 +59,7 @@ export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedP
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
 
-/** A list whose rows are made from other answers. */
+/** A list with rows from other answers. */
 export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>): ListSource<Row> => ({
   ...{ key, id, derived: true },
   readPage: async () => wholePage<Row>([]),
@@ -67,7 +67,8 @@ export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>):
 });
 
 /**
- * Reads a page of a list that some services send whole. The first request has no query, because those may reject it.
+ * Reads a page of a list that some services send whole. The first request has no query, which these services may
+ * reject.
  *
  * @throws any error of `read`
  */
@@ -89,7 +90,7 @@ export interface ListSource<Row> {
   readonly fallback?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** The rows are derived from other answers, so they are not saved for the next start. */
   readonly derived?: boolean;
-  /** The resource that the rows belong to, e.g. a run. Once it is gone, the rows stay as they were last read. */
+  /** The owner of the rows, e.g. a run. After it is deleted, the rows stay on screen. */
   readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
   /** Key of the list that has the same rows in another order. */
   readonly sameRowsAs?: readonly unknown[];

@@ -7,7 +7,7 @@ import type { Observation } from '../statuses/known-resource.ts';
 import type { ListData, ListSource } from './list-source.ts';
 import { ListReader } from './reader.ts';
 
-/** How many rows have been read. */
+/** The number of rows read so far. */
 export interface ListCount {
   readonly rows: number;
   /** Whether these are all the service's rows, and all could be read. */

@@ -56,7 +56,7 @@ export class ListPages<Row> {
     return this.#pageOf.get(id);
   }
 
-  /** How many rows have been read; cheaper than `data`. */
+  /** The number of rows read so far; cheaper than `data`. */
   get size(): number {
     return this.#pageOf.size;
   }
@@ -78,7 +78,7 @@ export class ListPages<Row> {
     });
   }
 
-  /** How many rows could not be read. */
+  /** The number of unreadable rows. */
   get dropped(): number {
     return this.#pages.reduce((sum, { dropped }) => sum + dropped, 0);
   }

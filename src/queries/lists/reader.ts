@@ -59,7 +59,7 @@ interface Reading {
   readonly round: number;
   /** Pages. */
   left: number;
-  /** How many requests it took so far. */
+  /** The number of requests so far. */
   requests: number;
 }
 
@@ -134,7 +134,7 @@ export class ListReader<Row> {
     return this.#polledAt;
   }
 
-  /** How many requests the last successful poll took. */
+  /** The number of requests of the last successful poll. */
   get cost(): number {
     return this.#cost;
   }

@@ -31,13 +31,13 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly news?: (() => readonly object[]) | undefined;
   /** The rows only name their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean | undefined;
-  /** The resources of a kind, if the data has all there are. */
+  /** All resources of a kind, if the data contains all of them. */
   readonly all?: (() => AllOfKind | undefined) | undefined;
-  /** The resource that the data belongs to. The query answers 404 once it is gone. */
+  /** The owner of the data. The query answers 404 after the owner is deleted. */
   readonly about?: Subject | undefined;
-  /** The resource whose held-out rewards the query reads. If the service does not offer the query, it has none. */
+  /** The owner of the held-out rewards in the data. If the service does not offer the query, it has none. */
   readonly measures?: Subject | undefined;
-  /** The resource that the rows belong to. If they are not found, it may be gone, so it is read. */
+  /** The owner of the rows. If they are not found, it may no longer exist, so it is read. */
   readonly partOf?: Subject | undefined;
 }
 
@@ -159,8 +159,8 @@ class AnswerObserver {
   }
 
   /**
-   * A 404 may concern only one endpoint, or come from a replica that lags behind. So the resource is gone once no query
-   * about it finds it, and no list has it.
+   * A 404 may concern only one endpoint, or come from a replica that lags behind. So a resource counts as deleted only
+   * after no query finds it and no list has it.
    */
   #missed(subject: Subject): void {
     this.#onlyListed.delete(keyOf(subject));
@@ -198,7 +198,7 @@ class AnswerObserver {
     }
   }
 
-  /** The lists whose last answer has the resource. */
+  /** The lists with the resource in their last answer. */
   #listsWith({ kind, id }: Subject): Query[] {
     const hasRow = (query: Query): boolean => {
       const { meta, state } = query;

@@ -20,7 +20,7 @@ import {
   withoutProgress,
 } from './known-resource.ts';
 
-/** A kind of resource whose statuses are tracked; each resource declares its own. */
+/** A kind of resource with tracked statuses; each resource declares its own. */
 export interface Kind {
   /** Such a resource runs by itself: it is counted and watched even without a pin, and its end is announced. */
   readonly runs?: boolean;
@@ -66,7 +66,7 @@ interface Entry {
   doneAt: number | undefined;
   /** When its progress last changed; epoch milliseconds. */
   movedAt: number | undefined;
-  /** When it was found to be gone; epoch milliseconds. */
+  /** When benchtop noticed that it no longer exists; epoch milliseconds. */
   goneAt: number | undefined;
   /** Whether its end is news: this program has read or started it, or an earlier one saw it running. */
   seen: boolean;
@@ -144,7 +144,7 @@ export class StatusStore {
     return this.#entries.get(keyOf(resource))?.movedAt;
   }
 
-  /** When it was found to be gone, in epoch milliseconds; undefined if it is not gone. */
+  /** When benchtop noticed that it no longer exists, in epoch milliseconds; undefined if it exists. */
   goneAt(resource: Named): number | undefined {
     const entry = this.#entries.get(keyOf(resource));
     return entry?.known.gone ? entry.goneAt : undefined;
@@ -354,7 +354,7 @@ export function runningOf(statuses: StatusStore, now = Date.now()): KnownResourc
   return followedOf(statuses, now).filter(({ status }) => isRunning(status) && !isUnknown(status ?? ''));
 }
 
-/** The running resources, and the ones that this program started that have no status yet. */
+/** The running resources, and resources without a status that this program started. */
 export function followedOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return statuses
     .all()
