@@ -1,6 +1,8 @@
 /** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
+
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
+import { capitalised } from '../base/capitalised.ts';
 import { isRecord } from '../base/own-property.ts';
 import { type Deployment, deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
@@ -11,7 +13,7 @@ import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
 import { actionOf, changedBy, resourceOfId } from '../resources/catalogue.ts';
-import { asSentence, outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
+import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
 import { servedNow } from '../resources/production.ts';
@@ -179,7 +181,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io, cont
   let current = await withProduction(changing, context);
   for (;;) {
     const outages = current.flatMap(({ change, row }) => outagesOf(change, [row]));
-    const what = `${outageWords(outages)}${loses.map(asSentence).join(' ')}`;
+    const what = `${outageWords(outages)}${loses.map(capitalised).join(' ')}`;
     await confirm(`${asTitle(command)} ${current.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
     if (flags.yes) {
       // The user named a deployment to take it down, but not the deployments of a training run.

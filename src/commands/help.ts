@@ -1,4 +1,5 @@
 /** Help text, from the table of commands and the resources. */
+import { capitalised } from '../base/capitalised.ts';
 import { maxOf } from '../base/many.ts';
 import { own } from '../base/own-property.ts';
 import { version } from '../base/version.ts';
@@ -57,7 +58,7 @@ const groupHelp = (group: string): Help => ({
 });
 
 function commandHelp(name: string, { summary, about: more, args = [], flags, examples = [] }: CommandSpec): Help {
-  const first = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  const first = `${capitalised(summary)}.`;
   return {
     usage: [name, ...args.map(argumentTerm), '[options]'].join(' '),
     paragraphs: [first, ...(more?.split('\n\n') ?? [])],

@@ -6,6 +6,7 @@ import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { deploymentsWithStatus } from '../queries/deployments.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
+import { pageSize } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trainingRunQuery } from '../queries/training.ts';
 import { ifThere } from '../service/errors.ts';
@@ -52,7 +53,7 @@ export async function answerersOf(trajectory: Trajectory, context: QueryContext)
   const checkpoints = (await ifThere(isTrained, () => checkpointsByStep(service, training ?? '', { signal }))) ?? [];
   const base = run?.base_model_slug ?? trained?.base_model_slug ?? undefined;
   const page = await ifThere(true, () =>
-    deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: 200 } }),
+    deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: pageSize } }),
   );
   const deployments = page?.items ?? [];
   const id = evaluated ?? checkpointBy(checkpoints, policy_step)?.checkpoint_id;

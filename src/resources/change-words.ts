@@ -1,4 +1,5 @@
 /** The messages before and after a change, the same on screen and on the command line. */
+import { capitalised } from '../base/capitalised.ts';
 import { counted } from '../text/numbers.ts';
 import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
@@ -40,9 +41,9 @@ export function outageWords(outages: readonly Outage[]): string {
   const nothing = 'nothing answers there until another deployment is promoted. ';
   const origin = 'it answers on, but its origin is lost: it cannot be evaluated or deployed again. ';
   return [
-    sure && `In production: ${sure}. ${asSentence(nothing)}`,
+    sure && `In production: ${sure}. ${capitalised(nothing)}`,
     unsure && `Not known whether in production: ${unsure}. If so, ${nothing}`,
-    sureOrigins && `In production: ${sureOrigins}. ${asSentence(origin)}`,
+    sureOrigins && `In production: ${sureOrigins}. ${capitalised(origin)}`,
     unsureOrigins && `Not known whether a checkpoint is in production: ${unsureOrigins}. If so, ${origin}`,
   ].join('');
 }
@@ -67,6 +68,3 @@ export function doneWords(
   });
   return sentences.join('. ');
 }
-
-/** Capitalises a sentence. */
-export const asSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

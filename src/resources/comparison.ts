@@ -195,10 +195,7 @@ export function comparisonFacts(
           : `${difference(compared.difference)} over ${counted(compared.pairs, 'task')} in both`,
     },
     { label: 'means', value: pairedWords(compared) || undefined },
-    {
-      label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
-      value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
-    },
+    limitsFact(interval),
     { label: 'missing', value: lackingWords(compared) || undefined },
     { label: 'not graded', value: ungradedWords(compared) || undefined },
     { label: 'verdict', value: verdict.words },
@@ -257,7 +254,13 @@ export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: 
 export const intervalLabel = ({ confidence }: Pick<Interval, 'confidence'>): string =>
   `${Number((confidence * 100).toPrecision(15))}%`;
 
-/** `new is higher on 3, lower on 0, same on 1 of 4`. */
+/** The limits of a difference. */
+export const limitsFact = (interval: Interval | undefined): Fact => ({
+  label: interval ? `${intervalLabel(interval)} between` : 'between',
+  value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
+});
+
+/** E.g. `new is higher on 3, lower on 0, same on 1 of 4`. */
 export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string =>
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 

@@ -1,4 +1,5 @@
 /** Declares a resource once, for the screen, line mode and the command line: how to list, read and show it. */
+import { capitalised } from '../base/capitalised.ts';
 import type { Cell, Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import { type Fact, unreadableFacts } from '../present/fact.ts';
@@ -221,7 +222,7 @@ export function singularTitle({ names: [, one] }: Pick<Resource, 'names'>): stri
 
 /** `Training run` of `training-run`. */
 export function asTitle(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+  return capitalised(name).replaceAll('-', ' ');
 }
 
 /** The place of a list, with an optional scope. */

@@ -12,7 +12,7 @@ import { isBeyond, type Range, type RunTasks } from '../present/statistics/tasks
 import { unendedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
-import { intervalLabel } from '../resources/comparison.ts';
+import { limitsFact } from '../resources/comparison.ts';
 import { counted, difference, percent, reward } from '../text/numbers.ts';
 import type { Regrader } from './regraders.ts';
 
@@ -188,10 +188,7 @@ export function regradeFacts(
       label: 'outside the range',
       value: outside > 0 ? `${counted(outside, 'rollout')}, not from ${low} to ${high}: no interval` : undefined,
     },
-    {
-      label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
-      value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
-    },
+    limitsFact(interval),
     { label: 'passes', value: `${lost} lost, ${gained} gained (reward at least ${reward(passAt)})` },
     { label: 'agreement', value: count === 0 ? undefined : `${percent(agreed / count)} of ${count}` },
     { label: "Cohen's kappa", value: kappa === undefined ? undefined : kappa.toFixed(2) },

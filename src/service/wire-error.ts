@@ -1,5 +1,6 @@
 /** Errors without a response: failed connections, and requests that were never sent. */
 
+import { capitalised } from '../base/capitalised.ts';
 import { own } from '../base/own-property.ts';
 import type { Redact } from '../config/redaction.ts';
 import type { Auth, Method } from '../contract/common.ts';
@@ -120,19 +121,17 @@ function certificateMessage(failure: WireFailure, host: string, code: string, af
   const proxy = proxyOf(failure);
   if (proxy && failure.proxy?.isUntrusted) {
     // Node checks a proxy's certificate only against its own.
-    return `${capital(proxy.name)} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ${proxy.variable} to http://HOST:PORT.`;
+    return `${capitalised(proxy.name)} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ${proxy.variable} to http://HOST:PORT.`;
   }
   const replaced = proxy
-    ? ` ${capital(proxy.name)} may have replaced the certificate with its own: name its file then.`
+    ? ` ${capitalised(proxy.name)} may have replaced the certificate with its own: name its file then.`
     : '';
   return `${host} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file with --ca-file, as caFile in the profile, or in SSL_CERT_FILE (Linux) or NODE_EXTRA_CA_CERTS; if it does not use TLS, the base URL is wrong.${replaced}`;
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** The error for a request that did not get past the proxy. */
 function proxyMessage({ name, variable, status }: Proxy, host: string, code: string, after: string): string {
-  const subject = capital(name);
+  const subject = capitalised(name);
   if (status === 407) {
     return `${subject} asks for a user and a password. ${after} Put them into ${variable}, before the host: USER:PASSWORD@HOST:PORT.`;
   }

@@ -1,5 +1,6 @@
 /** The verdict on a comparison and the result of the gate, in words. */
 
+import { capitalised } from '../../base/capitalised.ts';
 import { type OfBoth, type Side, sides } from '../../base/sides.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
@@ -254,7 +255,7 @@ const limitWords = (limit: number, least: number): string =>
 
 const openWords = (least: number): string => `undecided whether the difference is at least ${leastWords(least)}`;
 
-const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+const sentence = (words: string): string => `${capitalised(words)}.`;
 
 function plainGate(
   situation: Situation,

@@ -1,4 +1,5 @@
 /** Asks for a number to go to. */
+import { capitalised } from '../../base/capitalised.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Shell } from '../app/shell-context.tsx';
 import { PlainFormWindow } from '../windows/form-window.tsx';
@@ -19,11 +20,9 @@ export function showNumberWindow(
   showOverlay('number', close => (
     <PlainFormWindow
       title={`Go to a ${what}${count === undefined ? '' : ` (${counted(count, what)})`}`}
-      fields={[{ name: 'number', label: sentence(what), kind: 'text', check: numberProblem }]}
+      fields={[{ name: 'number', label: capitalised(what), kind: 'text', check: numberProblem }]}
       onSubmit={({ number = '' }) => go(Number(number))}
       onClose={close}
     />
   ));
 }
-
-const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

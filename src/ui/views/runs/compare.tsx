@@ -1,5 +1,6 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
+import { capitalised } from '../../../base/capitalised.ts';
 import { type OfBoth, otherSide, type Side, sides } from '../../../base/sides.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
@@ -125,8 +126,6 @@ const verdictStyles: Readonly<Record<ComparedRuns['verdict']['kind'], StyleName>
   equal: 'info',
   undecided: 'warning',
 };
-
-const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 /**
  * The means, the paired difference with its interval, the verdict, and the number of tasks on which each run is better.
