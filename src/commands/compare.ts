@@ -216,7 +216,7 @@ async function compareMany(
   if (note) io.note(note);
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
   const nameless = items.flatMap(({ read }) => read.rewards).filter(({ task_id }) => !task_id).length;
-  if (nameless > 0) io.note(`${counted(nameless, 'reward names', 'rewards name')} no task: not compared.`);
+  if (nameless > 0) io.note(`${counted(nameless, 'reward has', 'rewards have')} no task: not compared.`);
   const grid = gridOf(items, found[0]?.id ?? '', options);
   const tasks = gridTasks(items);
   const verdicts = gridVerdicts(grid).map(({ letter, name, words }) => clean`${letter} ${name}: ${words}`);

@@ -158,7 +158,7 @@ export function defineResource<Row extends object>(declaration: ResourceOf<Row>)
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
     const named = { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
-    // Rows that cannot be read alone are remembered from their list.
+    // Only the list of rows that cannot be read alone remembers and forgets them.
     return get ? named : { ...named, record: row as Readonly<Record<string, unknown>> };
   };
   const onlyNames = get !== undefined && status === undefined;

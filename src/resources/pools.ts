@@ -18,7 +18,7 @@ export function likenessOf(run: EvalRun): string | undefined {
 }
 
 /** The reason why the tasks of a pool cannot be opened. */
-export const pooledWords = 'It is several runs, read as one';
+export const pooledWords = 'It combines several runs';
 
 /** The ids of all runs of a pool. */
 export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): readonly string[] => pool;

@@ -63,7 +63,7 @@ function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, ea
 
 function intervalWords(run: RunMean): string {
   const { interval, outside, isOpen } = run;
-  if (isOpen) return 'no interval: the service does not say how many rewards are missing';
+  if (isOpen) return 'no interval: the service does not report how many rewards are missing';
   if (outside && !interval)
     return `no interval: rewards are outside ${outside.join('..')}; set their range with the setting compare.rewardRange`;
   return [

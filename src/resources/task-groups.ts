@@ -294,7 +294,7 @@ export function groupsWords({
             `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
           ]),
     ...(curve.length > 0 && steps.size > 1
-      ? [`Of ${steps.size} steps of training, ${minOf([...steps])} to ${maxOf([...steps])}: of no single model`]
+      ? [`From ${steps.size} steps of training, ${minOf([...steps])} to ${maxOf([...steps])}: from different models`]
       : []),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
     ...ungrouped,

@@ -136,7 +136,7 @@ const ofCheckpoint = {
     rank: 'second',
     writes: true,
     to: rows =>
-      rows[0]?.checkpoint?.is_deployable === false ? 'The service says that it cannot be deployed' : single(rows),
+      rows[0]?.checkpoint?.is_deployable === false ? 'The service reports that it cannot be deployed' : single(rows),
     opens: () => 'deploy',
     sends: {
       command: 'deploy',

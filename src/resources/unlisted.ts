@@ -15,7 +15,7 @@ export function unlistedOf(rows: readonly unknown[], run: Partial<RunExtent> | u
 export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
   const count = unlistedOf(rows, run);
   if (count === undefined)
-    return ['The service does not say how many rollouts the run has: it may not list those that failed'];
+    return ['The service does not report how many rollouts the run has: it may not list failed ones'];
   if (count === 0) return [];
   const rollouts = counted(count, 'rollout is', 'rollouts are');
   const unlisted = `${rollouts} not listed by the service`;
@@ -36,6 +36,6 @@ export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> 
 /** Describes rewards without a rollout: they count for the mean of the run, but are in no row. */
 export function anonymousWords(rewards: readonly TrajectoryReward[]): readonly string[] {
   const count = rewards.filter(({ trajectory_id, reward }) => !trajectory_id && reward != null).length;
-  const words = counted(count, 'reward names', 'rewards name');
-  return count === 0 ? [] : [`${words} no rollout: in the mean of the run, and not in these rows`];
+  const words = counted(count, 'reward has', 'rewards have');
+  return count === 0 ? [] : [`${words} no rollout: included in the mean of the run, but not in these rows`];
 }

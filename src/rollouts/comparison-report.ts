@@ -257,5 +257,5 @@ function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
   const contradictions = contradictionWords(...rewards);
   if (contradictions !== '') yield { kind: 'words', text: `${contradictions}.` };
   if (nameless > 0)
-    yield { kind: 'words', text: `${counted(nameless, 'reward names', 'rewards name')} no task: not compared.` };
+    yield { kind: 'words', text: `${counted(nameless, 'reward has', 'rewards have')} no task: not compared.` };
 }

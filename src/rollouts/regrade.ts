@@ -182,7 +182,10 @@ export function regradeFacts(
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
     {
       label: 'no interval',
-      value: nameless > 0 ? `${counted(nameless, 'rollout')} may belong to the same tasks: they name none` : undefined,
+      value:
+        nameless > 0
+          ? `${counted(nameless, 'rollout has', 'rollouts have')} no task: several may belong to one`
+          : undefined,
     },
     {
       label: 'outside the range',

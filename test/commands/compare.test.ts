@@ -246,14 +246,14 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
     const { code, out } = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0', ...flags]);
     return { code, ...Object.fromEntries(out.split('\n').map(line => line.split('\t'))) };
   };
-  const unknown = 'the service does not say how many rollouts the runs have';
+  const unknown = 'the service does not report how many rollouts the runs have';
   expect(await gate()).toMatchObject({
     code: exitCodes.failed,
     new: '1.00 of 12 tasks, 12 rollouts, total unknown; 0.250 to 1.00 with the 36 missing at 4 per task, evr_new',
     verdict: expect.stringContaining(
       'the new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run',
     ),
-    gate: expect.stringMatching(/^Undecided .* --missing ignore\. The service does not say how many rollouts/),
+    gate: expect.stringMatching(/^Undecided .* --missing ignore\. The service does not report how many rollouts/),
   });
   // Also if the user says that these are all: the runs differ, or rollouts are missing.
   expect((await gate('--ended')).code).toBe(exitCodes.failed);

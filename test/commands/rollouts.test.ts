@@ -112,7 +112,7 @@ it('gives no interval for rollouts without a task: they may be of the same one (
     const { record, text } = await graded(task_id);
     expect(record).toMatchObject({ tasks: 9, without_task: 3, difference: 0.5, interval: null, kappa_interval: null });
     expect(text).toContain('mean\t0.500 before, 1.00 now, of 9 tasks and 3 rollouts without a task\n');
-    expect(text).toContain('no interval\t3 rollouts may belong to the same tasks: they name none\n');
+    expect(text).toContain('no interval\t3 rollouts have no task: several may belong to one\n');
   }
 });
 
@@ -134,7 +134,7 @@ it('prints how a task went over the steps of training, and takes some of them (B
   const { out, notes } = await cli('tasks', ['d'], { columns: 100 });
   expect(out).toMatch(/FIRST +LAST +CHANGE +BY STEP/);
   expect(out).toMatch(/ 0 +1\.00 +\+1\.00 +▁▁▁▁▁▁██████ /);
-  expect(notes).toContain('Of 40 steps of training, 0 to 39: of no single model.');
+  expect(notes).toContain('From 40 steps of training, 0 to 39: from different models.');
   expect(notes).toContain('--steps takes some of them');
   const late = await cli('tasks', ['d', '--steps', '30..', '--json']);
   expect(JSON.parse(late.out)).toMatchObject({

@@ -47,10 +47,10 @@ it.each([
   expect(report).toContain(words);
 });
 
-it('does not call the listed rollouts all where the service does not say how many there are', async () => {
+it('does not call the listed rollouts all where the service does not report how many there are', async () => {
   const cli = await cliWith('completed', null);
   expect((await cli('tasks', ['evr_1'])).notes).toContain('3 tasks: 10 rollouts have a reward.');
-  const words = 'The service does not say how many rollouts the run has: it may not list those that failed.';
+  const words = 'The service does not report how many rollouts the run has: it may not list failed ones.';
   for (const name of ['failures', 'tasks', 'regrade']) {
     const grader = name === 'regrade' ? ['--with', 'contains hello'] : [];
     expect((await cli(name, ['evr_1', ...grader])).notes.split('\n')).toContain(words);

@@ -103,7 +103,7 @@ it('failures reads each trajectory where rewards have no status, or says that no
   const { url } = await standIn('documented', { unknown, routes });
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
   const { code, out, notes } = await cli('failures', [run]);
-  const unlisted = 'The service does not say how many rollouts the run has: it may not list those that failed.';
+  const unlisted = 'The service does not report how many rollouts the run has: it may not list failed ones.';
   expect([code, notes]).toEqual([1, `${unlisted}\n1 rollout could not be read, and counted as none.`]);
   expect(out).toMatch(/^failed\tstatus\t1\t0\.25\t0\.5\t1$/m);
   expect(out).toMatch(/^no such tool N\terror\t1\t/m);

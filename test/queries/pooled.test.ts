@@ -110,7 +110,7 @@ it('is open if one of its runs is, though the others lack rewards that can be co
   const open = { ...ended, status: 'failed' };
   expect(isOpen({ tasks: [[1]], total: 1, end: 'stopped' })).toBe(true);
   const pool = pooled([open, { ...ended, total: 3 }]);
-  expect(said(pool, ended).verdict.words).toContain('does not say how many rewards are missing');
+  expect(said(pool, ended).verdict.words).toContain('does not report how many rewards are missing');
   expect(said(pooled([ended, { ...ended, total: 3 }]), ended).verdict.words).toContain('of 4 rollouts of the base run');
 });
 

@@ -87,7 +87,7 @@ function unreportedWords({ uncounted, means }: Situation): { readonly reason: st
   if (uncounted.some(side => means[side].end === 'unreported'))
     return { reason: 'the service does not say that both runs have ended', condition: `if they have and ${atMost}` };
   const which = uncounted.length === 2 ? 'the runs have' : `the ${uncounted.join('')} run has`;
-  return { reason: `the service does not say how many rollouts ${which}`, condition: `if ${atMost}` };
+  return { reason: `the service does not report how many rollouts ${which}`, condition: `if ${atMost}` };
 }
 
 function unlistedWords(ignoring: readonly TaskMean[], ended = false): string {
@@ -173,7 +173,7 @@ function whyNot({ evidence, means, options }: Situation, reverses = false): stri
     return `rewards are outside ${options.range.join('..')}; set their range with --reward-range or the setting compare.rewardRange`;
   if (evidence.reason === 'open') {
     const side = sides.find(name => means[name].isOpen) ?? 'new';
-    return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
+    return `the ${side} run ${endWords[means[side].end]}, and the service does not report how many rewards are missing`;
   }
   const missing = sides
     .filter(name => lacks(means[name]) && missingOf(means[name], options) === 'bound')

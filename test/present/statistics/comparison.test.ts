@@ -189,7 +189,7 @@ describe('the words of the gate', () => {
 });
 
 describe('tasks that a run does not list', () => {
-  it('are no rollouts without a reward, where the service does not say how many there are', () => {
+  it('are no rollouts without a reward, where the service does not report how many there are', () => {
     const [base, fresh] = [
       [...times(40, 0.5), ...times(20, [])],
       [...times(20, []), ...times(40, 0.5)],
@@ -293,7 +293,7 @@ describe('missing rewards', () => {
     expect(both.interval).toEqual(summariseComparison(base, fresh, comparisonDefaults).interval);
   });
 
-  it('may be of any task where the service does not say how many rollouts each has', () => {
+  it('may be of any task where the service does not report how many rollouts each has', () => {
     for (const [rewards, total, worst] of [
       [[[1, 1], [1], [1]], 5, [0.5, 1, 1]],
       // The total would fit two rollouts of each task. All three may belong to one task, or each to a different one.
@@ -352,14 +352,14 @@ describe('missing rewards', () => {
     expect(whole).toMatchObject({ lacking: 0, tasks: 100, unsure: 0 });
   });
 
-  it('leave nothing to say where the service does not say how many', () => {
+  it('leave nothing to say where the service does not report how many', () => {
     for (const [end, words] of [
       ['running', 'is still running'],
       ['stopped', 'stopped early'],
     ] as const) {
       const { interval, verdict, gate } = compared(times(28, 0), times(28, 1), { end });
       expect(interval).toBeUndefined();
-      const reason = `the new run ${words}, and the service does not say how many rewards are missing`;
+      const reason = `the new run ${words}, and the service does not report how many rewards are missing`;
       expect(verdict.words).toBe(`undecided: ${reason}`);
       expect(gate(-1)).toEqual({
         outcome: 'undecided',
@@ -416,7 +416,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     options: Partial<typeof comparisonDefaults> = {},
   ): ReturnType<typeof summariseComparison> => summariseComparison(base, fresh, { ...comparisonDefaults, ...options });
   const half = times(12, [0, 0, 1, 1]);
-  const unknown = 'the service does not say how many rollouts the new run has';
+  const unknown = 'the service does not report how many rollouts the new run has';
 
   it('lacks at least the rollouts that its tasks have in the other run', () => {
     // The attack: three of four rollouts of each task crashed, and are not listed.
@@ -435,7 +435,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     expect(gate(0)).toMatchObject({
       outcome: 'undecided',
       words: expect.stringMatching(
-        /The new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run\. Ignoring these would decide it: --missing ignore\. The service does not say how many/,
+        /The new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run\. Ignoring these would decide it: --missing ignore\. The service does not report how many/,
       ),
     });
     // Even if the user says that these are all: the runs then differ by design, which only --missing ignore accepts.
@@ -594,7 +594,7 @@ describe('a run that is still running', () => {
     const { interval, verdict, gate } = shareOf(40);
     expect(interval).toBeUndefined();
     expect(verdict.words).toBe(
-      'undecided: the new run is still running, and the service does not say how many rewards are missing',
+      'undecided: the new run is still running, and the service does not report how many rewards are missing',
     );
     expect(gate(0).outcome).toBe('undecided');
     // A service may list all rollouts from the start.

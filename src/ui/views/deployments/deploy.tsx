@@ -138,7 +138,8 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
     confirmationField(effect),
     checkpointField(choice, {
       ...{ name: 'checkpoint_id', label: 'Checkpoint', initial },
-      refuses: ({ row }) => (row.is_deployable === false ? 'The service says that it cannot be deployed' : undefined),
+      refuses: ({ row }) =>
+        row.is_deployable === false ? 'The service reports that it cannot be deployed' : undefined,
     }),
   ];
   const shown = chosenOf(choice.offered, seen.id);

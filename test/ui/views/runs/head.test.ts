@@ -192,9 +192,9 @@ describe('the interval', () => {
     );
   });
 
-  it('is left out where the service does not say how many are to come, and else on the condition that the run has ended', () => {
+  it('is left out where the service does not report how many are to come, and else on the condition that the run has ended', () => {
     const words = (status: string | null) => wordsOf(runMeanOf(ofTasks(1, 0, 1), { status }));
-    expect(words('running')).toBe('no interval: the service does not say how many rewards are missing');
+    expect(words('running')).toBe('no interval: the service does not report how many rewards are missing');
     expect(words(null)).toMatch(/^95% between 0\.\d+ and 0\.\d+ by 3 tasks, if the run has ended and these are all /);
     // A2: it may leave out failed rollouts.
     expect(words('completed')).toMatch(/by 3 tasks, if these are all its rollouts \(total unknown\)$/);
@@ -202,10 +202,10 @@ describe('the interval', () => {
 
   it('takes no number for that of its rollouts that cannot be', () => {
     for (const total of [0, -5, 2.5, 2, 1e300, Number.NaN])
-      expect(certainty('running', ofTasks(1, 0, 1), total)).toMatch(/^no interval: the service does not say/);
+      expect(certainty('running', ofTasks(1, 0, 1), total)).toMatch(/^no interval: the service does not report/);
   });
 
-  it('does not say how many tasks rollouts are of that name none, while more may come', () => {
+  it('does not report how many tasks rollouts are of that name none, while more may come', () => {
     const some = [...ofTasks(1, 0), { reward: 1, trajectory_id: 'x', task_id: null }];
     expect(certainty('running', some, 28)).toMatch(/^no interval/);
   });
