@@ -162,7 +162,7 @@ export function connectTo(
       load: () => remembered().setting(skippingSetting) === true,
       save: skips => remembered().setSetting(skippingSetting, skips),
     };
-    const readOnly = config.profile.readOnly.value;
+    const readOnly = config.profile.readOnly;
     service = createService({
       ...serviceOptions(config, supervised, now),
       generationMemory,

@@ -46,7 +46,7 @@ function show(config: Config, id: number, now: () => Config, first: SessionOptio
     connection: connection.monitor,
     gate: connection.gate,
     profile: config.profile.name,
-    readOnly: config.profile.readOnly.value,
+    readOnly: config.profile.readOnly,
     keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
     compare: config.preferences.compare,

@@ -47,7 +47,7 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
       terminal={terminal}
       {...(start && shown.id === 1 ? { start } : home && { start: home })}
       overrides={keys}
-      notices={notices.value}
+      notices={notices}
       connection={connection}
     />
   );
@@ -93,12 +93,12 @@ export async function run(
   homePlace(config);
   onFirstAnswer(session.workbench, () => setTimeout(keepHeapSmall, settleMs).unref());
   process.on('exit', () => session.workbench.closeNow());
-  const theme = themeFor(config.preferences.theme.value, process.env);
+  const theme = themeFor(config.preferences.theme, process.env);
   const code = await startTerminal(
     terminal => <Root session={session} terminal={terminal} theme={theme} start={start} />,
     {
       onSuspend: suspended => session.workbench.setSuspended(suspended),
-      mouse: config.preferences.mouse.value,
+      mouse: config.preferences.mouse,
       ascii: isAsciiOnly(process.env),
       images: config.preferences.images,
       crashFolder: config.paths.state,

@@ -69,7 +69,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
 export function checkAddress({ value, origin }: Sourced<string>, allowInsecureHttp: boolean): Sourced<string> {
   const problem = addressProblem(value, allowInsecureHttp);
   if (problem) {
-    throw new ConfigError(`The address in ${describeOrigin(origin)} cannot be used: ${problem.reason}`, origin);
+    throw new ConfigError(`The address in ${describeOrigin(origin)} cannot be used: ${problem.reason}`);
   }
   return { value: trimEnd(new URL(value).href, '/'), origin };
 }

@@ -8,15 +8,6 @@ import { replaceFile } from '../base/replace-file.ts';
 /** The message says whether the file has changed, and what to do. */
 class FileError extends Error {
   override readonly name = 'FileError';
-  readonly path: string;
-  /** The system's error code, e.g. `ENOSPC`. */
-  readonly code: string;
-
-  constructor(message: string, path: string, code: string) {
-    super(message);
-    this.path = path;
-    this.code = code;
-  }
 }
 
 const reasons: Record<string, string> = {
@@ -47,6 +38,6 @@ export async function writeAtomically(path: string, text: string): Promise<void>
       error instanceof SharedError
         ? error.message
         : `${own(reasons, code) ?? (code === '' ? 'the system gives no reason' : `the system reports ${code}`)}.`;
-    throw new FileError(`${path} was not saved; its old content is intact: ${reason}`, path, code);
+    throw new FileError(`${path} was not saved; its old content is intact: ${reason}`);
   }
 }

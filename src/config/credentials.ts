@@ -61,7 +61,7 @@ export function credentialAt(
   const origin = originOf(form);
   if (second !== undefined) {
     const both = `${describeOrigin(origin)} and ${describeOrigin(originOf(second))}`;
-    throw new ConfigError(`Two settings set the same secret: ${both}. Remove one.`, origin);
+    throw new ConfigError(`Two settings set the same secret: ${both}. Remove one.`);
   }
   const literal = settings[name];
   const variable = settings[`${name}Env`];
@@ -72,17 +72,16 @@ export function credentialAt(
   const secret = settingValue();
   if (secret) context.secrets.add(secret.trim());
   const fetch = async (signal: AbortSignal | undefined): Promise<string> => {
-    if (command !== undefined) return runCommand(command, origin, signal);
-    if (path !== undefined) return readSecret(settingPath(path, place.base), origin, signal);
+    if (command !== undefined) return runCommand(command, describeOrigin(origin), signal);
+    if (path !== undefined) return readSecret(settingPath(path, place.base), describeOrigin(origin), signal);
     const value = settingValue();
     if (value) return value;
     throw new ConfigError(
       `${describeOrigin(origin)} names the environment variable ${variable}, which is not set. Set it, or name another variable.`,
-      origin,
     );
   };
   const get: Credential = async signal => {
-    const read = checkSecret(await fetch(signal), origin);
+    const read = checkSecret(await fetch(signal), describeOrigin(origin));
     context.secrets.add(read);
     return read;
   };
@@ -91,28 +90,23 @@ export function credentialAt(
 }
 
 /** A header can carry only visible ASCII on one line. */
-function checkSecret(text: string, origin: Origin): string {
+function checkSecret(text: string, setting: string): string {
   const secret = text.trim();
-  if (secret === '') throw new ConfigError(`${describeOrigin(origin)} returned an empty secret.`, origin);
-  if (!/^[!-~]+$/.test(secret)) {
-    throw new ConfigError(
-      `The secret from ${describeOrigin(origin)} cannot be sent: it must be one line of ASCII without spaces.`,
-      origin,
-    );
-  }
+  if (secret === '') throw new ConfigError(`${setting} returned an empty secret.`);
+  if (!/^[!-~]+$/.test(secret))
+    throw new ConfigError(`The secret from ${setting} cannot be sent: it must be one line of ASCII without spaces.`);
   return secret;
 }
 
-async function readSecret(path: string, origin: Origin, signal: AbortSignal | undefined): Promise<string> {
-  const setting = describeOrigin(origin);
+async function readSecret(path: string, setting: string, signal: AbortSignal | undefined): Promise<string> {
   try {
     // Without O_NONBLOCK, opening a named pipe without a writer blocks until there is one.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
       const refusal = refusedAs(path, stats);
-      if (refusal) throw new ConfigError(`${path} ${refusal}; ${setting} reads a secret from it.`, origin);
-      refuseShared(path, stats, 'read', `${setting} reads a secret from it`, origin);
+      if (refusal) throw new ConfigError(`${path} ${refusal}; ${setting} reads a secret from it.`);
+      refuseShared(path, stats, 'read', `${setting} reads a secret from it`);
       const secret = await readUpTo(file, maxSecretBytes, signal);
       if (secret !== undefined) return secret;
     } finally {
@@ -122,10 +116,10 @@ async function readSecret(path: string, origin: Origin, signal: AbortSignal | un
     if (error instanceof ConfigError) throw error;
     const code = errorCode(error);
     const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    throw new ConfigError(`${path} ${what}; ${setting} reads a secret from it.`, origin);
+    throw new ConfigError(`${path} ${what}; ${setting} reads a secret from it.`);
   }
   const seconds = timeoutMs / 1_000;
-  throw new ConfigError(`${path} returned no secret within ${seconds} seconds; ${setting} reads one from it.`, origin);
+  throw new ConfigError(`${path} returned no secret within ${seconds} seconds; ${setting} reads one from it.`);
 }
 
 /**
@@ -166,16 +160,13 @@ async function readUpTo(file: FileHandle, size: number, signal: AbortSignal | un
  */
 async function runCommand(
   command: readonly string[],
-  origin: Origin,
+  setting: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   try {
     return await runProgram(command, { limitMs: timeoutMs, signal });
   } catch (error) {
     const advice = 'Run it by hand to see what it says; it must work without a prompt.';
-    throw new ConfigError(
-      `The command of ${describeOrigin(origin)} (${command[0]}) ${errorMessage(error)}. ${advice}`,
-      origin,
-    );
+    throw new ConfigError(`The command of ${setting} (${command[0]}) ${errorMessage(error)}. ${advice}`);
   }
 }

@@ -75,5 +75,5 @@ export function readSwitch(name: string, value: string | undefined): boolean | u
   if (!word) return undefined;
   if (['1', 'true', 'yes', 'on'].includes(word)) return true;
   if (['0', 'false', 'no', 'off'].includes(word)) return false;
-  throw new ConfigError(`${name} is neither on nor off. Set it to 1 or 0, or unset it.`, { kind: 'environment', name });
+  throw new ConfigError(`${name} is neither on nor off. Set it to 1 or 0, or unset it.`);
 }

@@ -45,7 +45,7 @@ export function loadConfig(
   });
   return {
     profile,
-    preferences: resolvePreferences(flags, environment, settings, file.path),
+    preferences: resolvePreferences(flags, environment, settings),
     paths,
     settingsPath: file.path,
     warnings: [...file.warnings, ...profile.warnings],

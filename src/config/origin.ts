@@ -34,10 +34,4 @@ export function describeOrigin(origin: Origin): string {
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  readonly origin: Origin | undefined;
-
-  constructor(message: string, origin?: Origin) {
-    super(message);
-    this.origin = origin;
-  }
 }

@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { type Danger, folderSharing, type Sharing, sharingOf } from '../base/ownership.ts';
-import { ConfigError, type Origin } from './origin.ts';
+import { ConfigError } from './origin.ts';
 
-function refusal(path: string, { words, fix }: Sharing, why: string, origin?: Origin): ConfigError {
-  return new ConfigError(`${path} ${words}, and ${why}. The file was not used. ${fix}`, origin);
+function refusal(path: string, { words, fix }: Sharing, why: string): ConfigError {
+  return new ConfigError(`${path} ${words}, and ${why}. The file was not used. ${fix}`);
 }
 
 /**
@@ -12,15 +12,9 @@ function refusal(path: string, { words, fix }: Sharing, why: string, origin?: Or
  * @param why the content that makes this dangerous
  * @throws ConfigError naming the file and the command that fixes its mode
  */
-export function refuseShared(
-  path: string,
-  stats: Pick<Stats, 'uid' | 'mode'>,
-  danger: Danger,
-  why: string,
-  origin?: Origin,
-): void {
+export function refuseShared(path: string, stats: Pick<Stats, 'uid' | 'mode'>, danger: Danger, why: string): void {
   const sharing = sharingOf(path, stats, danger, danger === 'read' ? '600' : 'go-w');
-  if (sharing) throw refusal(path, sharing, why, origin);
+  if (sharing) throw refusal(path, sharing, why);
 }
 
 /** Refuses a file that other users may replace, because they may change its folder. @throws ConfigError */

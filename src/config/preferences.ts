@@ -5,7 +5,7 @@ import { type PriceUnit, parsePriceUnit, parseRange } from '../text/numbers.ts';
 import { type Environment, wantsColour } from '../text/terminal.ts';
 import { type AlarmSettings, resolveAlarms } from './alarms.ts';
 import { readSwitch } from './layers.ts';
-import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
+import { ConfigError } from './origin.ts';
 import { imageChoices, noticeKinds, type Settings, themes } from './schema.ts';
 
 /** `terminal` uses the terminal's own 16 colours, `plain` none. */
@@ -14,10 +14,10 @@ export type Theme = (typeof themes)[number];
 export type NoticeKind = (typeof noticeKinds)[number];
 
 export interface Preferences {
-  readonly theme: Sourced<Theme>;
+  readonly theme: Theme;
   /** Off by default: mouse reporting disables the terminal's own selection. */
-  readonly mouse: Sourced<boolean>;
-  readonly notices: Sourced<NoticeKind>;
+  readonly mouse: boolean;
+  readonly notices: NoticeKind;
   readonly images: ImageDisplay;
   /** Name of the section to open; undefined to decide by what runs. */
   readonly home: string | undefined;
@@ -65,39 +65,23 @@ export interface PreferenceFlags {
 }
 
 /** @throws ConfigError for an unknown value */
-export function resolvePreferences(
-  flags: PreferenceFlags,
-  environment: Environment,
-  settings: Settings,
-  settingsPath: string,
-): Preferences {
-  const flag = (name: string): Origin => ({ kind: 'flag', name });
-  const variable = (name: string): Origin => ({ kind: 'environment', name });
-  const entry = (place: string): Origin => ({ kind: 'file', path: settingsPath, place });
+export function resolvePreferences(flags: PreferenceFlags, environment: Environment, settings: Settings): Preferences {
   const requested = environment['FORCE_COLOR'] || environment['NO_COLOR'];
-  const images =
-    oneOf(imageChoices, environment['BENCHTOP_IMAGES'], variable('BENCHTOP_IMAGES'))?.value ??
-    settings.images ??
-    'auto';
-  const colourless = Boolean(requested) && wantsColour(environment) === false;
+  const images = oneOf(imageChoices, 'BENCHTOP_IMAGES', environment['BENCHTOP_IMAGES']) ?? settings.images ?? 'auto';
+  const isColourless = wantsColour(environment) === false;
   return {
     theme:
-      oneOf(themes, flags.theme, flag('--theme')) ??
-      oneOf(themes, environment['BENCHTOP_THEME'], variable('BENCHTOP_THEME')) ??
-      // Only benchtop's own settings override NO_COLOR and FORCE_COLOR.
-      sourced(colourless ? 'plain' : undefined, variable(environment['FORCE_COLOR'] ? 'FORCE_COLOR' : 'NO_COLOR')) ??
-      sourced(settings.theme, entry('theme')) ??
-      byDefault(wantsColour(environment) === false ? 'plain' : 'terminal'),
-    mouse:
-      sourced(flags.mouse, flag('--mouse')) ??
-      sourced(readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']), variable('BENCHTOP_MOUSE')) ??
-      sourced(settings.mouse, entry('mouse')) ??
-      byDefault(false),
+      oneOf(themes, '--theme', flags.theme) ??
+      oneOf(themes, 'BENCHTOP_THEME', environment['BENCHTOP_THEME']) ??
+      // Only benchtop's own flag and variable override NO_COLOR and FORCE_COLOR.
+      (requested && isColourless ? 'plain' : settings.theme) ??
+      (isColourless ? 'plain' : 'terminal'),
+    mouse: flags.mouse ?? readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']) ?? settings.mouse ?? false,
     notices:
-      oneOf(noticeKinds, flags.notices, flag('--notices')) ??
-      oneOf(noticeKinds, environment['BENCHTOP_NOTICES'], variable('BENCHTOP_NOTICES')) ??
-      sourced(settings.notices, entry('notices')) ??
-      byDefault('bell'),
+      oneOf(noticeKinds, '--notices', flags.notices) ??
+      oneOf(noticeKinds, 'BENCHTOP_NOTICES', environment['BENCHTOP_NOTICES']) ??
+      settings.notices ??
+      'bell',
     images: images === 'auto' ? imageDisplayOf(environment) : images,
     home: settings.home,
     chatHistory: settings.chatHistory ?? true,
@@ -117,17 +101,13 @@ export function resolvePreferences(
   };
 }
 
-function sourced<T>(value: T | undefined, origin: Origin): Sourced<T> | undefined {
-  return value === undefined ? undefined : { value, origin };
-}
-
 function oneOf<Value extends string>(
   known: readonly Value[],
+  name: string,
   word: string | undefined,
-  origin: Origin,
-): Sourced<Value> | undefined {
+): Value | undefined {
   if (!word?.trim()) return undefined;
   const value = known.find(candidate => candidate === word.trim().toLowerCase());
-  if (value !== undefined) return { value, origin };
-  throw new ConfigError(`${describeOrigin(origin)} must be one of ${known.join(', ')}.`, origin);
+  if (value !== undefined) return value;
+  throw new ConfigError(`${name} must be one of ${known.join(', ')}.`);
 }

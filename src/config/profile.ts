@@ -48,7 +48,7 @@ export interface Profile {
   /** Shown in the frame: the entry's name, `local`, or the host if the address is not the entry's. */
   readonly name: string;
   readonly service: RemoteService | LocalService;
-  readonly readOnly: Sourced<boolean>;
+  readonly readOnly: boolean;
   /** Names that the service uses where the contract is silent, keyed by assumption. */
   readonly assumptions: Readonly<Record<string, string>>;
   /** The service's generation, if the profile sets it. */
@@ -83,7 +83,7 @@ export function resolveProfile(input: ProfileInput): Profile {
   const allowInsecureHttp = first(places, 'allowInsecureHttp')?.value ?? false;
   const base = first(places, 'baseUrl');
   const shared = {
-    readOnly: first(places, 'readOnly') ?? byDefault(false),
+    readOnly: first(places, 'readOnly')?.value ?? false,
     assumptions: first(places, 'assumptions')?.value ?? {},
     generation: first(places, 'generation')?.value,
     agent: first(places, 'agent')?.value,
@@ -137,12 +137,12 @@ function missingAddressProblem(
   const key = search.find('chat', ['apiKey', 'inferenceToken'], undefined);
   if (key && (key.origin.kind === 'flag' || !isLocalByName)) {
     const what = `${describeOrigin(key.origin)} is set, but no address is, and the local service does not take this key`;
-    return new ConfigError(`${what}. ${toUse}.`, key.origin);
+    return new ConfigError(`${what}. ${toUse}.`);
   }
   if (isLocalByName || flags.baseUrl !== undefined) return undefined;
   const name = ['BENCHTOP_BASE_URL', 'BENCHTOP_PROFILE'].find(each => own(environment, each)?.trim() === '');
   if (name === undefined) return undefined;
-  return new ConfigError(`${name} is set but empty. ${toUse}, or unset ${name}.`, { kind: 'environment', name });
+  return new ConfigError(`${name} is set but empty. ${toUse}, or unset ${name}.`);
 }
 
 interface Entry {
@@ -165,16 +165,14 @@ function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInpu
       ? { value: settings.defaultProfile, origin: { kind: 'file', path: settingsPath, place: 'defaultProfile' } }
       : undefined,
   ];
-  const choice = choices.find(candidate => candidate !== undefined) ?? byDefault('local');
-  const { value: name, origin } = choice;
+  const { value: name, origin } = choices.find(candidate => candidate !== undefined) ?? byDefault('local');
   const byFlag = origin.kind === 'flag';
   const found = own(profiles, name);
   if (found) return { name, settings: found, byFlag, origin };
   if (name === 'local') return { name, settings: {}, byFlag, origin };
   const names = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
   throw new ConfigError(
-    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. The profiles are: ${names}. They are defined in ${settingsPath}.`,
-    choice.origin,
+    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(origin)} names. The profiles are: ${names}. They are defined in ${settingsPath}.`,
   );
 }
 

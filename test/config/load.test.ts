@@ -17,8 +17,8 @@ describe('loadConfig', () => {
     await writeFile(join(folder, 'config.json'), JSON.stringify({ defaultProfile: 'prod', profiles, theme: 'dark' }));
     await writeFile(join(folder, 'key'), 'hunter-twenty-two', { mode: 0o600 });
     const config = loadConfig({ readOnly: true }, { BENCHTOP_CONFIG_DIR: folder, BENCHTOP_THEME: 'light' });
-    expect(config.profile).toMatchObject({ name: 'prod', readOnly: { value: true } });
-    expect(config.preferences.theme.value).toBe('light');
+    expect(config.profile).toMatchObject({ name: 'prod', readOnly: true });
+    expect(config.preferences.theme).toBe('light');
     expect(config.warnings).toEqual([expect.stringContaining('profiles.prod.odd')]);
     const { service } = config.profile;
     if (service.kind !== 'remote') throw new Error('it is local');

@@ -3,17 +3,17 @@ import { type PreferenceFlags, resolvePreferences } from '../../src/config/prefe
 import type { Settings } from '../../src/config/schema.ts';
 
 function resolve(flags: PreferenceFlags, environment: Record<string, string>, settings: Settings) {
-  return resolvePreferences(flags, environment, settings, '/c/config.json');
+  return resolvePreferences(flags, environment, settings);
 }
 
 describe('resolvePreferences', () => {
   it('has defaults', () => {
     const preferences = resolve({}, {}, {});
     expect(preferences).toMatchObject({
-      theme: { value: 'terminal', origin: { kind: 'default' } },
-      mouse: { value: false },
+      theme: 'terminal',
+      mouse: false,
       chatHistory: true,
-      notices: { value: 'bell' },
+      notices: 'bell',
       keys: {},
       poll: { focusedMs: 2_000, visibleMs: 10_000 },
       compare: { equalWithin: 0.05, rewardRange: [0, 1] },
@@ -36,28 +36,22 @@ describe('resolvePreferences', () => {
       poll: { visibleSeconds: 30 },
     };
     expect(resolve({}, {}, settings)).toMatchObject({
-      theme: { value: 'dark', origin: { kind: 'file', path: '/c/config.json', place: 'theme' } },
-      mouse: { value: true },
+      theme: 'dark',
+      mouse: true,
       chatHistory: false,
-      notices: { value: 'off' },
+      notices: 'off',
       poll: { focusedMs: 2_000, visibleMs: 30_000 },
     });
-    expect(resolve({}, { NO_COLOR: '1' }, settings).theme.value).toBe('plain');
-    expect(resolve({}, { TERM: 'dumb' }, {}).theme.value).toBe('plain');
-    expect(resolve({}, { NO_COLOR: '1', FORCE_COLOR: '1' }, settings).theme.value).toBe('dark');
-    expect(resolve({}, { FORCE_COLOR: '0' }, settings).theme).toEqual({
-      value: 'plain',
-      origin: { kind: 'environment', name: 'FORCE_COLOR' },
-    });
+    expect(resolve({}, { NO_COLOR: '1' }, settings).theme).toBe('plain');
+    expect(resolve({}, { TERM: 'dumb' }, {}).theme).toBe('plain');
+    expect(resolve({}, { NO_COLOR: '1', FORCE_COLOR: '1' }, settings).theme).toBe('dark');
+    expect(resolve({}, { FORCE_COLOR: '0' }, settings).theme).toBe('plain');
     expect(resolve({}, { NO_COLOR: '', BENCHTOP_MOUSE: 'off' }, settings)).toMatchObject({
-      theme: { value: 'dark' },
-      mouse: { value: false },
+      theme: 'dark',
+      mouse: false,
     });
-    expect(resolve({}, { NO_COLOR: '1', BENCHTOP_THEME: 'light' }, settings).theme.value).toBe('light');
-    expect(resolve({ theme: 'terminal' }, { BENCHTOP_THEME: 'light' }, settings).theme).toEqual({
-      value: 'terminal',
-      origin: { kind: 'flag', name: '--theme' },
-    });
+    expect(resolve({}, { NO_COLOR: '1', BENCHTOP_THEME: 'light' }, settings).theme).toBe('light');
+    expect(resolve({ theme: 'terminal' }, { BENCHTOP_THEME: 'light' }, settings).theme).toBe('terminal');
   });
 
   it('shows images as chosen, otherwise by the terminal', () => {

@@ -47,7 +47,7 @@ describe('which service', () => {
     expect(profile).toEqual({
       name: 'local',
       service: { kind: 'local', upstream: undefined },
-      readOnly: { value: false, origin: { kind: 'default' } },
+      readOnly: false,
       assumptions: {},
       generation: undefined,
       agent: undefined,
@@ -66,7 +66,7 @@ describe('which service', () => {
   it('is the default profile’s, with all that it says', async () => {
     const profile = resolve();
     expect(profile.name).toBe('prod');
-    expect(profile.readOnly.value).toBe(true);
+    expect(profile.readOnly).toBe(true);
     const service = remote();
     expect(service.baseUrl).toEqual({
       value: 'https://prod.example',
