@@ -105,7 +105,7 @@ it('of an earlier benchtop are said once to be in another file, by any command',
   const database = new DatabaseSync(join(home, '.local/state/benchtop/remembered.db'));
   database.exec('pragma user_version = 0');
   const first = await cli('list', ['runs']);
-  expect(first.notes).toMatch(/earlier benchtop .*earlier-/);
+  expect(first.notes).toMatch(/earlier benchtop, .*earlier-/);
   expect(await cli('notes list', [])).toMatchObject({ code: 0, notes: '' });
   database.exec('pragma user_version = 0');
   database.close();
