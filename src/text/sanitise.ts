@@ -3,6 +3,7 @@
  * execute (ECMA-48 control sequences and strings, C0 and C1 controls), that reorders text (bidi controls), or that is
  * hidden (zero-width characters, tag characters). Sanitise on the way to the screen and keep the original for export.
  */
+import { isRawJson } from '../base/own-property.ts';
 import { expandTabs } from './width.ts';
 
 export type SanitiseMode = 'drop' | 'show';
@@ -177,7 +178,8 @@ export const safeJsonParts = (value: unknown, indent: number): Generator<string,
   jsonParts(value, indent, levels, indent === 0 ? '' : '\n');
 
 function* jsonParts(value: unknown, indent: number, depth: number, lineEnd: string): Generator<string, void> {
-  const entries = depth === 0 || typeof value !== 'object' || value === null ? [] : Object.entries(value);
+  const isWhole = depth === 0 || typeof value !== 'object' || value === null || isRawJson(value);
+  const entries = isWhole ? [] : Object.entries(value);
   const present = Array.isArray(value) ? entries : entries.filter(([, each]) => each !== undefined);
   if (present.length === 0) return yield safeJson(value, indent).replaceAll('\n', lineEnd);
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
