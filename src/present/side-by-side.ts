@@ -128,9 +128,11 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
   };
   const fold = (end: number): void => {
     if (equal.length === 0) return;
-    const [first, last] = [equal[0]?.left?.number, equal.at(-1)?.left?.number];
-    const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`;
-    const text = plain(`= ${counted(equal.length, 'equal message')}, ${steps}`);
+    const steps = (['left', 'right'] as const).map(side => {
+      const [first, last] = [equal[0]?.[side]?.number, equal.at(-1)?.[side]?.number];
+      return first === last ? `step ${first}` : `steps ${first} to ${last}`;
+    });
+    const text = plain(`= ${counted(equal.length, 'equal message')}, ${[...new Set(steps)].join(' beside ')}`);
     push(end - equal.length, { rows: [{ kind: 'equal', left: text, right: undefined }] });
     equal = [];
   };

@@ -92,6 +92,16 @@ it('shows what both did at the first difference, also where one of them does it 
   ]);
 });
 
+it('names the steps of both sides whose equal messages it folds', () => {
+  const alignment = alignmentOf(calling('cheese', 'salt', 'rice'), calling('torch', 'bread', 'salt', 'rice'));
+  const { lines } = sideBySide(alignment, { width: 120, columns: 2, all: false });
+  const folds = lines.filter(({ kind, left }) => kind === 'equal' && left?.text.startsWith('= '));
+  expect(folds.map(({ left }) => left?.text)).toEqual([
+    '= 1 equal message, step 0',
+    '= 5 equal messages, steps 1 to 2 beside steps 2 to 3',
+  ]);
+});
+
 it('gives a message that only one step has nothing beside it, and pairs the rewards', () => {
   const one = trajectoryOf([
     [
