@@ -1,6 +1,6 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
 import { Text } from 'ink';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Trajectory } from '../../../src/contract/trajectories.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
@@ -62,6 +62,16 @@ const pairView = defineView<'pair'>({
     <View main={<Text>{`pairs ${left.id} and ${right.id}`}</Text>} inspector={<Text> </Text>} bindings={[]} />
   ),
 });
+/** As if the rows of a list were collected once it is left. */
+function forgetRows(): void {
+  vi.stubGlobal(
+    'WeakRef',
+    class {
+      readonly deref = (): undefined => undefined;
+    },
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+}
 const stageOf = (columns: number, rows: number, base?: string) =>
   openViewOnStage(TasksView, {
     place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
@@ -117,6 +127,7 @@ it.each([
 });
 
 it('leads from a task compared with another run to its rollouts, with that of the other run beside each', async () => {
+  forgetRows();
   const stage = stageOf(120, 24, 'base');
   await stage.waitFor('+1.00');
   await stage.press('G', 'enter');

@@ -214,8 +214,11 @@ function useOpening<Row extends object>(
           return listOf(arrangeAgain(read.rows, state), !read.complete);
         },
       });
-      const isRow = rows === undefined && one.id === source.id(row);
-      const plain = one.id === source.id(row) ? siblingRows(resource, arranged, placeOf) : undefined;
+      const isOwn = one.id === source.id(row);
+      const isRow = rows === undefined && isOwn;
+      // An id alone says nothing of a twin or a new grade.
+      const isPlain = isOwn && one.twin === undefined && one.graded === undefined;
+      const plain = isPlain ? siblingRows(resource, arranged, placeOf) : undefined;
       const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;
       const others = {
         ...(plain ?? siblingPlaces(near, target === one ? placeOf : open, source.id)),
