@@ -293,9 +293,12 @@ function headLines(
       : '',
   }));
   const widest = (key: 'task' | 'name' | 'end'): number => largestOf(sides, each => displayWidth(each[key]));
-  // The task tells the sides apart: cut a long id before it.
   const free = Math.max(2 * leastName, room - widest('end') - 4);
-  const nameRoom = Math.max(leastName, free - widest('task'));
+  // Cut an id before the task, but the task before the name of a run.
+  const nameRoom = Math.max(
+    leastName,
+    free - (left.name === left.id ? widest('task') : Math.min(leastName, widest('task'))),
+  );
   const names = cutApart(
     sides.map(({ name }) => name),
     nameRoom,

@@ -128,6 +128,7 @@ function openSteps(
   rollouts: Readonly<Record<string, Partial<Trajectory>>>,
   says: (id: string) => string,
   columns = 230,
+  names?: readonly [string, string],
 ) {
   const asked: unknown[] = [];
   const training = fakeService({
@@ -142,8 +143,9 @@ function openSteps(
     }),
   });
   const [left = '', right = ''] = Object.keys(rollouts);
+  const [one = left, another = right] = names ?? [];
   const stage = openViewOnStage(PairView, {
-    place: { view: 'pair', left: { id: left, name: left }, right: { id: right, name: right } },
+    place: { view: 'pair', left: { id: left, name: one }, right: { id: right, name: another } },
     service: async () => training,
     ...{ columns, rows: 30 },
   });
@@ -168,6 +170,12 @@ it.each([120, 100, 60])('names the steps and the tasks that differ, and cuts the
   );
   await stage.waitFor(text => /011 .*step 20 .*041 .*step 60/s.test(text));
   expect(stage.text()).toMatch(/IJ0 {2}step 20 {2}reward none.*CHK {2}step 60 {2}reward none/s);
+});
+
+it('cuts the task before the names of runs', async () => {
+  const task = { task_id: 'next-number-benchmark-training-task-011', status: 'completed' };
+  const { stage } = openSteps({ 'left 20': task, 'right 20': task }, id => id, 60, ['shop-base', 'shop-after']);
+  await stage.waitFor(text => /ask-011 {2}shop-base {2}reward none.*ask-011 {2}shop-after {2}reward none/s.test(text));
 });
 
 it('counts none of two tasks, and says so of answers that are never alike', async () => {
