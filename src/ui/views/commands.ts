@@ -173,6 +173,7 @@ export const readerCommands = commandTable('Trajectory', {
   },
   lastReward: { id: 'trajectory.last-reward', title: 'last step with a reward other than 0', keys: ['W'] },
   goToStep: { id: 'trajectory.go', title: 'go to a step by its number', keys: ['#'] },
+  steps: { id: 'trajectory.steps', title: 'show or hide the list of steps', keys: ['b'], hint: 'steps' },
   reasoning: { id: 'trajectory.reasoning', title: 'fold or unfold the reasoning', keys: ['z'], hint: 'reasoning' },
   tools: { id: 'trajectory.tools', title: 'fold or unfold tool calls and responses', keys: ['Z'] },
   foldMessage: { id: 'trajectory.fold-message', title: 'fold or unfold this message', keys: ['c'] },

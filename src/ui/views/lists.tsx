@@ -61,6 +61,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       {...list}
       place={place}
       preview={TrajectoryPreview}
+      keepsPreview
       files={rows => [
         ...list.files(rows),
         ...(flagged.length > 0 ? filesOf(flaggedRollouts(flagged)) : []),

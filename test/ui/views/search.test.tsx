@@ -80,6 +80,15 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   stage.close();
 });
 
+it('shows the end of a hit beside it (P2)', async () => {
+  const { stage } = stageOf();
+  await stage.resize(160, 40);
+  await stage.waitFor('task-0');
+  await stage.type('//needle\r');
+  await stage.waitFor('searched 12 of 12 trajectories');
+  await stage.waitFor(text => /│ END[\s\S]*│ Step 0/.test(text));
+});
+
 it('flags hits, and shows their flags', async () => {
   const { stage } = stageOf();
   await stage.waitFor('task-0');

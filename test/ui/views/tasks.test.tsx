@@ -172,6 +172,9 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
   expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% 1\.00 to 1\.00, 10 rollouts/);
   await stage.waitFor('10 rollouts were read for their tokens, which the list does not report');
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
+  await stage.resize(140, 40);
+  await stage.waitFor(text => /│ END[\s\S]*│ Step 0/.test(text));
+  await stage.resize(110, 40);
   await stage.press('u');
   await stage.waitFor('No rollout with a reward reports its number of steps');
 });

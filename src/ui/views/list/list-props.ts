@@ -69,6 +69,8 @@ export interface ResourceListProps<Row> {
    * while the cursor moves, and from the service once it rests.
    */
   readonly preview?: ComponentType<PreviewProps<Row>>;
+  /** Whether a list that fills the screen makes room for the preview. */
+  readonly keepsPreview?: boolean;
   /** The parent of the list, below the facts about the row: lines, and facts. */
   readonly about?: ((width: number) => FactsPart) | undefined;
   /** New rows may come first: see `TableOptions`. */

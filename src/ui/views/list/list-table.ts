@@ -58,8 +58,12 @@ export const errorHeight = 3;
 export const fewestTableLines = 4;
 /** The column titles, the position, and a gap below a table that something follows. */
 const otherLines = 3;
-/** Fewer lines below the rows remain empty. */
-const fewestPreviewLines = 6;
+/** Lines of a preview that are worth their room. Fewer lines below the rows remain empty. */
+export const fewestPreviewLines = 6;
+/** The column titles, ten rows, and the position: a preview leaves them to a list that fills the screen. */
+const fewestLinesAbovePreview = 12;
+/** A list that fills the screen makes room for no fewer lines of a preview. */
+const fewestKeptLines = 4;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
@@ -165,7 +169,7 @@ function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]
 
 /** The header gives way to the rows, the notes and an error. */
 function useListRoom<Row>(
-  { notes = [], header = [], footer, preview }: ResourceListProps<Row>,
+  { notes = [], header = [], footer, preview, keepsPreview = false }: ResourceListProps<Row>,
   list: PagedList<Row>,
   error: Error | undefined,
   rows: number,
@@ -184,7 +188,9 @@ function useListRoom<Row>(
   const isPreviewed = preview !== undefined && !inspector.shown && rows > 0;
   const needed = Math.max(fewestTableLines, rows + otherLines);
   const isShared = footer !== undefined || (isPreviewed && left - needed >= fewestPreviewLines);
-  const table = isShared ? Math.min(left, needed) : left;
+  const kept = isPreviewed && keepsPreview ? Math.min(fewestPreviewLines, left - fewestLinesAbovePreview) : 0;
+  const isKept = !isShared && kept >= fewestKeptLines;
+  const table = isShared ? Math.min(left, needed) : isKept ? left - kept : left;
   return { header: headerLines, notes: noteLines, table, footer: left - table };
 }
 

@@ -20,7 +20,7 @@ import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
 import type { ResourceListProps } from './list-props.ts';
-import { errorHeight, type ListTable, useListTable } from './list-table.ts';
+import { errorHeight, fewestPreviewLines, type ListTable, useListTable } from './list-table.ts';
 import { ageWords, emptyListWords, listFacts, rowCount, shownFreshness, withAge } from './list-words.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
@@ -93,7 +93,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   );
 }
 
-/** The preview of the row under the cursor, which begins with an empty line. */
+/** The preview of the row under the cursor. */
 function PreviewBelow<Row>({
   source,
   preview: Preview,
@@ -181,7 +181,8 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
   const room = inspector.height - shown;
   // The other parts share the rest.
-  const previewed = isPreviewed ? (details || rest.length > 0 ? Math.floor(room / 2) : room) : 0;
+  const half = Math.max(Math.floor(room / 2), Math.min(room, fewestPreviewLines));
+  const previewed = isPreviewed ? (details || rest.length > 0 ? half : room) : 0;
   const below = Math.min(rest.length, room - previewed);
   const box = { ...inspector, width, height: room - previewed - below };
   return (

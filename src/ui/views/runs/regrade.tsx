@@ -72,6 +72,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       label={row => row.task_id ?? row.trajectory_id}
       facts={row => rowFacts(row, passAt)}
       preview={RegradedPreview}
+      keepsPreview
       notes={notes}
       errorAbove={error}
       actions={some => triage(some.map(trajectoryNoted))}

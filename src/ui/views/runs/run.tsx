@@ -155,6 +155,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       sort={worstFirst}
       join={join}
       preview={TrajectoryPreview}
+      keepsPreview
       files={rows => [...ownerReport('runs', place.id, shown), ...list.files(rows)]}
       joined={rewarded}
       header={useHead(run, pane)}

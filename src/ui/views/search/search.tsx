@@ -18,6 +18,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { searchCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { useRolloutList } from '../tasks/use-rollout-list.ts';
+import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { pagesOf } from './pages.ts';
 
 /** The interval between updates of the rows during a search, in milliseconds. */
@@ -107,6 +108,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
         ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),
         ...(search.ok && { found: { query: search.highlighted, place: at } }),
       })}
+      preview={TrajectoryPreview}
       texts={texts}
       label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
       bindings={[{ command: searchCommands.stop, enabled: isRunning, run: stop }]}

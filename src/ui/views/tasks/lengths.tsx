@@ -17,7 +17,9 @@ import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { curveOf } from '../../widgets/line-chart/series.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { lengthCommands } from '../commands.ts';
+import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { markTwo, pairBinding, textsIn } from './rollout-doors.ts';
 import { useLengthReader } from './use-length-reader.ts';
 import { useShownFacts } from './use-rollout-list.ts';
@@ -97,9 +99,14 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
         { label: 'like it', value: equal > 1 ? `${equal - 1} more with this reward and length` : undefined },
         ...shown(trajectoryFacts(row)),
       ]}
+      preview={LengthPreview}
       notes={[...rollouts.notes, ...reader.notes]}
       header={header}
       bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }, ...reader.bindings]}
     />
   );
+}
+
+function LengthPreview({ row: { row }, ...props }: PreviewProps<LengthPoint>) {
+  return <TrajectoryPreview row={row} {...props} />;
 }

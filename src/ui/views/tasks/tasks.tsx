@@ -242,6 +242,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
       sort={byReward}
       emptyWords={emptyRollouts(rollouts, 'No rollout matches')}
       preview={TrajectoryPreview}
+      keepsPreview
     />
   );
 }

@@ -71,6 +71,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
       }
       preview={StepRolloutPreview}
+      keepsPreview
       bindings={[
         ...rolloutBindings(ofStep, open).filter(({ command }) => command !== rolloutCommands.tasks),
         { command: rolloutCommands.tasks, run: () => open({ view: 'step', trainingRunId: runId, step }) },

@@ -1,4 +1,4 @@
-/** The end of a trajectory in the inspector of a list: its rewards with their explanations, and its last lines. */
+/** The end of a trajectory next to a list: its last lines, its rewards with their explanations, and its error. */
 import { useMemo } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -6,6 +6,8 @@ import { trajectoryDetails } from '../../../present/trajectory-details.ts';
 import { endLines } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { counted } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
 import { useAhead } from '../../data/use-ahead.ts';
 import { tableCommands } from '../../keys/general.ts';
 import { useKeyOf } from '../../keys/router.tsx';
@@ -19,6 +21,8 @@ import { drawnLine } from './line-style.ts';
 const mostSteps = 500;
 /** Minimum lines for the end of a trajectory. */
 const leastLines = 4;
+/** With fewer lines, there are neither gaps nor titles of groups. */
+const roomyLines = 10;
 
 export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>) {
   const theme = useTheme();
@@ -32,12 +36,21 @@ export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>)
   );
   const lines = useMemo(() => {
     if (height < leastLines) return [];
-    const { header, muted } = theme.styles;
+    const { header, muted, danger } = theme.styles;
     if (!whole) return isLong ? ['', muted(`${counted(steps, 'step')}: ${keyOf(tableCommands.open)} reads them`)] : [];
-    const rewards = row.rewards ? [] : trajectoryDetails(whole).filter(({ group }) => group === 'Rewards');
-    const graded = factLines(rewards, width, theme).slice(0, Math.floor(height / 2));
-    const end = endLines(whole, width, height - graded.length - 2);
-    return [...graded, '', header('END'), ...end.map(line => drawnLine(line, width, theme.styles))];
+    const isTight = height < roomyLines;
+    const gap = isTight ? [] : [''];
+    // With more room, the facts of the row are beside it.
+    const rewards = row.rewards && !isTight ? [] : trajectoryDetails(whole).filter(({ group }) => group === 'Rewards');
+    const facts = isTight ? rewards.map(({ label, value }) => ({ label, value })) : rewards;
+    const graded = factLines(facts, width, theme).slice(0, Math.floor(height / (isTight ? 3 : 2)));
+    const failure = whole.error ? [danger(truncate(sanitiseLine(whole.error), width))] : [];
+    const room = height - gap.length - 1;
+    const all = endLines(whole, width, room);
+    const isSaid = all.some(({ kind }) => kind === 'error');
+    const after = [...graded, ...(isSaid ? [] : failure)];
+    const end = all.slice(Math.max(0, all.length + after.length - room));
+    return [...gap, header('END'), ...end.map(line => drawnLine(line, width, theme.styles)), ...after];
   }, [whole, row.rewards, isLong, steps, width, height, theme, keyOf]);
   return <Lines lines={lines} width={width} height={height} />;
 }

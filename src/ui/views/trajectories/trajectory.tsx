@@ -21,6 +21,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { Separator, usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
+import { useSetting } from '../../data/workbench.tsx';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
@@ -40,12 +41,11 @@ import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
 
-/** Widths of the column of steps, and the pane widths from which to use them: with tokens, and with first words. */
-const stepsWidths = [
-  { from: 130, width: 48 },
-  { from: 110, width: 26 },
-  { from: 70, width: 18 },
-] as const;
+/** Pane widths from which the column of steps is shown, and has the tokens of the steps. */
+const stepsFrom = 70;
+const tokensFrom = 110;
+/** Cells of the first words of a step. They are shown if the text keeps as many cells as a wrapped file has. */
+const wordsWidth = 32;
 
 /** Width of the text for a pager or an editor; a narrower one wraps it again. */
 const outsideWidth = 100;
@@ -59,7 +59,10 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { data } = live;
   // A single step needs no list.
   const isOne = data !== undefined && (data.steps?.length ?? 0) < 2;
-  const stepsWidth = isOne ? 0 : (stepsWidths.find(({ from }) => pane.width >= from)?.width ?? 0);
+  const [isListHidden, hideList] = useSetting('hidden list of steps', false);
+  const hasList = !isOne && pane.width >= stepsFrom;
+  const column = columnOf(data?.steps ?? [], pane.width);
+  const stepsWidth = hasList && !isListHidden ? column.width : 0;
   const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
   const { graded } = place;
   // The head, and the grade of a regrading.
@@ -92,6 +95,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         ...twin,
         ...triage(data ? [trajectoryNoted(data)] : [], reader.messages),
         ...reader.bindings,
+        { command: readerCommands.steps, enabled: hasList, run: () => hideList(!isListHidden) },
         promptDoor(data),
         ...record,
       ]}
@@ -99,7 +103,11 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         data ? (
           <>
             <HeadLine {...head} trajectory={data} />
-            <Transcript steps={data.steps ?? []} {...{ reader, notes, stepsWidth, width, height }} />
+            <Transcript
+              steps={data.steps ?? []}
+              column={stepsWidth > 0 ? column : undefined}
+              {...{ reader, notes, width, height }}
+            />
           </>
         ) : live.error ? (
           <ErrorNote error={live.error} width={pane.width} height={pane.height} />
@@ -121,19 +129,17 @@ interface TranscriptProps {
   readonly steps: NonNullable<Trajectory['steps']>;
   readonly reader: Reader;
   readonly notes: Parameters<typeof noteWords>[0];
-  /** 0 without the column of steps. */
-  readonly stepsWidth: number;
+  /** Undefined without the column of steps. */
+  readonly column: StepColumns | undefined;
   readonly width: number;
   readonly height: number;
 }
 
-function Transcript({ steps, reader, notes, stepsWidth, width, height }: TranscriptProps) {
+function Transcript({ steps, reader, notes, column, width, height }: TranscriptProps) {
   const words = [stepWords(reader.step, steps), ...noteWords(notes)].join('  ·  ');
   return (
     <Box>
-      {stepsWidth > 0 ? (
-        <StepColumn {...{ steps, height }} current={reader.step} wordsOf={reader.wordsOf} width={stepsWidth} />
-      ) : null}
+      {column ? <StepColumn {...{ steps, height, ...column }} current={reader.step} wordsOf={reader.wordsOf} /> : null}
       <ReaderPane {...reader} {...{ width, words }} />
     </Box>
   );
@@ -249,10 +255,9 @@ function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: Reader
   );
 }
 
-interface StepColumnProps extends Pick<Reader, 'wordsOf'> {
+interface StepColumnProps extends StepColumns, Pick<Reader, 'wordsOf'> {
   readonly steps: NonNullable<Trajectory['steps']>;
   readonly current: number;
-  readonly width: number;
   readonly height: number;
 }
 
@@ -260,25 +265,22 @@ interface StepColumnProps extends Pick<Reader, 'wordsOf'> {
  * The steps with their rewards and errors and, if there is room, the tokens of their answers and their first words. The
  * current one is in the middle, a rule at the right.
  */
-const StepColumn = memo(({ steps, current, wordsOf, width, height }: StepColumnProps) => {
+const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepColumnProps) => {
   const { styles, glyphs } = useTheme();
-  const { hasRewards, hasTokens } = numbersIn(steps);
-  const withTokens = width > 18 && hasTokens;
-  const room = width - (26 - (hasRewards ? 0 : 9) - (withTokens ? 0 : 8));
-  const withWords = room >= 8;
+  const { hasRewards, hasTokens, hasWords, width } = column;
   const lineOf = (step: TrajectoryStep, index: number): string => {
     const isCurrent = index === current;
     const mark = isCurrent ? styles.selected(glyphs.marker) : ' ';
     const flag = step.has_error ? styles.danger(glyphs.cross) : ' ';
     const number = fitCells(`${step.step_index ?? index}`, 5);
     const score = hasRewards ? fitCells(reward(step.reward), 9, 'right') : '';
-    const tokens = withTokens ? fitCells(count(tokensOf(step)), 8, 'right') : '';
-    const words = withWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, room)) : '';
+    const tokens = hasTokens ? fitCells(count(tokensOf(step)), 8, 'right') : '';
+    const words = hasWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, wordsWidth)) : '';
     return `${mark} ${isCurrent ? styles.selected(number) : number}${score}${tokens} ${flag}${words}`;
   };
   const first = Math.max(0, Math.min(current - Math.floor(height / 2), steps.length - height + 1));
   const lines = steps.slice(first, first + height - 1).map((step, index) => lineOf(step, first + index));
-  const titles = `  STEP ${hasRewards ? '   REWARD' : ''}${withTokens ? ' TOK OUT' : ''}${withWords ? '    FIRST WORDS' : ''}`;
+  const titles = `  STEP ${hasRewards ? '   REWARD' : ''}${hasTokens ? ' TOK OUT' : ''}${hasWords ? '    FIRST WORDS' : ''}`;
   return (
     <>
       <Box flexDirection="column" width={width} height={height} overflow="hidden">
@@ -296,6 +298,22 @@ const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
   hasRewards: steps.some(step => step.reward != null),
   hasTokens: steps.some(step => tokensOf(step) !== undefined),
 }));
+
+interface StepColumns {
+  readonly hasRewards: boolean;
+  readonly hasTokens: boolean;
+  readonly hasWords: boolean;
+  readonly width: number;
+}
+
+/** What the column of steps has in a pane of this width. */
+function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColumns {
+  const numbers = numbersIn(steps);
+  const hasTokens = numbers.hasTokens && paneWidth >= tokensFrom;
+  const width = 9 + (numbers.hasRewards ? 9 : 0) + (hasTokens ? 8 : 0);
+  const hasWords = paneWidth - width - wordsWidth > outsideWidth;
+  return { ...numbers, hasTokens, hasWords, width: width + (hasWords ? wordsWidth : 0) };
+}
 
 /** The tokens of the answers of a step; undefined if the service counted none. */
 function tokensOf({ messages }: TrajectoryStep): number | undefined {

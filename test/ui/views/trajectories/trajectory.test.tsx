@@ -9,6 +9,7 @@ import { useShell } from '../../../../src/ui/app/shell-context.tsx';
 import { useSiblings } from '../../../../src/ui/navigation/memory.tsx';
 import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
 import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
+import { RunView } from '../../../../src/ui/views/runs/run.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -410,11 +411,76 @@ it('names the last step at the end, and has no column of numbers that no step ha
     step_index,
     messages: [{ role: 'user', content: `said ${step_index}` }],
   }));
-  const stage = await open({ columns: 140 }, { ...trajectory, steps });
+  const stage = await open({ columns: 260 }, { ...trajectory, steps });
   expect(stage.text()).toMatch(/STEP +FIRST/);
   expect(stage.text()).not.toMatch(/TOK OUT|REWARD/);
   await stage.press('G');
   await stage.waitFor('step 3, 4 of 4 steps');
   await stage.press('g');
   await stage.waitFor('step 0, 1 of 4 steps');
+});
+
+it('leaves the room to the text: the list of steps has no words that would be cut, and a key hides it (P1)', async () => {
+  const stage = await open({ columns: 140 });
+  expect(stage.text()).toMatch(/STEP +REWARD *│/);
+  expect(stage.text()).not.toContain('FIRST WORDS');
+  await stage.resize(260, 30);
+  await stage.waitFor('FIRST WORDS');
+  await stage.resize(100, 30);
+  await stage.waitFor(text => /<b> steps/.test(text) && /STEP +REWARD *│/.test(text));
+  await stage.press('b');
+  await stage.waitFor(text => !/STEP +REWARD/.test(text));
+  expect(stage.workbench.remembered.setting('hidden list of steps')).toBe(true);
+  await stage.press('b');
+  await stage.waitFor(text => /STEP +REWARD *│/.test(text));
+});
+
+const answered = (trajectory_id: string) => ({
+  ...{ trajectory_id, status: 'completed' as const, reward: 0, eval_run_id: 'run_1' },
+  rewards: [{ name: 'tests', value: 0, explanation: `because of ${trajectory_id}` }],
+  steps: [
+    { messages: [{ role: 'assistant', content: `${'said before\n'.repeat(90)}the answer of ${trajectory_id}` }] },
+  ],
+});
+const manyRows = fakeService({
+  getEvalRun: () => ({ eval_run_id: 'run_1', bench_id: 'b', status: 'completed', total_rollouts: 300 }),
+  getEvalProgress: () => ({ status: 'completed', total_rollouts: 300 }),
+  getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
+  getRolloutStatistics: () => ({ snapshots: [] }),
+  listTrajectories: () => ({
+    items: Array.from({ length: 300 }, (_, index) => ({
+      ...{ trajectory_id: `traj_${index}`, status: 'completed' as const, reward: 0, num_steps: 1 },
+      task_id: `task ${index}`,
+    })),
+    ...{ next_cursor: null, has_more: false, dropped: 0 },
+  }),
+  getTrajectory: ({ params }) =>
+    params.trajectory_id === 'traj_1'
+      ? { ...answered('traj_1'), status: 'failed', error: 'SandboxTimeout' }
+      : answered(`${params.trajectory_id}`),
+});
+
+it('shows the end of a row also below rows that fill a small screen, and its error (P2)', async () => {
+  const stage = openViewOnStage(TrajectoriesView, {
+    ...{ service: async () => manyRows, columns: 80, rows: 24 },
+    place: { view: 'list', resource: 'trajectories' },
+  });
+  await stage.waitFor(text => /END[\s\S]*the answer of traj_0[\s\S]*because of traj_0/.test(text));
+  expect(stage.text().match(/task \d+ /g)?.length).toBeGreaterThanOrEqual(10);
+  await stage.press('j');
+  await stage.waitFor(text => /END[\s\S]*the answer of traj_1[\s\S]*because of traj_1[\s\S]*SandboxTimeout/.test(text));
+  await stage.resize(60, 15);
+  await stage.waitFor(text => !text.includes('END'));
+  expect(stage.text()).toContain('task 8');
+});
+
+it('shows the end of a row before the statistics of its run, in enough lines (P2)', async () => {
+  const stage = openViewOnStage(RunView, {
+    ...{ service: async () => manyRows, columns: 80, rows: 24 },
+    place: { view: 'record', resource: 'runs', id: 'run_1' },
+  });
+  await stage.waitFor('task 3');
+  await stage.press('F');
+  await stage.waitFor('the answer of traj_0');
+  expect(stage.text()).toMatch(/END[\s\S]*the answer of traj_0[\s\S]*because of/);
 });
