@@ -242,8 +242,8 @@ export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: 
   const isEarly = hasEnded(known.status) && statusMeaning(known.status ?? '') !== 'success';
   if (!recordsProgress || known.gone || !isEarly || known.done !== undefined) return undefined;
   const [query] = offered(workbench, status?.(known.id));
-  const isAsked = !query || isInFlight(workbench, query) || lastEver(workbench, query, lastSent) > 0;
-  return isAsked ? undefined : { queries: [query], dueAt: 0, isDetail: true };
+  const isWanted = query && !isInFlight(workbench, query) && lacksEnd(workbench, known, query, lastSent);
+  return isWanted ? { queries: [query], dueAt: 0, isDetail: true } : undefined;
 }
 
 /** The read of the rewards so far of a running resource if the service does not report their mean. */

@@ -190,3 +190,32 @@ it('reads the progress of the runs in a list on screen that ended early, a few i
   expect(asked('getTrainingProgress')).toBe(25);
   expect(workbench.statuses.get({ kind: 'training', id: 'trn_24' })?.done).toBe(4);
 });
+
+it('reads again how far a run came that ended early while it was followed', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const run = { status: 'running', completed_steps: 4, total_steps: 9 };
+  const { workbench, context, asked } = world(() => {}, {
+    pinned: [],
+    more: { getTrainingProgress: () => ({ ...run }) },
+  });
+  const { cache, statuses } = workbench;
+  const observer = new QueryObserver(cache, { queryKey: ['progress'], queryFn: () => 0 });
+  onTestFinished(observer.subscribe(() => {}));
+  const listed = { kind: 'training', id: 'trn_1' };
+  const report = (more: object): void =>
+    statuses.report([{ ...listed, ...more }], { askedAt: Date.now(), at: Date.now() });
+  report({ status: 'running' });
+  const rounds = following(workbench, false);
+  await rounds.read(context);
+  expect(statuses.get(listed)?.done).toBe(4);
+  vi.setSystemTime(Date.now() + 60_000);
+  Object.assign(run, { status: 'failed', completed_steps: 6 });
+  // The list has the end, with its time, but not the progress.
+  report({ status: 'failed', endTime: new Date().toISOString() });
+  expect(statuses.get(listed)?.done).toBeUndefined();
+  const before = asked('getTrainingProgress');
+  for (let round = 0; round < 3; round += 1) await rounds.read(context);
+  expect(statuses.get(listed)?.done).toBe(6);
+  expect(asked('getTrainingProgress')).toBe(before + 1);
+});
