@@ -32,6 +32,10 @@ export interface RunMeanOptions
   readonly range?: Range | undefined;
 }
 
+/** An interval, unless it is the whole range: that says nothing, but looks like a result. */
+const informative = (interval: Interval | undefined, [low, high]: Range): Interval | undefined =>
+  interval && interval.low <= low && interval.high >= high ? undefined : interval;
+
 /**
  * A reward without a known task counts as a task of its own in the mean. A rollout with neither reward nor task may
  * belong to any task, so it counts as missing, like an unlisted one.
@@ -61,7 +65,7 @@ export function runMeanOf(
     ...taskMean(assumed, options.range),
     end: known.end,
     isStoppedWhole,
-    interval: alone.length > 0 ? undefined : interval(),
+    interval: alone.length > 0 ? undefined : informative(interval(), options.range),
     outside: reason === 'outside' ? options.range : undefined,
     namelessRewards: alone.length,
   };
@@ -75,7 +79,7 @@ export interface Certainty {
   /** The interval of the mean over tasks. Left out if conditional, because a list has no room for the condition. */
   readonly interval?: Interval | undefined;
   /**
-   * Why there is no interval: no reward, a reward outside the range, an unknown number of missing rewards, rewards
+   * Why there is no interval: no reward or too few, a reward outside the range, an unknown number of missing rewards, rewards
    * without a task, or an unknown number of rollouts.
    */
   readonly reason?: 'nothing' | 'outside' | 'open' | 'nameless' | 'uncounted' | undefined;

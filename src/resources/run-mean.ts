@@ -67,8 +67,9 @@ function intervalWords(run: RunMean): string {
   if (outside && !interval)
     return `no interval: rewards are outside ${outside.join('..')}; set their range with the setting compare.rewardRange`;
   return [
-    interval &&
-      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
+    interval === undefined
+      ? 'no interval: with so many rewards missing, it is the whole range'
+      : `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
     boundsWords(run),
   ]
     .filter(Boolean)

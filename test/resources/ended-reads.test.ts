@@ -192,7 +192,7 @@ async function withRewards(...first: readonly number[]) {
   onTestFinished(() => void vi.useRealTimers());
   let rewards = first;
   const { scripted, workbench, show } = atList({
-    getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed' }),
+    getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed', options: { evaluation_samples_per_task: 1 } }),
     getEvalProgress: () => ({ status: 'completed', total_rollouts: 8, terminal_rollouts: 8 }),
     getTrajectoryRewards: () => ({
       trajectory_rewards: rewards.map((reward, index) => ({

@@ -8,7 +8,8 @@ proven, but no counterexample is known. Several rollouts of a task count as thei
 for one limit and as the highest for the other. So a verdict holds whatever these rewards are, however often you look while a run is in
 progress, and in whatever order its rollouts end. While a run is in progress, the reported total is assumed to be that of the whole run.
 If all these rollouts have a reward, there is no interval, because the total may count only rollouts that have begun. If the service returns evaluation_samples_per_task for the run, or you set compare --samples-per-task, each task has that many
-rollouts; otherwise, unlisted rollouts may belong to any task. A task without a reward in both runs counts only for the limit that it
+rollouts; otherwise, unlisted rollouts may belong to any task. An interval that is the whole range is not shown.
+A task without a reward in both runs counts only for the limit that it
 widens, because it may not be a task of both runs. If the service does not report how many rollouts a run has, it may leave out failed ones: there is no interval while the run is in progress, and no verdict
 afterwards, unless compare --ended treats the listed rewards as complete. Even then, if a task has fewer rollouts than evaluation_samples_per_task or,
 without this option, fewer than another task of either run, the rest count as missing. If a reward is outside the range, there is neither an

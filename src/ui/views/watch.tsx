@@ -234,8 +234,9 @@ const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
 
 /** The mean of a run with the number of its rewards, if that is known. */
 function rewardWords(row: WatchedResource): string | undefined {
-  const { mean } = row;
+  const { mean, certainty } = row;
   const { graded } = countsBeside(row);
   if (mean === undefined) return undefined;
-  return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
+  const tooFew = certainty?.reason === 'nothing' && certainty.rewards === graded ? ', too few for an interval' : '';
+  return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}${tooFew}`;
 }
