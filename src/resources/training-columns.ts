@@ -24,6 +24,7 @@ import {
   isFinalCurve,
   mayLackRound,
   withoutLast,
+  worstOf,
 } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ProgressedRun, stepsOf } from '../queries/training.ts';
@@ -195,12 +196,20 @@ export function measuredColumns<Row>(of: {
   readonly trainer: (row: Row) => number | undefined;
 }) {
   const { isUnread } = of;
-  const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => ({
-    ...numberColumn<Row>(id, title, row => of.heldOut(row)?.[which].reward),
-    text: row => heldOutCell(of.heldOut(row)?.[which]),
-    bestFirst: true,
-    isUnread,
-  });
+  const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => {
+    const meanOf = (row: Row): HeldOutMean | undefined => of.heldOut(row)?.[which];
+    return {
+      ...numberColumn<Row>(id, title, row => meanOf(row)?.reward),
+      text: row => heldOutCell(meanOf(row)),
+      bestFirst: true,
+      // A mean that lacks samples is often higher than one of all of them.
+      sortedBy: row => {
+        const held = meanOf(row);
+        return held && worstOf(held);
+      },
+      isUnread,
+    };
+  };
   const stepColumn = (id: string, beside: string, which: 'last' | 'best'): Column<Row> => ({
     ...numberColumn<Row>(id, 'AT STEP', row => of.heldOut(row)?.[which].step, { text: String }),
     ...{ isUnread, beside },

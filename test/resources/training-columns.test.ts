@@ -1,6 +1,7 @@
 /** Columns of the list of training runs. */
 import { describe, expect, it } from 'vitest';
 import { cellText, fitColumns } from '../../src/present/column.ts';
+import { createArrange } from '../../src/present/rows.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { optionColumns as allOptions, listColumns } from '../../src/resources/training-columns.ts';
 
@@ -94,5 +95,19 @@ it('the last and the best reward have their intervals and steps, with the traine
     const fitted = fitColumns(columns, room, {}, short);
     if (fitted.some(({ column }) => column.decides !== undefined))
       expect(fitted[0]?.width).toBeGreaterThanOrEqual('first training 0'.length);
+  }
+});
+
+it('is sorted by the rule for the best one: samples that are lost count as the lowest', () => {
+  const of = (training_run_id: string, held_out_reward: number, completed_samples: number) => ({
+    training_run_id,
+    held_out: heldOutMeans([{ step: 9, held_out_reward, completed_samples, expected_samples: 40 }]),
+  });
+  const rows = [of('whole', 0.71, 40), of('few', 0.79, 20), of('none', 0.5, 40)];
+  const columns = listColumns(rows, [0, 1]);
+  for (const column of ['held-out', 'best']) {
+    const arrange = createArrange(columns, row => row.training_run_id);
+    const { rows: arranged } = arrange(rows, { filter: '', sort: { column, descending: true } });
+    expect(arranged.map(row => row.training_run_id)).toEqual(['whole', 'none', 'few']);
   }
 });

@@ -10,6 +10,7 @@ import { overdueIntervals } from '../../../queries/freshness.ts';
 import { type KnownResource, keyOf } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { labelOf } from '../../../resources/define.ts';
+import { higherWords } from '../../../resources/held-out-words.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
@@ -141,6 +142,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       columns={columns}
       join={join}
       preview={TrainingPreview}
+      below={({ held_out }) => held_out && higherWords(held_out)}
       texts={row => ({ scope: { training: row.training_run_id }, label: labelOf(training, row) })}
       files={({ current }) => (current ? ownerReport('training', current.training_run_id, current) : [])}
       notes={old === undefined ? [] : [old]}
