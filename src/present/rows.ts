@@ -120,7 +120,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     // A longer plain text can only match rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
     const { kept, notice } =
-      'error' in parsed ? { kept: undefined, notice: parsed.error } : filterSearchable(narrowed, parsed);
+      'error' in parsed ? { kept: [], notice: parsed.error } : filterSearchable(narrowed, parsed);
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;

@@ -87,6 +87,8 @@ export interface Certainty {
   readonly tasks: number;
   readonly rewards: number;
   readonly total?: number | undefined;
+  /** The number of listed rollouts that are known to have failed without a reward. */
+  readonly failed?: number | undefined;
   /** The means over the rewards and over the tasks, and the mean in the record at that time. */
   readonly means: readonly number[];
   readonly recorded?: RecordedMean | undefined;
@@ -198,6 +200,7 @@ export function certaintyOf(
     ...(reason === undefined ? { interval: run.interval } : { reason }),
     ...{ tasks: run.tasks, rewards: run.rated },
     ...(options.total != null && { total: options.total }),
+    ...(options.failed !== undefined && { failed: options.failed }),
     means: [meanOfRewards(rewards).mean, run.mean].filter(mean => mean !== undefined),
     ...(options.recorded && { recorded: options.recorded }),
     ...extremesOf(rewards),
@@ -318,6 +321,7 @@ function isCertainty(value: unknown): value is Certainty {
     interval,
     rewards,
     total = 0,
+    failed = 0,
     range,
     isFinal,
     means,
@@ -332,7 +336,7 @@ function isCertainty(value: unknown): value is Certainty {
   return (
     isOptional &&
     hasMeans &&
-    [rewards, total, lowest, highest, endedAt].every(isNumber) &&
+    [rewards, total, failed, lowest, highest, endedAt].every(isNumber) &&
     isRange(range) &&
     isFinal === true
   );

@@ -13,6 +13,8 @@ export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
   /** The number of rewards in the mean. */
   readonly provisional_count?: number | undefined;
+  /** The number of failed rollouts, if its progress was read. */
+  readonly failed_rollouts?: number | undefined;
   /** The certainty of the mean, if its rewards were read. */
   readonly certainty?: Certainty | undefined;
   /** The split of the held-out curve by which its checkpoint may have been chosen. */
@@ -39,6 +41,10 @@ export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefi
 export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
   lacksCertainty({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
 
+/** The number of its failed rollouts, as far as an answer has it. */
+export const listedFailed = ({ failed_rollouts, certainty }: MeasuredRun): number | undefined =>
+  failed_rollouts ?? certainty?.failed;
+
 export const soFar = 'so far';
 
 /** Whether a successful run without a mean may have one, because some services report it only in some answers. */
@@ -53,19 +59,19 @@ export const isSoFar = (row: MeasuredRun): boolean =>
 export const lacksMean = (row: MeasuredRun): boolean =>
   listedMean(row) === undefined && listedCount(row) !== 0 && (isRunning(row.status) || mayHaveMean(row));
 
-export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty'>>;
+export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty' | 'failed'>>;
 
 /**
  * Adds the certainty to a row, and the observed mean if its record lacks it. Returns the same row if nothing changes.
  */
-export function withMean(row: EvalRun, { mean, graded, total, certainty }: SeenMean): MeasuredRun {
+export function withMean(row: EvalRun, { mean, graded, total, certainty, failed }: SeenMean): MeasuredRun {
   const provisional_mean = row.reward_mean == null ? mean : undefined;
   // More rewards may have come since the observed mean was read.
   const isOfMean = isSameMean({ mean: row.reward_mean ?? undefined }, { mean }, defaultRange);
   const reward_count = isOfMean ? graded : undefined;
   const counts = row.reward_count == null && hasEnded(row.status) ? { reward_count, total_rollouts: total } : {};
   const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
-  const more = { ...seen, ...counts, ...(certainty && { certainty }) };
+  const more = { ...seen, ...counts, ...(certainty && { certainty }), failed_rollouts: failed };
   return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
 }
 

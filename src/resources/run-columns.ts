@@ -28,6 +28,7 @@ import {
   lacksIntervalOfRun,
   lacksMean,
   listedCount,
+  listedFailed,
   listedMean,
   listedTotal,
   type MeasuredRun,
@@ -55,7 +56,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
     wide: true,
-    decides: 7,
+    decides: 8,
     forPrograms: true,
   }),
   timeColumn('created', 'STARTED', row => row.created_at),
@@ -63,7 +64,15 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   plainColumn('step', 'STEP', 5, row => row.step, { align: 'right', wide: true, forPrograms: true }),
   plainColumn('n', 'N', 5, listedCount, { align: 'right', wide: true, decides: 4, forPrograms: true }),
   plainColumn('total', 'TOTAL', 5, listedTotal, { align: 'right', wide: true, decides: 5, forPrograms: true }),
-  { ...durationColumn(), decides: 6 },
+  plainColumn('failed', 'FAILED', 6, listedFailed, {
+    align: 'right',
+    wide: true,
+    decides: 6,
+    forPrograms: true,
+    // It is read with the interval.
+    beside: 'interval',
+  }),
+  { ...durationColumn(), decides: 7 },
 ];
 
 /**
@@ -84,6 +93,9 @@ export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = 
     return [{ ...namedColumn(column, nameOf), wide: isOfOne }];
   });
 }
+
+/** The columns that the rewards of a run fill. */
+const ofCertainty = ['interval', 'failed'];
 
 /** The ids of the columns about the baseline. */
 const ofBaseline = baselineColumns.map(({ id }) => id);
@@ -136,11 +148,11 @@ export const runMeasures: Measures<BasedRun> = {
       row.certainty ? row : withRead(row, rememberedCertainty(memory, row.eval_run_id, extentOfRecord(row))),
     ),
   columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
-  costly: ['interval', ...ofBaseline],
+  costly: [...ofCertainty, ...ofBaseline],
   field: () => undefined,
   read: (rows, columns, context, list) =>
     measureEach(rows, context, list, [
       ...(ofBaseline.some(id => columns.has(id)) ? [addsFromBaseline(rows, list)] : []),
-      ...(columns.has('interval') ? [withCertainty<BasedRun>] : []),
+      ...(ofCertainty.some(id => columns.has(id)) ? [withCertainty<BasedRun>] : []),
     ]),
 };

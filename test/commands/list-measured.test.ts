@@ -277,6 +277,32 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
 });
 
+it('lists the failed rollouts of evaluations whose rollouts are listed, and filters by their number', async () => {
+  const rows = ['evr_lost', 'evr_whole'].map(eval_run_id => ({
+    ...{ eval_run_id, bench_id: 'bench_1', status: 'completed', reward_mean: 0.5, total_rollouts: 4 },
+  }));
+  const rollouts = (id: string | undefined) =>
+    Array.from({ length: 4 }, (_, index) => ({
+      ...{ trajectory_id: `${id}_${index}`, task_id: `t${index}`, eval_run_id: id },
+      ...(index < 2 || id === 'evr_whole' ? { status: 'completed', reward: index % 2 } : { status: 'failed' }),
+    }));
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listEvalRuns: () => rows,
+      getTrajectoryRewards: ({ eval_run_id }) => ({
+        trajectory_rewards: rollouts(eval_run_id).filter(({ status }) => status === 'completed'),
+      }),
+      // The other run has all its rewards, so its rollouts are not asked for.
+      listTrajectories: () => ({ items: rollouts('evr_lost'), has_more: false }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out } = await cli('list', ['runs', ...bench, '--columns', 'id,failed']);
+  expect(cells(out).slice(1)).toEqual([['evr_lost', '2'], ['evr_whole']]);
+  expect((await cli('list', ['runs', ...bench, '--filter', 'failed>0', '--ids'])).out).toBe('evr_lost\n');
+});
+
 /** A service whose runs have a mean, and whose rewards are answered by the script, by run. */
 async function meanCli(rewardsOf: (id: string) => Behaviour) {
   const rows = ['evr_a', 'evr_b', 'evr_c', 'evr_d', 'evr_e'].map(eval_run_id => ({

@@ -438,6 +438,8 @@ describe('TableView', () => {
     stdin.write('/stauts:x');
     await eventually(() => expect(text()).toMatch(error));
     expect(plain(lastFrame())).toContain('/stauts:x');
+    // Rows below it would look like those that it finds.
+    expect(text()).not.toMatch(/run \d/);
     stdin.write('\r');
     await eventually(() => expect(text()).toMatch(error));
     unmount();

@@ -18,8 +18,8 @@ const means: KnownJoin<EvalRun, SeenMean, EvalRun> = {
   kind: 'run',
   id: ({ eval_run_id }) => eval_run_id,
   pick: known => {
-    const { mean, graded, total, certainty } = known;
-    if (isRunning(known.status) || isLast(known)) return { mean, graded, total, certainty };
+    const { mean, graded, total, certainty, failed = known.ends?.failed } = known;
+    if (isRunning(known.status) || isLast(known)) return { mean, graded, total, certainty, failed };
     return certainty && { certainty };
   },
   join: withMean,
