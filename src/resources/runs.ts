@@ -166,7 +166,7 @@ export const runActions = {
       send: cancelRun,
       verb: 'cancel',
       past: 'cancelled',
-      loses: 'it stops at once. Finished rollouts are kept.',
+      loses: 'unfinished rollouts stop at once. Finished ones are kept.',
       command: 'cancel',
       ends: untilStopped,
     },
@@ -183,7 +183,7 @@ export const runActions = {
       send: deleteRun,
       verb: 'delete',
       past: 'deleted',
-      loses: 'the record, its rewards and statistics are deleted. This cannot be undone.',
+      loses: 'record, rewards and statistics are deleted. This cannot be undone.',
       command: 'delete',
       lacks: ({ bench_id, eval_run_id }) =>
         bench_id

@@ -218,7 +218,7 @@ describe('on training runs', () => {
   it('deletes one that has ended', async () => {
     // A remembered row may still show it as running.
     await open([...go('training'), { see: /endless +‖/ }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
-    await goWay(session, [{ see: 'its curves, rollouts and checkpoints' }, 'y', { see: 'Deleted endless' }]);
+    await goWay(session, [{ see: 'all curves, rollouts and checkpoints' }, 'y', { see: 'Deleted endless' }]);
     const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { display_name: string }[];
     expect(all.map(({ display_name }) => display_name)).not.toContain('endless');
   });

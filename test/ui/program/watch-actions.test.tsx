@@ -55,9 +55,9 @@ it('cancels marked lines of two kinds after one question, and says which stays a
   await screen.press('g', 'space', 'space', 'space', 'c');
   await screen.waitFor('Cancel 1 training run and 1 run?');
   const flat = screen.text().replaceAll(/[│\s]+/g, ' ');
-  expect(flat).toContain('sweep trn_1: it ends after the current step.');
+  expect(flat).toContain('sweep trn_1: the current step is the last one.');
   expect(flat).toContain('Not sweep trn_2: It has already ended.');
-  expect(flat).toContain('baseline: it stops at once.');
+  expect(flat).toContain('baseline: unfinished rollouts stop at once.');
   await screen.press('y');
   await eventually(() => expect(cancelled.toSorted()).toEqual(['evr_1', 'trn_1']));
 });
