@@ -71,6 +71,8 @@ export interface Column<Row> {
    * that would look alike keep the part in which they differ.
    */
   readonly cutAt?: 'start' | 'end';
+  /** The beginning of the text that is not part of the name: it is not cut, and names are cut alike without it. */
+  readonly mark?: (row: Row) => string;
   /** The end of the text, if it distinguishes rows with the same name: only the name before it is cut. */
   readonly ending?: (row: Row) => string;
   /** The value is a status, shown in words with its mark and style. */
@@ -169,13 +171,16 @@ export function withNamesCut<Row>(
     if (position === 'end') return each;
     const endings = Map.groupBy(rows, row => endingIn(column, row, width));
     const cuts = [...endings].flatMap(([ending, group]) => {
-      const names = group.map(row => {
+      const markOf = (row: Row): string => column.mark?.(row) ?? '';
+      const nameOf = (row: Row): string => {
         const text = sanitiseLine(cellText(column, row));
-        return text.slice(0, text.length - ending.length);
+        return text.slice(markOf(row).length, text.length - ending.length);
+      };
+      const names = group.map(nameOf);
+      return [...Map.groupBy(group, markOf)].flatMap(([mark, marked]) => {
+        const cut = cutApart(names, width - displayWidth(mark + ending), { ellipsis, position });
+        return marked.map(nameOf).map(name => [mark + name + ending, mark + (cut.get(name) ?? name) + ending] as const);
       });
-      return [...cutApart(names, width - displayWidth(ending), { ellipsis, position })].map(
-        ([name, cut]) => [name + ending, cut + ending] as const,
-      );
     });
     return { ...each, cuts: new Map(cuts) };
   });

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fitColumns, withNamesCut } from '../../src/present/column.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { watchedOf } from '../../src/resources/watch.ts';
+import { watchedLine, watchedOf } from '../../src/resources/watch.ts';
 import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -84,8 +84,24 @@ it('cuts the name in little room, not what tells it apart, and keeps the state r
     total: 28,
   });
   const { names, columns } = drawn(56);
-  expect(names).toEqual([`★ ${slug} (step 40)`, '★ tea-wit…nd-honey (step 60, active)', '★ base']);
+  expect(names).toEqual([`★ ${slug} (step 40)`, '★ tea-with…d-honey (step 60, active)', '★ base']);
   expect(columns).toEqual(['label', 'state', 'mean']);
   expect(drawn(140).names).toContain(`★ ${slug} (step 60, active)`);
   expect(drawn(140).columns).toContain('done');
+});
+
+it('cuts the name of a pinned line like those of the others', () => {
+  const tasks = ['swe-terminal-repair-v3', 'kernel-cuda-optimise', 'security-ctf-web', 'long-opposites-style'];
+  const rows = tasks.map((task, index) => ({
+    ...watchedLine({ kind: 'training', id: `trn_${index}` }, `2026-11-01_${task}_qwen3-next-80b_g8_seed2${index}`),
+    pinned: index === 0,
+  }));
+  const columns = watchColumns({ room: 22, range: [0, 1], spark: () => '' });
+  const [label] = withNamesCut(fitColumns(columns, 22, {}, rows), rows);
+  expect(rows.map(row => label?.cuts?.get(label.column.text?.(row) ?? ''))).toEqual([
+    '★ …swe-termi…g8_seed20',
+    '…kernel-cud…_g8_seed21',
+    '…security-c…_g8_seed22',
+    '…long-oppos…_g8_seed23',
+  ]);
 });

@@ -133,18 +133,21 @@ export interface WatchColumnsOptions {
 /** The minimum cells of a name. @param room width of the pane in cells */
 export const nameWidth = (room: number): number => Math.min(16, Math.max(10, Math.floor(room * labelShare)));
 
-const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
-  id: 'label',
-  title: 'WATCHED',
-  width: { min: nameWidth(room), max: 100, grow: 3 },
-  value: nameWords,
-  ending: endingOf,
-  text: row => {
-    const { pinned, group } = row;
-    const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
-    return mark === '' ? nameWords(row) : `${mark} ${nameWords(row)}`;
-  },
-});
+function labelColumn(room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> {
+  const mark = ({ pinned, group }: WatchedResource): string => {
+    if (group) return `${group.isFolded ? glyphs.closed : glyphs.opened} `;
+    return pinned ? `${glyphs.pinned} ` : '';
+  };
+  return {
+    id: 'label',
+    title: 'WATCHED',
+    width: { min: nameWidth(room), max: 100, grow: 3 },
+    value: nameWords,
+    ending: endingOf,
+    mark,
+    text: row => mark(row) + nameWords(row),
+  };
+}
 
 const meanColumn: Column<WatchedResource> = {
   id: 'mean',
