@@ -28,18 +28,18 @@ type Flags = CommandInput<'read'>['flags'];
 const unwrapped = 10_000;
 
 /** A trajectory of a file as the service would send it, or why the service refuses it. */
-function received(item: Record<string, unknown>, index: number) {
+function received(item: Record<string, unknown>, place: string) {
   const { termination_reason, messages, ...fields } = item;
   const steps = item['steps'] ?? (messages ? [{ messages }] : []);
   const read = parseWhole(trajectorySchema, {
-    trajectory_id: `trajectory ${index}`,
+    trajectory_id: place,
     ...fields,
     ...(item['reward'] === undefined && { reward: rewardByLog(item) }),
     steps,
     ...(termination_reason !== undefined && { rollout: { termination_reason } }),
   });
   if (read.success && Array.isArray(steps) && (steps.length > 0 || read.data.error != null)) return read.data;
-  const refused = readUploaded(item, index);
+  const refused = readUploaded(item, 0);
   return 'code' in refused ? refusal(refused) : 'It cannot be read.';
 }
 
@@ -52,7 +52,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
     for await (const each of trajectoriesIn(file, reading)) {
       io.signal.throwIfAborted();
       count += 1;
-      const trajectory = 'error' in each ? each.error : received(each.trajectory, count);
+      const trajectory = 'error' in each ? each.error : received(each.trajectory, each.place);
       if ('error' in each || typeof trajectory === 'string') unread.add(each.place, String(trajectory));
       else if (json) for (const part of jsonFileParts(each.trajectory, 0)) await io.print(part);
       else {

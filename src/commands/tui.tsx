@@ -1,6 +1,7 @@
 /** `benchtop`: the full-screen workbench. */
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Place } from '../resources/place.ts';
+import { trajectories } from '../resources/trajectories.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
@@ -21,11 +22,13 @@ interface RootProps {
   readonly start?: Place | undefined;
 }
 
-/** The sections of a file of rollouts: it has only trajectories. */
-const ofFile: typeof registry = {
-  ...registry,
-  sections: registry.sections.filter(({ names: [name] }) => name === 'trajectories'),
-};
+/** The views of a file, whose only section is its list. */
+function ofFile(place: Place): typeof registry {
+  const [name] = trajectories.names;
+  const listKey = trajectories.list('scope' in place ? (place.scope ?? {}) : {}).key;
+  const sections = registry.sections.filter(section => section.names[0] === name);
+  return { ...registry, sections: sections.map(section => ({ ...section, place, listKey })) };
+}
 
 /** The program on the current service; another service gets a new program. */
 function Root({ session, terminal, theme, start }: RootProps) {
@@ -39,11 +42,12 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
   const { keys, notices } = shown.config.preferences;
   const home = homePlace(shown.config);
+  const [views] = useState(() => (start && shown.workbench.file ? ofFile(start) : registry));
   return (
     <Program
       workbench={shown.workbench}
       theme={theme}
-      registry={shown.workbench.file === undefined ? registry : ofFile}
+      registry={views}
       terminal={terminal}
       {...(start && shown.id === 1 ? { start } : home && { start: home })}
       overrides={keys}

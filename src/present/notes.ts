@@ -19,7 +19,9 @@ export function flagsOf(notes: readonly NoteWords[] = []): string {
   return [...new Set(flags)].join(', ');
 }
 
-const textsOf = (notes: readonly NoteWords[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
+/** The texts of notes. */
+export const textsOf = (notes: readonly NoteWords[] = []): string =>
+  notes.flatMap(({ text }) => text || []).join(' · ');
 
 /** The columns for notes on the rows of a list. */
 export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {

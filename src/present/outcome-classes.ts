@@ -95,7 +95,10 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
   };
 }
 
-/** The classes of rollouts, failures first, then the most frequent. Omits criteria for which no rollout has a value. */
+/**
+ * The classes of rollouts, failures first, then the most frequent; numbers of steps in their order. Omits criteria for
+ * which no rollout has a value.
+ */
 export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeClass[] {
   const classIn = classOf(rows);
   return (Object.keys(outcomeKinds) as OutcomeKind[]).flatMap(by => {
@@ -107,6 +110,8 @@ export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeCla
     });
     const rank = ({ value, rows: [first] }: OutcomeClass): number =>
       value === undefined ? 2 : by === 'status' && first && hasFailed(first) ? 0 : 1;
-    return classes.sort((one, other) => rank(one) - rank(other) || other.rows.length - one.rows.length);
+    const place = ({ value, rows: all }: OutcomeClass): number =>
+      by === 'steps' ? Number.parseInt(value ?? '', 10) || 0 : -all.length;
+    return classes.sort((one, other) => rank(one) - rank(other) || place(one) - place(other));
   });
 }

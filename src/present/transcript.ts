@@ -292,7 +292,8 @@ function writeResponse(writer: Writer, response: ToolResponse): void {
   });
 }
 
-function writeMessage(writer: Writer, message: TrajectoryMessage): void {
+/** @param index its position in its step */
+function writeMessage(writer: Writer, message: TrajectoryMessage, index: number): void {
   const role = sanitiseLine(message.role ?? 'unknown role');
   const parts = partsOf(message);
   const first = parts.find(part => part.kind === 'response');
@@ -308,7 +309,8 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     ...(id ? [sanitiseLine(id)] : []),
     ...tokenWords(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
-    ...(typeof number === 'number' ? [`id ${number}`] : []),
+    // Most services only number the messages of a step.
+    ...(typeof number === 'number' && number !== index ? [`id ${number}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
   // The heading of a result already has the name of the tool.
@@ -367,13 +369,18 @@ const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shap
 /**
  * The title of a step: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
  *
- * @param hasRewards whether any step has a reward. If none has, rewards are not shown
+ * @param hasRewards whether the steps have rewards of their own
  */
 function stepTitle(step: TrajectoryStep, number: number, hasRewards: boolean): string {
-  const parts = [`Step ${number}`, ...(hasRewards ? [`reward ${numbers.reward(step.reward)}`] : [])];
+  const isRewarded = hasRewards || step.reward != null;
+  const parts = [`Step ${number}`, ...(isRewarded ? [`reward ${numbers.reward(step.reward)}`] : [])];
   if (step.has_error) parts.push('error');
   return parts.join('  ·  ');
 }
+
+/** Whether steps have rewards of their own, and not only the last one that of the trajectory. */
+export const hasStepRewards = (steps: readonly TrajectoryStep[]): boolean =>
+  steps.slice(0, -1).some(({ reward }) => reward != null);
 
 export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions): Transcript {
   const writer = new Writer(options);
@@ -401,13 +408,13 @@ function* write(
     writer.blank();
   }
   const all = trajectory.steps ?? [];
-  const hasRewards = all.some(step => step.reward != null);
+  const hasRewards = hasStepRewards(all);
   for (const [index, step] of all.entries()) {
     writer.beginStep(index, step, hasRewards);
     if (step.has_error && !step.messages?.some(saysWhy)) writer.error('This step ended in an error.');
     writeOthers(writer, otherFields(step, knownStepFields));
-    for (const message of step.messages ?? []) {
-      writeMessage(writer, message);
+    for (const [at, message] of (step.messages ?? []).entries()) {
+      writeMessage(writer, message, at);
       yield writer.take();
     }
     if ((step.messages ?? []).length === 0) writer.line('meta', '(no messages)', true);

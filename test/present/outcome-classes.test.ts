@@ -53,6 +53,12 @@ it('counts each class with its share and the mean of its rewards, none last', ()
   ]);
 });
 
+it('shows numbers of steps in their order', () => {
+  const numbers = (counts: readonly number[]) =>
+    outcomeClasses(counts.map((num_steps, at) => ({ trajectory_id: `t${at}`, num_steps }))).map(({ value }) => value);
+  expect(numbers([10, 10, 10, 2, 2, 3])).toEqual(['2', '3', '10']);
+});
+
 it('takes a number of steps below zero for unknown (C6)', () => {
   const classes = outcomeClasses([-1, 0, 2].map((num_steps, at) => ({ trajectory_id: `t${at}`, num_steps })));
   expect(classes.map(({ by, value }) => [by, value])).toEqual([
@@ -65,12 +71,12 @@ it('takes a number of steps below zero for unknown (C6)', () => {
 it('puts many different numbers of steps together', () => {
   const many = Array.from({ length: 20 }, (_, index) => ({ trajectory_id: `t${index}`, num_steps: index }));
   expect(outcomeClasses(many).map(({ value, rows: of }) => [value, of.length])).toEqual([
-    ['8-15', 8],
-    ['4-7', 4],
-    ['16-31', 4],
-    ['2-3', 2],
     ['0', 1],
     ['1', 1],
+    ['2-3', 2],
+    ['4-7', 4],
+    ['8-15', 8],
+    ['16-31', 4],
   ]);
 });
 

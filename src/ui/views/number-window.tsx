@@ -19,6 +19,7 @@ export function showNumberWindow(
 ): void {
   showOverlay('number', close => (
     <PlainFormWindow
+      verb="go"
       title={`Go to a ${what}${count === undefined ? '' : ` (${counted(count, what)})`}`}
       fields={[{ name: 'number', label: capitalised(what), kind: 'text', check: numberProblem }]}
       onSubmit={({ number = '' }) => go(Number(number))}

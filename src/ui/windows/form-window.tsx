@@ -46,10 +46,20 @@ export interface PlainFormWindowProps
   /** Called before a submit. If it returns a warning, the window shows it, and the user may submit again. */
   readonly warningOf?: (values: FormValues) => string | undefined;
   readonly onSubmit: (values: FormValues) => void;
+  /** What a submit does, in the hint. */
+  readonly verb?: string;
 }
 
 /** A form that sends nothing and submits immediately. */
-export function PlainFormWindow({ title, fields, start, warningOf, onSubmit, onClose }: PlainFormWindowProps) {
+export function PlainFormWindow({
+  verb = 'ok',
+  title,
+  fields,
+  start,
+  warningOf,
+  onSubmit,
+  onClose,
+}: PlainFormWindowProps) {
   const { width, inner, ...room } = useWindowRoom(68);
   const { showHelp } = useShell();
   const { styles } = useTheme();
@@ -65,6 +75,7 @@ export function PlainFormWindow({ title, fields, start, warningOf, onSubmit, onC
         width={inner}
         height={height - below}
         busy={false}
+        verb={verb}
         onCancel={onClose}
         onHelp={showHelp}
         onSubmit={values => {

@@ -291,7 +291,7 @@ it('draws the reward of a task over the steps of a training run, follows it, and
   expect(stage.text()).toMatch(/fast +118 of 120 +0\.\d+ +0\.125 +1\.00 +\+0\.875 +▂{6}█{6}/);
   expect(stage.text()).toMatch(/by step +59 steps, 0\.125 at 0, 0\.125 at 59/);
   // The gap at step 12.
-  expect(stage.text()).toMatch(/│⠉{11} ⠈⠉+ /);
+  expect(stage.text()).toMatch(/│⠤{11} ⠠⠤+ /);
   expect(stage.text()).not.toContain('pass@2 ');
   expect(stage.text()).not.toContain('0.250 0.250 0.250');
   await stage.waitFor('<.> by step');

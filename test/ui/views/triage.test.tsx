@@ -111,7 +111,7 @@ it('shows the note of a message before it is changed, and moves what was typed t
   await stage.press('shift-tab', 'right');
   await stage.waitFor('← message 1');
   await stage.press('enter');
-  await stage.waitFor('good');
+  await stage.waitFor('flagged good  ·  new');
   expect([own(0), own(1)]).toEqual([
     ['good', ''],
     ['', 'new'],

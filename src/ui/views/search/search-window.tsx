@@ -39,6 +39,7 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
   );
   return (
     <PlainFormWindow
+      verb="search"
       title={`Search the texts of ${sanitiseLine(texts.label)}`}
       fields={fields}
       onSubmit={({ query = '' }) => {

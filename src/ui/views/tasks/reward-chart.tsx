@@ -1,5 +1,6 @@
 /** The rewards of a task over the steps of training. */
 import type { StepScores, TaskGroup } from '../../../present/task-groups.ts';
+import { truncate } from '../../../text/width.ts';
 import type { Size } from '../../app/layout.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { curveOf } from '../../widgets/line-chart/series.ts';
@@ -10,7 +11,7 @@ import type { PreviewProps } from '../list/list-props.ts';
 const mostLines = 14;
 const leastLines = 4;
 
-/** The mean reward at each step, between the lowest and the highest. */
+/** The mean reward at each step, between the lowest and the highest, below a line that says so. */
 export function rewardChart(
   rows: readonly StepScores[],
   { width, height }: Size,
@@ -25,7 +26,8 @@ export function rewardChart(
     curve: curve(row => row.mean),
     band: { low: curve(row => row.scores[0]), high: curve(row => row.scores.at(-1)) },
   };
-  return drawChart([series], { width, height: lines, theme, crosshair: step }).lines;
+  const words = theme.styles.muted(truncate('mean reward by step, between the lowest and the highest', width));
+  return [words, ...drawChart([series], { width, height: lines - 1, theme, crosshair: step }).lines];
 }
 
 export function CoursePreview({ row: { course = [] }, box: { width, height } }: PreviewProps<TaskGroup>) {

@@ -5,7 +5,8 @@ import { perObject } from '../../../base/memo.ts';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
-import { flagsOf, noteFacts } from '../../../present/notes.ts';
+import { flagsOf, noteFacts, textsOf } from '../../../present/notes.ts';
+import { hasStepRewards } from '../../../present/transcript.ts';
 import { transcriptTextParts } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -162,8 +163,13 @@ function useTwinBinding(place: Place<'record'>): readonly Binding[] {
   const pair = pairOfTwins(place);
   const other = twinPlace(place);
   return [
-    { command: readerCommands.twin, why, run: () => other && navigate({ kind: 'replace', place: other }) },
-    { command: sideCommands.pair, why, run: () => pair && open(pair) },
+    {
+      command: readerCommands.twin,
+      rank: 'main',
+      why,
+      run: () => other && navigate({ kind: 'replace', place: other }),
+    },
+    { command: sideCommands.pair, rank: 'second', why, run: () => pair && open(pair) },
   ];
 }
 
@@ -293,9 +299,9 @@ const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepCol
 });
 StepColumn.displayName = 'StepColumn';
 
-/** Whether any step has a reward, or tokens: an empty column would be useless. */
+/** Whether the steps have rewards, or tokens: an empty column would be useless. */
 const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
-  hasRewards: steps.some(step => step.reward != null),
+  hasRewards: hasStepRewards(steps),
   hasTokens: steps.some(step => tokensOf(step) !== undefined),
 }));
 
@@ -321,10 +327,10 @@ function tokensOf({ messages }: TrajectoryStep): number | undefined {
   return counts.length === 0 ? undefined : counts.reduce((sum, tokens) => sum + tokens, 0);
 }
 
-/** The flags, for a terminal without room for the facts. */
+/** The flags and notes, for a terminal without room for the facts. */
 const noteWords = (notes: readonly Note[] = []): readonly string[] => {
-  const words = flagsOf(notes);
-  return words === '' ? [] : [`flagged ${sanitiseLine(words)}`];
+  const [flags, texts] = [flagsOf(notes), textsOf(notes)];
+  return [...(flags === '' ? [] : [`flagged ${sanitiseLine(flags)}`]), ...(texts === '' ? [] : [sanitiseLine(texts)])];
 };
 
 interface TrajectoryFactsProps {

@@ -156,6 +156,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   };
   return (
     <PlainFormWindow
+      verb="save"
       title={`Note on ${name}`}
       fields={fields}
       start={saved.length > 1 ? 1 : 0}

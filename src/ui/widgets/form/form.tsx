@@ -57,6 +57,8 @@ export interface FormProps {
   /** Disables the keys while a request is in progress. */
   readonly busy: boolean;
   readonly onSubmit: (values: FormValues) => void;
+  /** What a submit does, in the hint; `send` by default. */
+  readonly verb?: string | undefined;
   readonly onCancel: () => void;
   readonly onHelp: () => void;
   readonly bindings?: readonly Binding[];
@@ -71,7 +73,7 @@ const isList = (field: FieldSpec | undefined): boolean => field?.kind === 'choic
 /** Options shown of a focused list. */
 const mostListed = 5;
 
-export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings = [], height }: FormProps) {
+export function Form({ form, width, busy, onSubmit, verb, onCancel, onHelp, bindings = [], height }: FormProps) {
   const { state, values, dispatch } = form;
   const fields = shownFields(state, form.fields);
   const errors = formErrors(state, form.fields);
@@ -101,7 +103,7 @@ export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings =
         { command: formCommands.up, run: isList(field) ? choose(-1) : move(-1), enabled: !busy && !isArea },
         { command: formCommands.optionNext, run: choose(1), enabled: !busy && isChoice },
         { command: formCommands.optionPrevious, run: choose(-1), enabled: !busy && isChoice },
-        { command: formCommands.submit, run: submit, enabled: !busy },
+        { command: { ...formCommands.submit, ...(verb && { hint: verb }) }, run: submit, enabled: !busy },
         { command: formCommands.help, run: onHelp },
         { command: formCommands.cancel, run: onCancel },
       ]}

@@ -56,7 +56,7 @@ describe('a transcript', () => {
     expect(text()).toContain('assistant  ·  12 in  ·  2 out  ·  finish stop\n  reasoning, 2 characters\n  tea time');
   });
 
-  it('shows the id of a message, as the service wrote it', () => {
+  it('shows the id of a message, as the service wrote it, unless it only numbers the messages', () => {
     const messages = [
       { role: 'user', content: 'tea?', message_id: 0 },
       { role: 'user', content: 'tea!', message_id: 'msg_1' },
@@ -64,13 +64,24 @@ describe('a transcript', () => {
     ];
     const heads = laid({ ...trajectory, steps: [{ step_index: 0, messages }] }).map(line => line.text);
     expect(heads.filter(line => line.startsWith('user'))).toEqual([
-      ...['user  ·  id 0', 'user  ·  msg_1', 'user  ·  msg_2  ·  finish stop  ·  id 7'],
+      ...['user', 'user  ·  msg_1', 'user  ·  msg_2  ·  finish stop  ·  id 7'],
     ]);
   });
 
   it('distinguishes a missing reward from a reward of 0', () => {
-    expect(text()).toContain('Step 0  ·  reward none');
+    const [first, ...others] = trajectory.steps ?? [];
+    const steps = [{ step_index: 0, reward: 1, messages: [] }, { ...first, step_index: 1 }, ...others];
+    const titles = laid({ ...trajectory, steps }).map(line => line.text);
+    expect(titles).toContain('Step 1  ·  reward none');
     expect(text()).toContain('Step 1  ·  reward 0  ·  error');
+  });
+
+  it('shows no missing rewards if only the last step has one, which is that of the trajectory', () => {
+    const step = (step_index: number, reward: number | null) => ({ step_index, reward, messages: [] });
+    const titles = laid({ ...trajectory, steps: [step(0, null), step(1, null), step(2, 1)] }).map(
+      ({ text: line }) => line,
+    );
+    expect(titles.filter(line => line.startsWith('Step'))).toEqual(['Step 0', 'Step 1', 'Step 2  ·  reward 1.00']);
   });
 
   it('folds what is long and unfolds it', () => {
