@@ -275,7 +275,7 @@ describe('a file of rollouts', () => {
     expect(session.text()).toContain('rollouts.jsonl.gz (read-only)');
     // Nothing of the service that the file is read from.
     expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
-    expect(session.text()).toMatch(/Trajectories +1│/);
+    expect(session.text()).toMatch(/Trajectories +1 *│/);
     session.type('1');
     await session.waitFor('Flags and notes of a file are not kept: benchtop upload sends it');
     expect(session.text()).not.toContain('<1>');

@@ -151,7 +151,7 @@ function Transcript({ steps, reader, notes, column, width, height }: TranscriptP
  */
 function twinWords({ twin }: Place<'record'>): readonly string[] {
   if (!twin) return [];
-  return [twin.id === undefined ? `in ${twin.of}, unpaired` : `in ${twin.of}`];
+  return [`in ${twin.of} (${twin.isBase ? 'new' : 'base'})${twin.id === undefined ? ', unpaired' : ''}`];
 }
 
 /** The key that goes to the same task in the other run, and back. */

@@ -46,14 +46,14 @@ it('opens the lowest rollout of the run that lost, the next task that changed, a
   await stage.waitFor('▸ worse');
   await stage.press('enter');
   await stage.waitFor('I am traj_new_worse_1');
-  expect(stage.text()).toMatch(/worse in after .*1\/2/);
+  expect(stage.text()).toMatch(/worse in after \(new\) .*1\/2/);
   await stage.press('tab');
   await stage.waitFor('I am traj_old_worse_0');
-  expect(stage.text()).toMatch(/worse in before .*1\/2/);
+  expect(stage.text()).toMatch(/worse in before \(base\) .*1\/2/);
   // Not to the task that is the same.
   await stage.press(']');
   await stage.waitFor('I am traj_old_better_0');
-  expect(stage.text()).toMatch(/better in before .*2\/2/);
+  expect(stage.text()).toMatch(/better in before \(base\) .*2\/2/);
   await stage.press('tab');
   await stage.waitFor('I am traj_new_better_0');
   await stage.press('[');
