@@ -177,7 +177,8 @@ it('keeps what is shown if a change cannot be stored, and says so', async () => 
   database.exec('drop trigger full');
   appendFileSync(path, textOf([rollout('five')]));
   await eventually(async () => expect(await tasks()).toEqual(['three', 'four', 'five']));
-  expect(file).toMatchObject({ title: 'file.jsonl', problem: undefined });
+  // Said after the rows are stored.
+  await eventually(() => expect([file.title, file.problem]).toEqual(['file.jsonl', undefined]));
 });
 
 it('calls a trajectory by the id that the file gives it', async () => {
