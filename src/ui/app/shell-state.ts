@@ -25,7 +25,7 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
   switch (action.kind) {
     case 'navigate': {
       const history = historyReducer(state.history, action.action);
-      const section = sectionAt(state.sections, history.present.trail[0]);
+      const section = sectionAt(state.sections, history.present[0]);
       return { ...state, history, focus: 'main', section: section === -1 ? state.section : section };
     }
     case 'focus':
@@ -53,7 +53,7 @@ function sectionAt(sections: readonly Place[], place: Place | undefined): number
 
 /** Index of the section of the current place; -1 for none. */
 export function sectionOf({ sections, history }: ShellState): number {
-  return sectionAt(sections, history.present.trail[0]);
+  return sectionAt(sections, history.present[0]);
 }
 
 export function currentPlace(state: ShellState): Place {

@@ -305,7 +305,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
               foot: (
                 <Footer
                   {...{ layout, registry }}
-                  trail={state.history.present.trail}
+                  trail={state.history.present}
                   toast={connectionNotice ?? toast}
                   isWindow={overlays.length > 0}
                 />

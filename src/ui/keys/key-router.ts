@@ -151,12 +151,19 @@ export class Router {
 
   /** Whether a press and its neighbours can be handled without a frame in between. */
   repeats(press: KeyPress): boolean {
+    const target = this.#targetOf(press);
+    return !target || 'type' in target || target.command.repeats === true;
+  }
+
+  /** The field that a press types into, or the command that it runs, if that takes it. */
+  #targetOf(press: KeyPress): FieldHandlers | Binding | undefined {
     for (const { handlers } of this.#scopes.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
-      if (this.#isTyped(press, handlers.field, binding !== undefined)) return true;
-      if (binding) return binding.command.repeats ?? false;
+      const { field } = handlers;
+      if (field && this.#isTyped(press, field, binding !== undefined)) return field;
+      if (binding) return binding;
     }
-    return true;
+    return undefined;
   }
 
   /**
@@ -216,12 +223,8 @@ export class Router {
 
   /** The field that a press types into; undefined if it is the key of a command. */
   #typedBy(press: KeyPress): FieldHandlers | undefined {
-    for (const { handlers } of this.#scopes.path()) {
-      const bound = this.#boundTo(press.name, handlers).length > 0;
-      if (handlers.field && this.#isTyped(press, handlers.field, bound)) return handlers.field;
-      if (bound) return undefined;
-    }
-    return undefined;
+    const target = this.#targetOf(press);
+    return target && 'type' in target ? target : undefined;
   }
 
   /** A press merged with the queued characters for the same field: one edit per read, however long. */

@@ -2,27 +2,25 @@
  * Navigation history: the current place, the way there, and places to go back to. Pure: a reducer over a trail of
  * crumbs, a past and a future, as in a browser.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type Place, placeKey } from '../../resources/place.ts';
 
-/** A visited place, with the trail to it. */
-interface Visit {
-  /** From the section down to the current place; never empty. */
-  readonly trail: readonly Place[];
-}
+/** From a section down to a place; never empty. */
+export type Trail = readonly Place[];
 
 export interface History {
-  readonly past: readonly Visit[];
-  readonly present: Visit;
-  readonly future: readonly Visit[];
-  /** The previous visit, however the user got here. */
-  readonly last?: Visit | undefined;
+  readonly past: readonly Trail[];
+  readonly present: Trail;
+  readonly future: readonly Trail[];
+  /** The previous trail, however the user got here. */
+  readonly last?: Trail | undefined;
 }
 
 export type HistoryAction =
   /** Opens a place below the current one. */
   | { readonly kind: 'open'; readonly place: Place }
   /** Goes to a section, or anywhere by name, with a new trail. */
-  | { readonly kind: 'go'; readonly trail: readonly Place[] }
+  | { readonly kind: 'go'; readonly trail: Trail }
   /** Shows a sibling in the same position: changes the last crumb, but not the way back. */
   | {
       readonly kind: 'replace';
@@ -43,34 +41,26 @@ export type HistoryAction =
 const depth = 100;
 
 export function startAt(...trail: [Place, ...Place[]]): History {
-  return { past: [], present: { trail }, future: [] };
+  return { past: [], present: trail, future: [] };
 }
 
 /** Whether there is a place to go back to. */
 export function canLeave({ present, past }: History): boolean {
-  return present.trail.length > 1 || past.length > 0;
+  return present.length > 1 || past.length > 0;
 }
 
 export function here(history: History): Place {
-  const place = history.present.trail.at(-1);
+  const place = history.present.at(-1);
   if (!place) throw new Error('a trail is never empty');
   return place;
 }
 
-function moveTo(history: History, present: Visit): History {
-  if (sameVisit(present, history.present)) return history;
+function moveTo(history: History, present: Trail): History {
+  if (isSameTrail(present, history.present)) return history;
   return { past: [...history.past, history.present].slice(-depth), present, future: [], last: history.present };
 }
 
-function sameVisit(left: Visit, right: Visit): boolean {
-  return (
-    left.trail.length === right.trail.length &&
-    left.trail.every((place, index) => {
-      const other = right.trail[index];
-      return other !== undefined && samePlace(place, other);
-    })
-  );
-}
+const isSameTrail = (left: Trail, right: Trail): boolean => isDeepStrictEqual(left.map(placeKey), right.map(placeKey));
 
 const samePlace = (left: Place, right: Place): boolean => placeKey(left) === placeKey(right);
 
@@ -79,21 +69,21 @@ export function historyReducer(history: History, action: HistoryAction): History
   switch (action.kind) {
     case 'open': {
       if (samePlace(here(history), action.place)) return history;
-      return moveTo(history, { trail: [...present.trail, action.place] });
+      return moveTo(history, [...present, action.place]);
     }
     case 'go':
-      return action.trail.length === 0 ? history : moveTo(history, { trail: action.trail });
+      return action.trail.length === 0 ? history : moveTo(history, action.trail);
     case 'replace': {
       const { place, above } = action;
-      const before = present.trail.slice(0, -1);
+      const before = present.slice(0, -1);
       const from = before.at(-1);
       const isShown = above !== undefined && from?.view === 'record' && from.resource === above.resource;
-      return { past, present: { trail: [...(isShown ? before.with(-1, above) : before), place] }, future, last };
+      return { past, present: [...(isShown ? before.with(-1, above) : before), place], future, last };
     }
     case 'up':
-      return present.trail.length > 1 ? moveTo(history, { trail: present.trail.slice(0, -1) }) : history;
+      return present.length > 1 ? moveTo(history, present.slice(0, -1)) : history;
     case 'leave':
-      return historyReducer(history, { kind: present.trail.length > 1 ? 'up' : 'back' });
+      return historyReducer(history, { kind: present.length > 1 ? 'up' : 'back' });
     case 'back': {
       const previous = past.at(-1);
       if (!previous) return history;

@@ -31,13 +31,9 @@ function useDismissal() {
     const isSaved = inbox.dismiss(rows);
     setLast(rows);
     const undo = `  <${keyOf(inboxCommands.undo)}> restores`;
-    if (isSaved) shell.toast({ kind: 'info', text: `${counted(rows.length, 'event')} dismissed`, tail: undo });
-    else
-      shell.toast({
-        kind: 'warning',
-        text: 'Dismissed until the next start: the dismissal could not be saved',
-        tail: undo,
-      });
+    const unsaved = 'Dismissed until the next start: the dismissal could not be saved';
+    const text = isSaved ? `${counted(rows.length, 'event')} dismissed` : unsaved;
+    shell.toast({ kind: isSaved ? 'info' : 'warning', text, tail: undo });
   };
   const restore = (): void => {
     inbox.restore(last);

@@ -6,7 +6,7 @@ const at = (resource: string, id?: string): Place =>
   id === undefined ? { view: 'list', resource } : { view: 'record', resource, id };
 const walk = (history: History, ...actions: HistoryAction[]) => actions.reduce(historyReducer, history);
 const crumbs = (history: History) =>
-  history.present.trail.map(place => ('resource' in place ? place.resource : place.view)).join(' › ');
+  history.present.map(place => ('resource' in place ? place.resource : place.view)).join(' › ');
 const open = (place: Place): HistoryAction => ({ kind: 'open', place });
 const go = (...trail: Place[]): HistoryAction => ({ kind: 'go', trail });
 

@@ -99,23 +99,22 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
   const shown = useMemo(() => withLengths(rows, length, read, stored), [rows, length, read, stored, drawn]);
   const left = isListing || length === 'steps' ? 0 : unknownOf(shown, length, read).length;
   const failed = [...read.values()].filter(each => each === undefined).length;
+  const whole = read.size - failed;
+  const purpose = `read for their ${length}`;
   return {
     rows: shown,
     isReading: isListing || isReading,
     notes: [
-      ...(isReading
-        ? [
-            `${reading.done} of ${counted(reading.of, 'rollout')} read for their ${length}: ${keyOf(lengthCommands.stop)} stops`,
-          ]
-        : read.size - failed > 0 && length !== 'steps'
-          ? [
-              `${counted(read.size - failed, 'rollout was', 'rollouts were')} read for their ${length}, which the list does not report`,
-            ]
-          : []),
-      ...(left > 0 && !isReading ? [`an even sample: ${keyOf(lengthCommands.all)} reads the other ${left}`] : []),
-      ...(failed > 0 ? [`${counted(failed, 'rollout')} could not be read`] : []),
-      ...(problem === undefined ? [] : [problem]),
-    ],
+      isReading
+        ? `${reading.done} of ${counted(reading.of, 'rollout')} ${purpose}: ${keyOf(lengthCommands.stop)} stops`
+        : '',
+      !isReading && whole > 0 && length !== 'steps'
+        ? `${counted(whole, 'rollout was', 'rollouts were')} ${purpose}, which the list does not report`
+        : '',
+      left > 0 && !isReading ? `an even sample: ${keyOf(lengthCommands.all)} reads the other ${left}` : '',
+      failed > 0 ? `${counted(failed, 'rollout')} could not be read` : '',
+      problem ?? '',
+    ].filter(Boolean),
     bindings: [
       {
         command: lengthCommands.all,

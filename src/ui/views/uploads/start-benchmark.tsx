@@ -10,11 +10,6 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { PathPicker } from '../../windows/path-picker.tsx';
 
-type Step =
-  | { readonly kind: 'choosing' }
-  | { readonly kind: 'reading' }
-  | { readonly kind: 'failed'; readonly error: Error };
-
 export interface StartBenchmarkUploadProps {
   /** The folder of an upload to resume; without one, the user chooses it. */
   readonly folder?: string | undefined;
@@ -24,32 +19,30 @@ export interface StartBenchmarkUploadProps {
 export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadProps) {
   const shell = useShell();
   const workbench = useWorkbench();
-  const [step, setStep] = useState<Step>({ kind: folder === undefined ? 'choosing' : 'reading' });
+  const [step, setStep] = useState<'choosing' | 'reading' | Error>(folder === undefined ? 'choosing' : 'reading');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the folder is read once
   useEffect(() => {
     if (folder !== undefined) void choose(folder);
   }, []);
   const choose = async (path: string): Promise<void> => {
-    setStep({ kind: 'reading' });
+    setStep('reading');
     try {
       const plan = await planUpload(wholePath(path));
       const known = workbench.jobs.get(plan.folder);
       // The view of a stopped or failed upload shows why; its next attempt reads the folder again.
       const hasNews = known?.busy || known?.state.phase === 'failed' || known?.state.phase === 'cancelled';
-      if (!hasNews) {
-        workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));
-      }
+      if (!hasNews) workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));
       onClose();
       shell.open({ view: 'benchmark-upload', jobId: plan.folder, label: plan.name });
     } catch (error) {
       const isGone = path === folder && error instanceof FolderError && error.isMissing;
       if (isGone) workbench.remembered.uploads.forget(path);
       const gone = `The folder ${path} no longer exists, so its upload cannot be resumed. It was removed from the list.`;
-      setStep({ kind: 'failed', error: isGone ? new Error(gone) : asError(error) });
+      setStep(isGone ? new Error(gone) : asError(error));
     }
   };
-  if (step.kind !== 'choosing') {
-    const error = step.kind === 'failed' ? step.error : undefined;
+  if (step !== 'choosing') {
+    const error = step === 'reading' ? undefined : step;
     return <LoadingWindow title="Upload a benchmark" words="Reading the folder" error={error} onClose={onClose} />;
   }
   return (
