@@ -5,7 +5,6 @@ import { cachedQuery } from '../../queries/live-query.ts';
 import { idOf, type Resource } from '../../resources/define.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** Rows of one resource. */
 interface RowsOf {
   readonly resource: Pick<Resource, 'get' | 'list'>;
   readonly rows: readonly object[];

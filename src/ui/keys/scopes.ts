@@ -47,7 +47,6 @@ interface Scope {
   readonly handlers: ScopeHandlers;
 }
 
-/** The tree of scopes. */
 export class Scopes {
   readonly #scopes = new Map<string, Scope>();
   #sequence = 0;

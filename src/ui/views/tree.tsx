@@ -55,7 +55,6 @@ const isClosedAtFirst = (key: string): boolean => key.startsWith('benchmark ') |
 const idsOf = (keys: ReadonlySet<string>, kind: 'benchmark' | 'training'): readonly string[] =>
   [...keys].filter(key => key.startsWith(treeKey(kind, ''))).map(key => key.slice(treeKey(kind, '').length));
 
-/** A list of the tree. */
 interface OpenList extends Pick<UnreadList, 'kind' | 'benchmark'> {
   readonly source: ListSource<object>;
   readonly data: ListData<object> | undefined;

@@ -158,7 +158,6 @@ function DeploymentPreview({ row, box: { width, height } }: PreviewProps<Watched
   return <Lines lines={lines.length === 0 ? [] : ['', ...lines]} width={width} height={height} />;
 }
 
-/** The facts of a line. */
 function factsOfLine(workbench: Workbench, row: WatchedResource) {
   const { rewardRange } = workbench.compare;
   return [

@@ -38,7 +38,6 @@ export interface ConversationLine {
   readonly kind: ConversationLineKind;
   /** Plain, for searching. */
   readonly text: string;
-  /** The styled text, if it has styles. */
   readonly styled?: string;
 }
 
@@ -81,7 +80,6 @@ function markdown(text: string, width: number, theme: Theme): ConversationLine[]
 
 /** The marks in the heading of a turn. */
 export interface TurnMarks {
-  /** Whether it is the selected question. */
   readonly isSelected?: boolean;
   /** Its position among its variants in other branches. */
   readonly fork?: Fork | undefined;

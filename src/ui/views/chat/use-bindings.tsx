@@ -37,7 +37,6 @@ export function questionsOf(turns: readonly Turn[]): readonly number[] {
   return turns.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
 }
 
-/** The windows of the chat. */
 function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: () => void) {
   const { showOverlay, toast } = useShell();
   const { settings, change } = chat;

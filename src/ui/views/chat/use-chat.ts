@@ -53,7 +53,6 @@ export interface ChatState {
   readonly goTo: (branch: number) => void;
   /** For each side, the turns that differ between branches. */
   readonly forks: readonly [left: ReadonlyMap<number, Fork>, right: ReadonlyMap<number, Fork>];
-  /** The choices of this conversation. */
   readonly choices: readonly Choice[];
   /** The choice for the answers at an index of the turns, if there is one. */
   readonly choiceAt: (index: number) => Choice | undefined;

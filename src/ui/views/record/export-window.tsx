@@ -53,7 +53,6 @@ export interface ExportWay {
   readonly open: () => void;
 }
 
-/** The context for reading a file. */
 export interface FileReading extends LongRead {
   readonly waiter: Waiter;
 }

@@ -4,7 +4,6 @@ import type { Binding } from '../../keys/router.tsx';
 import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
-/** The scope of the rollouts. */
 type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
 /** The texts of these rollouts, for a search. */

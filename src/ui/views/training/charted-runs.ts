@@ -15,7 +15,6 @@ import { type Live, useLive, useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { RunCurves, StepTime } from './curves.ts';
 
-/** A run with its curves. */
 export interface ChartedRun extends RunCurves {
   readonly id: string;
   readonly name: string;

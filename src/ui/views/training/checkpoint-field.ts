@@ -118,7 +118,6 @@ export interface CheckpointChoice {
   readonly problem: (word: string) => string | undefined;
 }
 
-/** The checkpoint of this id, if it is offered. */
 export const chosenOf = (offered: readonly OfferedCheckpoint[], id: string | undefined) =>
   offered.find(({ row }) => row.checkpoint_id === id);
 

@@ -26,7 +26,6 @@ import {
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { growingRange } from './curves.ts';
 
-/** The legend of the runs. */
 export function runLegend(runs: readonly { readonly name: string }[], width: number, theme: Theme): string {
   const room = Math.floor((width + gap.length) / Math.max(1, runs.length)) - gap.length - sampleWidth - 1;
   const names = cutApart(

@@ -37,7 +37,6 @@ export interface CheckpointChoiceOptions {
   readonly source: ListSource<TrainingRun>;
   /** The benchmark of the evaluations to count. */
   readonly benchId?: string | undefined;
-  /** The value of the field. */
   readonly value: string;
   /** Whether the user has focused the field: nothing is read before that. */
   readonly isSeen: boolean;

@@ -57,7 +57,6 @@ function start(viewer: string, path: string): Promise<void> {
   });
 }
 
-/** An image of a trajectory. */
 export interface FoundImage {
   readonly base64: string;
   /** The number of its message, from 1. */

@@ -162,7 +162,6 @@ export function visible({ xs, ys }: Curve, { positive, ...range }: Shown): Curve
 /** The summary of a part of a curve. Without values, `low` is above `high`. */
 interface Summary extends Range {
   readonly sum: number;
-  /** The number of values. */
   readonly count: number;
 }
 
@@ -181,7 +180,6 @@ function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIV
   return { low, high, sum, count };
 }
 
-/** Points in a block. */
 const blockSize = 128;
 
 /** The summaries of equal blocks of points, made once for each curve: a zoom then scans only the ends of its columns. */

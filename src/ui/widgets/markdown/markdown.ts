@@ -98,7 +98,6 @@ function code(token: Tokens.Code, { width, theme }: Layout): string[] {
   return [indent + theme.styles.muted(truncate(language, room, { ellipsis: theme.glyphs.ellipsis })), ...lines];
 }
 
-/** The colouring of a line of code in this language. */
 function codeStyle(language: string, line: string, { styles }: Theme): Style {
   if (language === 'json') return part => jsonLine(part, styles, styles.code);
   const isDifference = language === 'diff' || language === 'patch';

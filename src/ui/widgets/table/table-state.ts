@@ -30,7 +30,6 @@ export const initialTableState: TableState = {
   choice: {},
 };
 
-/** A column to sort by. */
 type SortColumn = Pick<Column<never>, 'id' | 'bestFirst'>;
 
 export type TableAction =

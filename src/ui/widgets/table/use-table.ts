@@ -52,7 +52,6 @@ export interface TableOptions<Row> {
 export interface Table<Row> {
   readonly state: TableState;
   readonly arranged: ArrangedRows<Row>;
-  /** Whether it shows groups. */
   readonly isGrouped: boolean;
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
