@@ -298,7 +298,7 @@ export const deploymentActions = {
       verb: 'undeploy',
       past: 'undeployed',
       called: slugAndId,
-      loses: 'what serves is torn down and the record deleted. The checkpoint stays. This cannot be undone.',
+      loses: 'serving ends and the record is deleted. The checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
       outages: outagesOf,

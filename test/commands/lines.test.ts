@@ -145,7 +145,7 @@ describe('a change in the line mode', () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
     expect(kept.out).toContain('Revoke this secret? TOKEN: tasks that need it cannot run');
     expect(kept.out).toMatch(/In production: (\S+)\. .* Type \1 to confirm/);
-    expect(kept.out).toMatch(/\S, dep_1\b.*: it is torn down/);
+    expect(kept.out).toMatch(/\S, dep_1\b.*: serving ends/);
     expect(kept.sent).toEqual([]);
     const [, slug = ''] = /Type (\S+) to confirm/.exec(kept.out) ?? [];
     const lost = await changes('secrets', 'delete 1', 'yes', 'deployments', 'undeploy 1', slug, 'quit');

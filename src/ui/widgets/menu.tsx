@@ -1,11 +1,11 @@
-/** A menu; the router handles its keys. */
+/** A menu, drawn by ink-select-input; the router handles its keys. */
 
 import { Text } from 'ink';
+import SelectInput from 'ink-select-input';
 import { useReducer } from 'react';
 import type { Command } from '../../present/command.ts';
 import { menuCommands } from '../keys/general.ts';
 import { type Binding, KeyScope } from '../keys/router.tsx';
-import { CursorList } from './cursor-list.tsx';
 import { useTheme } from './theme/theme.tsx';
 
 export interface MenuItem {
@@ -75,15 +75,31 @@ export function menuBindings(
   ];
 }
 
-/** The items around the cursor. */
+/** Draws the marker in the glyphs and styles of the theme, like the cursor of a list. */
+function Indicator({ isSelected = false }: { isSelected?: boolean }) {
+  const { glyphs, styles } = useTheme();
+  return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;
+}
+
+function Item({ isSelected = false, label }: { isSelected?: boolean; label: string }) {
+  const { styles } = useTheme();
+  return <Text wrap="truncate">{isSelected ? styles.selected(label) : label}</Text>;
+}
+
+/**
+ * The items around the cursor. SelectInput is uncontrolled and starts over with other items, so it is remounted to move
+ * its cursor.
+ */
 export function MenuItems({ items, at, height }: { items: readonly MenuItem[]; at: number; height: number }) {
   return (
-    <CursorList
-      items={items}
-      cursor={at}
-      height={height}
-      keyOf={({ key }) => key}
-      lineOf={({ label }, emphasise) => emphasise(label)}
+    <SelectInput
+      key={[at, ...items.map(({ key }) => key)].join('\n')}
+      indicatorComponent={Indicator}
+      itemComponent={Item}
+      isFocused={false}
+      initialIndex={at}
+      limit={height}
+      items={items.map(({ key, label }) => ({ key, label, value: key }))}
     />
   );
 }

@@ -132,7 +132,7 @@ describe('an open confirmation', () => {
   });
 
   it.each([
-    [{ model_slug: 'talker' }, 'talker, dep_1 (step 1): it is torn down', ['y']],
+    [{ model_slug: 'talker' }, 'talker, dep_1 (step 1): serving ends', ['y']],
     [production, 'Type tutor to undeploy:', [...'tutor', 'enter']],
   ])('asks about the record where the list goes on to say something else: %o', async (record, asks, answer) => {
     const { service, change } = deployed('tutor');

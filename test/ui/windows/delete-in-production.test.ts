@@ -156,7 +156,7 @@ describe('on screen', () => {
     await screen.waitFor('▸ words');
     await screen.press('d');
     await screen.waitFor('Type counter to delete:');
-    expect(flat(screen.text())).toContain(`In production: counter by dep_1 (step 15). ${loses} words: its curves`);
+    expect(flat(screen.text())).toContain(`In production: counter by dep_1 (step 15). ${loses} words: all curves`);
     await screen.press('y', 'enter');
     await screen.waitFor('✗ Type counter to delete:');
     expect(service.asked('deleteTrainingRun')).toBe(0);

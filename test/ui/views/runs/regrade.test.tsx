@@ -84,7 +84,7 @@ it.each([
   await stage.press('enter');
   await stage.waitFor('three');
   // The reader shows the stored reward, and below it the new one.
-  expect(stage.text()).toMatch(/lost .*reward 1\.00.*\n\W*New reward 0, not stored: expected “twel/);
+  await stage.waitFor(text => /lost .*reward 1\.00.*\n\W*New reward 0, not stored: expected “twel/.test(text));
 });
 
 it.each([
