@@ -61,14 +61,14 @@ function compile(file: string): Script {
   const cachedData = readCode(path, sum);
   // Joined as bytes: V8 would copy joined strings.
   const source = Buffer.concat([opening, data, closing]).toString();
-  // Keeps the columns in stack traces those of the file.
+  // Makes the columns in stack traces match the file.
   const options = { filename: file, columnOffset: -opening.length };
   const script = new Script(source, cachedData ? { ...options, cachedData } : options);
   if (!cachedData || script.cachedDataRejected) uncached.push({ script, path, sum });
   return script;
 }
 
-/** Modules of Node that load on first use, because most processes never need them. */
+/** Built-in Node modules to load on first use, because most processes never need them. */
 const late: ReadonlySet<string> = new Set(
   ['child_process', 'crypto', 'dns', 'fs/promises', 'http', 'http2', 'https', 'readline', 'sqlite', 'tls', 'v8'].map(
     name => `node:${name}`,

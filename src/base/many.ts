@@ -1,4 +1,4 @@
-/** For any number of items: calls with one argument per item fail above about 100,000, and long texts fill the memory. */
+/** For any number of items: calls with one argument per item fail above about 100,000, and long strings exhaust memory. */
 
 /** Appends items to a list. */
 export function pushAll<Item>(list: Item[], items: Iterable<Item>): void {
@@ -12,7 +12,7 @@ export function maxOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY
   return max;
 }
 
-/** The largest size among these items; without any, 0. */
+/** The largest size among these items; 0 if there are none. */
 export const largestOf = <Item>(items: Iterable<Item>, sizeOf: (item: Item) => number): number =>
   maxOf(
     Array.from(items, item => sizeOf(item)),
@@ -26,7 +26,7 @@ export function minOf(values: Iterable<number>, most = Number.POSITIVE_INFINITY)
   return min;
 }
 
-/** Characters of a batch. */
+/** Characters per batch. */
 const batchLength = 64 * 1024;
 
 /** Joins short parts of a text, so that each is worth a system call. */

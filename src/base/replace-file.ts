@@ -3,9 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import { errorCode } from './errors.ts';
 
-/**
- * Errors of folders that cannot be opened or flushed: because of their mode, on Windows, on some network file systems.
- */
+/** Error codes for folders that cannot be opened or flushed, because of their mode, Windows or a network file system. */
 const unflushable: readonly (string | undefined)[] = ['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP'];
 
 /** Flushes a folder's entries to disk. @throws the system's error, unless the system cannot flush folders */

@@ -47,7 +47,7 @@ type AnswerRequest = Pick<AnswerStats, 'model' | 'parameters' | 'at'>;
 
 export type ConversationAction =
   | ({ readonly kind: 'ask'; readonly text: string } & AnswerRequest)
-  /** Replaces the last answer by a new one. */
+  /** Replaces the last answer with a new one. */
   | ({ readonly kind: 'ask-again' } & AnswerRequest)
   | {
       readonly kind: 'text';

@@ -74,7 +74,7 @@ function isChoice(value: unknown): value is Choice {
   );
 }
 
-/** Parses a saved conversation; undefined for unknown data, e.g. of another version. */
+/** Parses a saved conversation; undefined for unknown data, e.g. data from another version. */
 export function chatOf(id: string, talk: unknown): Chat | undefined {
   const current = branchOf(talk);
   const { others = [], branch = 0, choices = [] } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
@@ -139,7 +139,7 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
 export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
   const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
-  // Until the second model has answered, its turns belong to the first.
+  // Until the second model has answered, its turns are the first model's answers.
   const isPair = secondModel !== undefined && secondTurns.some(({ stats }) => stats?.model === secondModel);
   const sides = [
     { requested: model, ownTurns: turns, side: 'left' as const },
@@ -181,7 +181,7 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
       ...(answerer === requested ? [] : [clean`saved under ${answerer}, which gave the last answer`]),
       ...(leftOut > 0
         ? [
-            `left out with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'answer')} without an end or a text`,
+            `left out, with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'incomplete or empty answer')}`,
           ]
         : []),
       ...(isCut ? ['saved as failed, because the last answer was cut off'] : []),

@@ -48,7 +48,7 @@ const askedWith = (settings: ChatSettings) => ({
   at: Date.now(),
 });
 
-/** A conversation and its stream, for as long as the connection to the service. */
+/** A conversation and its stream. Lasts as long as the connection to the service. */
 export class ChatSession {
   readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
   readonly #id = crypto.randomUUID();
@@ -113,7 +113,7 @@ export class ChatSession {
   }
 
   #begin(settings: ChatSettings): void {
-    const words = clean`The answer of ${settings.model} in the chat`;
+    const words = clean`The answer from ${settings.model} in the chat`;
     this.#workbench.unfinished.set(this.#id, { words, stop: () => this.cancel() });
     const controller = new AbortController();
     this.#running = controller;

@@ -1,4 +1,4 @@
-/** Sends a start, waits for its end and prints it; explains a failed start. */
+/** Sends a start request, waits for the work to end and prints the outcome; explains a failed start. */
 import { pushAll } from '../base/many.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -56,7 +56,7 @@ const listedMs = 5_000;
 interface Listing {
   /** Whether the service lists this kind of work; undefined if it does not answer. */
   readonly isListed: boolean | undefined;
-  /** The rows with the name, as far as the list was read. */
+  /** The rows with that name, in the part of the list that was read. */
   readonly named: readonly object[];
 }
 
@@ -130,7 +130,7 @@ export async function whereToLook(
   if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
   const name = label ?? bench_id;
   const [when, shown] = isRepeat
-    ? ['when last read, the earlier one included if it has started', 'how many there are']
+    ? ['when last read, including the earlier one if it started', 'how many there are']
     : ['before', 'whether there is one more'];
   return clean`${unlisted}. It counted ${counted(count, 'run')} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
 }
@@ -249,7 +249,7 @@ export async function sendStart<Input extends object>(
   return begunOf(creation, result as object, { ...result, ...input }, context);
 }
 
-/** Sends a start, waits for its end and prints it; with --dry-run, only prints the request. */
+/** Sends a start request, waits for the work to end and prints the outcome; with --dry-run, only prints the request. */
 export async function begin<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   input: Input,

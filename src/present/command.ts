@@ -19,11 +19,11 @@ export interface Command {
   readonly hint?: string;
   /** Decides the order of hints, and which ones remain if there is little room; `usual` by default. */
   readonly rank?: HintRank;
-  /** The command only dispatches, so several presses in one read need one redraw: 100 `j` draw once. */
+  /** The command only dispatches, so several presses in one read need only one redraw: pressing `j` 100 times draws once. */
   readonly repeats?: boolean;
   /** Repeated presses run the command once, with a count: `]]]]]` opens only the fifth neighbour. */
   readonly counts?: boolean;
-  /** False if the palette does not offer it, such as cursor movement. */
+  /** False to keep it out of the palette, e.g. for cursor movement. */
   readonly palette?: boolean;
   /** Changes something on the service; disabled in read-only mode. */
   readonly writes?: boolean;

@@ -64,7 +64,7 @@ function courseWords(points: readonly KnownValue[]): readonly string[] {
   return words.length === 0 ? [] : [`course: ${words.join(', then ')}`];
 }
 
-/** A curve in sentences: first, last, highest (the latest of equals) and lowest value, course, gaps. */
+/** A curve in sentences: first, last, highest (the latest if tied) and lowest value, course, gaps. */
 export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
   const sorted = points.toSorted((left, right) => left.step - right.step);
   const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));

@@ -38,7 +38,7 @@ export function completeFilter<Row>(
   return { from, words: values.map(value => `${before}${/\s/.test(value) ? `"${value}"` : value}`) };
 }
 
-/** The columns with this prefix of their name, title or initials, each with its usual operator. */
+/** The columns whose name, title or initials start with this prefix, each with its usual operator. */
 function columnWords<Row>(prefix: string, columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
   const wanted = plainName(prefix);
   const isMatch = (name: string): boolean =>

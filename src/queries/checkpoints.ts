@@ -42,8 +42,7 @@ export async function checkpointsByStep(
 /** @throws Error for the user if other checkpoints may be newer */
 function requireAll(checkpoints: readonly Checkpoint[]): void {
   const unread = unreadCheckpoints(checkpoints);
-  if (unread)
-    throw new Error(`The newest checkpoint is not known: ${unread}. Choose one among the checkpoints of the run.`);
+  if (unread) throw new Error(`The newest checkpoint is not known: ${unread}. Choose one of the run's checkpoints.`);
 }
 
 /** The newest checkpoint of a run. @throws Error for the user if there is none yet, or not all could be read */
@@ -94,7 +93,7 @@ export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly Pr
     })
     .toSorted((left, right) => left.at - right.at);
 
-/** The number of checkpoints that are kept for the pace of a run. */
+/** How many checkpoints to keep for estimating a run's pace. */
 const newestCheckpoints = 12;
 
 /** All checkpoints of a run, oldest first, for the times of its steps. */

@@ -35,7 +35,7 @@ export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float
 
 /**
  * The steps to read, newest first: all if there are few, otherwise the newest and a sample of the others at round
- * distances, so that the sample changes little while the run grows.
+ * intervals, so that the sample changes little while the run grows.
  */
 export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly number[] {
   const newest = steps.subarray(-Math.min(newestSteps, most));

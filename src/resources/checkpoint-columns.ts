@@ -35,7 +35,7 @@ interface Evaluations {
 /** A checkpoint with its measurements. */
 export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
-  /** Whether it has the highest held-out reward of the checkpoints, and is the latest of equal ones. */
+  /** Whether it has the highest held-out reward of the checkpoints, the latest one if tied. */
   readonly is_best?: boolean | undefined;
   /** Set on the best checkpoint, see `betterThan`. */
   readonly better?: Better | undefined;
@@ -87,11 +87,11 @@ export function withMeasured<Row extends Checkpoint>(
 /** Maximum number of steps to name one by one. */
 const mostNamed = 4;
 
-/** `ties with step 40, 60: the latest is taken`; empty without ties. */
+/** `tied with step 40, 60; the latest wins`; empty without ties. */
 export function tieWords(ties: readonly number[]): string {
   if (ties.length === 0) return '';
   const others = ties.length > mostNamed ? ` and ${ties.length - mostNamed} others` : '';
-  return `ties with step ${ties.slice(-mostNamed).join(', ')}${others}: the latest is taken`;
+  return `tied with step ${ties.slice(-mostNamed).join(', ')}${others}; the latest wins`;
 }
 
 /** `the model before training had 0.111 at step 0, and no checkpoint is better` */
@@ -105,7 +105,7 @@ export function betterWords(better: Better): string {
     case 'incomplete':
       return `step ${step} has ${reward(mean)}, but its round is incomplete and does not count`;
     case 'lost samples':
-      return `step ${step} has ${reward(mean)}, but of ${samples} of ${counted(expected ?? 0, 'sample')}: ${reward(worstOf(better))} if the others count as the lowest`;
+      return `step ${step} has ${reward(mean)}, but from only ${samples} of ${counted(expected ?? 0, 'sample')}; ${reward(worstOf(better))} if the rest scored the lowest`;
   }
 }
 
@@ -173,7 +173,7 @@ export function measuredCheckpointFacts(
     interval ? `${value}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : value;
   // The validation split chooses the checkpoint; evaluations use other tasks.
   const isApart = held_out?.split === 'validation';
-  const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured by the same tasks, so it looks better than it is'}`;
+  const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured on the same tasks, so it looks better than it is'}`;
   return [
     { label: 'held-out', value: held_out && words(reward(held_out.reward), intervalOfHeldOut(held_out, range)) },
     {

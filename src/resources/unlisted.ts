@@ -33,7 +33,7 @@ export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> 
   }
 }
 
-/** Describes rewards without a rollout: they count for the mean of the run, but are in no row. */
+/** Describes rewards without a rollout: they count toward the run's mean, but appear in no row. */
 export function anonymousWords(rewards: readonly TrajectoryReward[]): readonly string[] {
   const count = rewards.filter(({ trajectory_id, reward }) => !trajectory_id && reward != null).length;
   const words = counted(count, 'reward has', 'rewards have');

@@ -100,7 +100,7 @@ class Upload implements Call<void> {
     this.#options = options;
     this.#url = checkedAddress(target, allowInsecureHttp);
     this.#headers = givenHeaders(target.headers);
-    // A large file takes long on a slow connection, so only silence is limited.
+    // A large file takes a long time on a slow connection, so only silence is limited.
     this.timeouts = timeoutsOf(timeouts, { deadlineMs: undefined, ...options });
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
@@ -154,7 +154,7 @@ class Upload implements Call<void> {
       method: this.method,
       isWrite: this.isWrite,
       lostAdvice: 'It is safe to send it again.',
-      unreachedAdvice: 'The service named it for uploads: check the network and the proxy settings.',
+      unreachedAdvice: 'The service uses this host for uploads: check the network and the proxy settings.',
       mayHaveHappened: false,
       path,
       host,
@@ -247,7 +247,7 @@ function givenHeaders(headers: UploadUrl['headers']): GivenHeaders {
   return { sent: Object.fromEntries(all.filter(isSent)), refused };
 }
 
-/** The error for a storage's refusal. Quotes only its code: the rest of the answer repeats the signature. */
+/** The error for an upload that storage refused. Quotes only its code: the rest of the answer repeats the signature. */
 function refusal(
   { path, refused }: { readonly path: string } & GivenHeaders,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
@@ -260,7 +260,7 @@ function refusal(
   const unsent =
     refused.length === 0
       ? ''
-      : clean` benchtop did not send ${names} ${refused.join(', ')} that the service named for it.`;
+      : clean` benchtop did not send ${names} ${refused.join(', ')}, which the service asked for.`;
   if (
     answer.status === 401 ||
     answer.status === 403 ||

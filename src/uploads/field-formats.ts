@@ -1,6 +1,6 @@
 /**
- * Converts rollout files of other programs to trajectories of the contract. Recognises a record by its fields, never by
- * its file name, and names the fields it leaves out.
+ * Converts other programs' rollout files to the contract's trajectories. Recognises a record by its fields, never by its
+ * file name, and names the fields it leaves out.
  */
 import { createHash } from 'node:crypto';
 import { parseJson } from '../base/json-depth.ts';
@@ -48,7 +48,7 @@ const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
 /** `rate_limit: too fast` for an error with a message; other errors as JSON. */
 function problemWords(error: unknown): string {
-  // Anthropic wraps the error of a request in the body of its answer.
+  // Anthropic nests a request's error inside the response body.
   const { code, type, message } = recordOf(recordOf(error)['error'] ?? error);
   if (typeof message !== 'string') return typeof error === 'string' ? error : JSON.stringify(error);
   return [wordOf(code ?? type), message].filter(Boolean).join(': ');
@@ -234,7 +234,7 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** Converts a sample of an Inspect log, and counts the scores that are not numbers. @param log the log, for its task */
+/** Converts a sample of an Inspect log, and counts the scores that are not numbers. @param log names the task */
 function inspectSample(sample: Fields, log: Fields): readonly [Record<string, unknown>, unreadRewards: number] {
   const { error, limit, scores, score, attachments } = sample;
   const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));

@@ -1,4 +1,4 @@
-/** Passes observations in answers to the statuses, the inbox and the remembered store. */
+/** Feeds what each answer reports to the statuses, the inbox and the remembered store. */
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
@@ -45,7 +45,7 @@ export class Records {
 
   /** Remembers when resources left the queue, and records their ends in the inbox. */
   #changed(transitions: readonly Transition[]): void {
-    // The first answer after an absence may report an end.
+    // The first answer after the user has been away may report that something ended.
     this.#of.attend(Date.now());
     for (const transition of transitions) {
       const { kind, id, beganAt } = transition.resource;
@@ -154,7 +154,10 @@ export class Records {
     this.#forget(subject);
   }
 
-  /** Forgets what the service no longer has of a kind; what was seen later than `before` may be newer than the answer. */
+  /**
+   * Forgets the resources of a kind that the service no longer has. Keeps those seen after `before`, which may be newer
+   * than the answer.
+   */
   keepOnly({ kind, ids }: AllOfKind, before: number): void {
     for (const { id, seenAt } of this.#of.remembered().seenSince(0, { kinds: [kind] }))
       if (seenAt < before && !ids.has(id)) this.#forget({ kind, id });

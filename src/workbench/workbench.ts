@@ -250,8 +250,8 @@ export class Workbench implements QueryHost {
     const jobs = this.jobs.list().filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
     return [
-      ...jobs.map(({ title }) => clean`${title}. Sent data is kept, and it can be resumed`),
-      ...this.exports.list().map(({ title }) => clean`The export of ${title}. Its file is not written`),
+      ...jobs.map(({ title }) => clean`${title}. Sent data is kept, and the upload can be resumed`),
+      ...this.exports.list().map(({ title }) => clean`The export of ${title}. Its file will not be written`),
       ...new Set(others),
     ];
   }

@@ -132,10 +132,7 @@ describe('a kept conversation', () => {
         ],
         metadata: { parameters: { temperature: 0.5 }, left_out: 1 },
       },
-      notes: [
-        'saved under m, which gave the last answer',
-        'left out with its question: 1 answer without an end or a text',
-      ],
+      notes: ['saved under m, which gave the last answer', 'left out, with its question: 1 incomplete or empty answer'],
     });
     const [again] = trajectoriesOf(chat, 'tea-1');
     const [withoutTask] = trajectoriesOf(chat, '');
@@ -200,7 +197,7 @@ describe('a kept conversation', () => {
         status: 'completed',
         messages: [{ content: '2' }, { content: 'whole' }],
         metadata: { left_out: 3 },
-        notes: ['left out with their questions: 3 answers without an end or a text'],
+        notes: ['left out, with their questions: 3 incomplete or empty answers'],
       });
       expect(saved(asked('1'), said('half', { cancelled: true }))).toEqual([]);
     });

@@ -81,7 +81,7 @@ it('a round that has lost most of its samples is not the best over complete ones
     ...(held_out_reward === 1 && lost),
   }));
   const { cli, json } = await cliWith(rows);
-  const why = 'step 20 has 1.00, but of 3 of 114 samples: 0.0263 if the others count as the lowest';
+  const why = 'step 20 has 1.00, but from only 3 of 114 samples; 0.0263 if the rest scored the lowest';
   expect((await cli('deploy', ['first@best', '-n'])).notes).toContain(
     `first@best is step 30, held-out 0.990 of 114 samples, on the validation tasks; ${why}.`,
   );

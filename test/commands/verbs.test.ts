@@ -77,7 +77,7 @@ describe('evaluate', () => {
     expect((await started([0.5, 0.9], { completed_samples: 120 })).notes).toContain('held-out 0.900 of 120 samples.');
     const whole = { completed_samples: 100 };
     expect((await started([0.9, 0.9, 0.5], whole)).notes).toContain(
-      'is step 4, held-out 0.900 of 100 samples; ties with step 2: the latest is taken.',
+      'is step 4, held-out 0.900 of 100 samples; tied with step 2; the latest wins.',
     );
     const before = (await started([0.9, 0.5, 0.9], whole, 0)).notes;
     expect(before).toContain(

@@ -447,7 +447,7 @@ it('of a start whose answer was lost, no later count is called the one before', 
     /It counted 0 runs of t-words before: .*whether there is one more/,
   );
   const notBefore =
-    /It counted 1 run of t-words when last read, the earlier one included if it has started: .*how many there are/;
+    /It counted 1 run of t-words when last read, including the earlier one if it started: .*how many there are/;
   const { notes } = await cli('evaluate', evaluate);
   expect([notes, starts]).toEqual([expect.stringMatching(notBefore), 1]);
   const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];

@@ -32,7 +32,7 @@ describe('checkpoints', () => {
     ]);
     const best = measured[2];
     const words = measuredCheckpointFacts(best ?? {}, range).find(({ label }) => label === 'best')?.value;
-    expect(words).toContain('chosen and measured by the same tasks, so it looks better than it is');
+    expect(words).toContain('chosen and measured on the same tasks, so it looks better than it is');
     const apart = withMeasured(
       rows,
       heldOut.map(point => ({ ...point, split: 'validation' })),
@@ -40,7 +40,7 @@ describe('checkpoints', () => {
       range,
     );
     const plain = measuredCheckpointFacts(apart[2] ?? {}, range).find(({ label }) => label === 'best')?.value;
-    expect(plain).toBe('highest held-out reward of the checkpoints; ties with step 20: the latest is taken');
+    expect(plain).toBe('highest held-out reward of the checkpoints; tied with step 20; the latest wins');
     // With one there is nothing to choose.
     expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
   });

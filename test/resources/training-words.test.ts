@@ -34,7 +34,7 @@ it('say why the best held-out reward is not the last one, if that is higher', ()
   });
   const means = heldOutMeans([point(200, 0.717), point(400, 0.778, 9)]);
   expect(means && bestWords(means.best, [0, 1], means.last)).toMatch(
-    /^0\.717 at step 200, .*; step 400 has 0\.778, but of 21 of 30 samples: 0\.545 if the others count as the lowest/,
+    /^0\.717 at step 200, .*; step 400 has 0\.778, but from only 21 of 30 samples; 0\.545 if the rest scored the lowest/,
   );
   const whole = heldOutMeans([point(200, 0.778), point(400, 0.717)]);
   expect(whole && bestWords(whole.best, [0, 1], whole.last)).not.toContain('step 400');

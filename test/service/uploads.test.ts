@@ -266,7 +266,7 @@ describe('the address', () => {
     expect(await errorOf(service.putUpload(target, new Uint8Array(3)))).toMatchObject({
       kind: 'network',
       message:
-        'storage.invalid was not found in DNS (ENOTFOUND). Nothing was sent. The service named it for uploads: check the network and the proxy settings.',
+        'storage.invalid was not found in DNS (ENOTFOUND). Nothing was sent. The service uses this host for uploads: check the network and the proxy settings.',
     });
   });
 
@@ -319,7 +319,7 @@ describe('the address', () => {
     ]);
     expect(sent?.['host']).not.toContain('evil');
     const unsent =
-      'benchtop did not send the headers authorization, cookie, host, proxy-authorization, transfer-encoding, connection, x-injected, bad name that the service named for it.';
+      'benchtop did not send the headers authorization, cookie, host, proxy-authorization, transfer-encoding, connection, x-injected, bad name, which the service asked for.';
     for (const what of ['The upload address of tasks/one.json was refused.', 'Storage refused tasks/one.json.']) {
       const error = await errorOf(service.putUpload(target(server, headers), new Uint8Array(3)));
       expect((error as Error).message).toContain(`${what} ${unsent}`);

@@ -53,7 +53,7 @@ export class UploadClosed extends Error {
   }
 }
 
-/** Lists the declared files, one per line; the last line of a path counts. */
+/** Lists the declared files, one per line; if a path appears twice, the last line wins. */
 const declarations = 'declared.jsonl';
 /** Suffix of a folder that is being removed. */
 const swept = '.swept';
@@ -184,8 +184,8 @@ export class UploadFolder {
   }
 
   /**
-   * At start: removes temporary files, and uploads that were not ingested for a day. Removes an upload as a whole, so
-   * that a remaining part never passes for a complete upload.
+   * At start: removes temporary files, and uploads left uningested for more than a day. Removes an upload as a whole,
+   * so that a remaining part never passes for a complete upload.
    */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;

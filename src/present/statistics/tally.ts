@@ -2,7 +2,7 @@
 export interface Tally {
   /** Ascending. */
   readonly values: Float64Array;
-  /** Positive, but not always integers: counts times 1.5 stand for 50 % more of the same data. */
+  /** Positive, but not always integers: multiplying the counts by 1.5 represents 50 % more of the same data. */
   readonly counts: Float64Array;
   /** The sum of the counts. */
   readonly size: number;
@@ -64,7 +64,7 @@ export function below(sample: Tally, limit: number): Tally {
   return { values: sample.values.slice(0, first), counts, size: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** The lowest mean of a sample with any of the optional values. */
+/** The lowest mean that the sample can have if any of the optional values are added to it. */
 export function lowestMean(sample: Tally, optional: Tally): number {
   let [sum, size] = [sample.size === 0 ? 0 : tallyMean(sample) * sample.size, sample.size];
   for (const [index, value] of optional.values.entries()) {

@@ -104,7 +104,7 @@ export class StatusStore {
   readonly #kinds: Kinds;
   readonly #rewardsSince: RewardsSince;
 
-  /** @param rewardsSince looks it up in the records of earlier starts and other programs */
+  /** @param rewardsSince looks up that time in the records of earlier sessions and other processes */
   constructor(kinds: Kinds, rewardsSince: RewardsSince = () => undefined) {
     this.#kinds = kinds;
     this.#rewardsSince = rewardsSince;
@@ -231,7 +231,7 @@ export class StatusStore {
   }
 
   /**
-   * Loads resources seen by an earlier start, or before a switch of profiles. Resources already known stay unchanged.
+   * Loads resources seen in an earlier session, or before switching profiles. Resources already known stay unchanged.
    * The end of a resource that was running will be announced.
    */
   recall(
@@ -252,7 +252,7 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /** Loads resources with an end that an earlier start saw and nobody dismissed. Known resources stay unchanged. */
+  /** Loads resources whose end was seen in an earlier session and not dismissed. Known resources stay unchanged. */
   recallEnded(
     resources: readonly (ResourceRef & { readonly ended: Partial<KnownResource>; readonly at: number })[],
   ): void {
@@ -346,7 +346,7 @@ export class StatusStore {
   }
 }
 
-/** A running resource that was not read for this long is no longer counted or polled. */
+/** A running resource that has not been read for this long is no longer counted or polled. */
 export const lostAfterMs = 12 * 60 * 60_000;
 
 /** The running resources with a known status. */

@@ -19,11 +19,11 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
-  /** Terminal columns from which the inspector is shown, until the user shows or hides it; always if missing. */
+  /** Minimum terminal columns to show the inspector, until the user shows or hides it; shown at any width if missing. */
   readonly inspectorFrom?: number;
   /**
-   * Terminal columns from which the side panes are shown, until the user shows or hides one. That choice does not
-   * affect views without this property.
+   * Minimum terminal columns to show the side panes, until the user shows or hides one. That choice does not affect
+   * views without this property.
    */
   readonly sidesFrom?: number;
   /** The meaning of its numbers, for help. */
@@ -36,7 +36,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly general: readonly CommandTable[];
 }
 
-/** An entry of the list at the left. */
+/** An entry in the list on the left. */
 export interface Section {
   readonly title: string;
   readonly names: readonly string[];
@@ -50,11 +50,11 @@ export interface Section {
 export interface Registry {
   /** From top to bottom. */
   readonly sections: readonly Section[];
-  /** In the order of help. */
+  /** In the order in which help lists them. */
   readonly views: readonly ViewDefinition[];
   /** Where the program opens. */
   readonly home: Place;
-  /** Where it opens instead if something runs or has ended unseen; it also goes there later, until a key is pressed. */
+  /** Where it opens instead if something is running or has ended unseen; it also goes there later, until a key is pressed. */
   readonly busyHome?: Place;
 }
 

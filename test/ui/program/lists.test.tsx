@@ -287,7 +287,7 @@ describe('an export', () => {
     await exportAsJson(opened);
     await opened.screen.waitFor('exporting');
     await opened.screen.press('q');
-    await opened.screen.waitFor('The export of trajectories. Its file is not written');
+    await opened.screen.waitFor('The export of trajectories. Its file will not be written');
   });
 
   it('that the service breaks off saves nothing, and says so', async () => {

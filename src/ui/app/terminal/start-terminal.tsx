@@ -37,18 +37,18 @@ export interface StartTerminalOptions {
 }
 
 /**
- * Whether Node's profiler runs, which raises SIGPROF hundreds of times a second. Node itself ignores a listener for it
- * while a debugger may start the profiler.
+ * Whether Node's profiler is running; it raises SIGPROF hundreds of times a second. Node ignores SIGPROF listeners
+ * whenever a debugger could start the profiler.
  */
 const isProfiled = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)].some(flag =>
   /^["']?--(cpu[-_])?prof(=|["']?$)/.test(flag),
 );
 
-/** The signals that end a process and can be caught (signal(7)). After a fault signal, the process can do nothing. */
+/** The signals that end a process and can be caught (signal(7)), except faults: nothing can safely run after one. */
 const endingSignals = [
   ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const),
   ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGTRAP', 'SIGABRT'] as const),
-  // Other names of SIGABRT and SIGIO. Ink listens to these, and Node may emit them first.
+  // Other names for SIGABRT and SIGIO. Ink listens to these, and Node may emit them first.
   ...(['SIGIOT', 'SIGPOLL'] as const),
   ...(isProfiled ? [] : (['SIGPROF'] as const)),
 ].filter(signal => own(constants.signals, signal) !== undefined);
@@ -57,7 +57,7 @@ type EndingSignal = (typeof endingSignals)[number];
 /** The exit code for a signal, as a shell reports it: 128 plus its number. */
 const codeOf = (signal: EndingSignal): number => 128 + constants.signals[signal];
 
-/** A suspend key that arrives sooner after continuing was typed before the suspension. */
+/** A suspend key that arrives within this time of resuming was typed before the suspension. */
 const typedBeforeMs = 250;
 
 /** Runs the program until it ends. Returns the exit code. */
@@ -163,7 +163,7 @@ class Terminal {
     this.#painter.close();
     this.#output.writeLong(`\u001b[H\u001b[2J${bytes}`);
     return () => {
-      // Views unmount after the terminal was given back.
+      // Views unmount after the terminal has been given back.
       if (this.#state !== 'drawing') return;
       this.#output.write(this.#output.cutOff() + removal);
       this.#painter.open();
@@ -206,7 +206,7 @@ class Terminal {
 
   /**
    * Takes the terminal from the screen. Returns a function that gives it back; undefined if the screen does not have
-   * it, because a key may arrive while an answer of the terminal is awaited.
+   * it, because a key may arrive while the program waits for a reply from the terminal.
    */
   async #lend(): Promise<(() => void) | undefined> {
     if (this.#state !== 'drawing') return undefined;
@@ -258,7 +258,7 @@ class Terminal {
 
   readonly #onStopSignal = (): void => void this.#suspend(process.pid);
 
-  /** Resets the terminal after a program that was ended: even one that exits on request may leave the mouse on. */
+  /** Resets the terminal after killing a program: even one that exits when asked may leave mouse reporting on. */
   #reset(): void {
     this.#input.renew();
     this.#output.writeNow(switchAllOff());
@@ -309,8 +309,8 @@ class Terminal {
 
   #handleTerminal(): void {
     const { stdin, stdout } = process;
-    // Not stdout's own event: it misses a size that changed and changed back, which costs the terminal the cut-off
-    // part.
+    // Not stdout's own event: it misses a size that changed and changed back, and by then the terminal has dropped
+    // what was cut off.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
     // The connection was lost.
     for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));

@@ -65,14 +65,14 @@ const phaseWords = {
 function wordsOf(state: TrajectoryUploadState): string {
   const { phase, hasSent, sentBefore, isForgotten, counts } = state;
   if (isForgotten) return 'forgotten: upload the file again to send all of it';
-  if (sentBefore && sentNothing(state)) return `nothing was sent again: sent before (${sentTimes(sentBefore)})`;
-  const before = sentBefore ? [`${sentBefore.count} sent before, not again (${sentTimes(sentBefore)})`] : [];
+  if (sentBefore && sentNothing(state)) return `nothing to send: everything was sent before (${sentTimes(sentBefore)})`;
+  const before = sentBefore ? [`${sentBefore.count} skipped, sent before (${sentTimes(sentBefore)})`] : [];
   const unknown = counts.unknown > 0 ? [`${counts.unknown} unknown`] : [];
   if (phase === 'done' && before.length + unknown.length > 0) return ['sent', ...unknown, ...before].join('; ');
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 
-/** @param height of the view; reports without room above the rows are counted */
+/** @param height of the view; reports that do not fit above the rows are only counted */
 function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme): string[] {
   const { state } = job;
   const { counts, before, others } = countsOfRun(state);

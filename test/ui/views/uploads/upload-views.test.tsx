@@ -340,7 +340,7 @@ it('an upload says that all of it, or some, was sent before, and what becomes of
   await run();
   await screen.waitFor('everything was sent');
   await run();
-  await screen.waitFor(text => /nothing was sent again: sent before \(\d\d:\d\d:\d\d\)/.test(text));
+  await screen.waitFor(text => /nothing to send: everything was sent before \(\d\d:\d\d:\d\d\)/.test(text));
   expect(screen.text()).toContain('0 stored  0 skipped  0 failed  2 sent before');
   await run(async () => 'another');
   const words = '2 sent before with another API key, maybe to another organization.';
@@ -350,7 +350,7 @@ it('an upload says that all of it, or some, was sent before, and what becomes of
   await screen.resize(120, 30);
   appendFileSync(path, `\n${JSON.stringify({ messages: [{ role: 'user', content: 'one more' }] })}`);
   await run();
-  await screen.waitFor(text => /sent; 2 sent before, not again \(\d\d:\d\d:\d\d\)/.test(text));
+  await screen.waitFor(text => /sent; 2 skipped, sent before \(\d\d:\d\d:\d\d\)/.test(text));
   expect(screen.text()).toContain('1 stored  0 skipped  0 failed  2 sent before');
   await screen.press('d');
   await screen.waitFor('forgotten: upload the file again to send all of it');
