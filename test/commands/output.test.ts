@@ -39,15 +39,15 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
   const cli = cliOn({ baseUrl: url, apiKey: 'key' });
   const { out } = await cli('list', ['runs']);
   expect(out.split('\n')).toEqual([
-    'RUN\tID\tSTATUS\tMEAN\tSEEN\tBENCHMARK\tMODEL\tCHECKPOINT\tSTARTED\tSTEP\tN\tTOTAL\tTOOK\t95% CI\tVS BASE\tVS BASE 95% CI',
-    'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t\t\t888\t1792\t\t\t\t',
-    'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t\t\t\t\t\t\t\t\t',
-    'evr_3\tevr_3\trunning\t\t\t\t\t\t\t\t0\t1792\t\t\t\t',
+    'RUN\tID\tSTATUS\tMEAN\tSEEN\tBENCHMARK\tMODEL\tCHECKPOINT\tSTARTED\tSTEP\tN\tTOTAL\tFAILED\tTOOK\t95% CI\tVS BASE\tVS BASE 95% CI',
+    'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t\t\t888\t1792\t\t\t\t\t',
+    'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t\t\t\t\t\t\t\t\t\t',
+    'evr_3\tevr_3\trunning\t\t\t\t\t\t\t\t0\t1792\t\t\t\t\t',
     '',
   ]);
   const csv = await cli('list', ['runs', '--format', 'csv']);
   expect(csv.out.split('\r\n')[0]).toBe(
-    'run,id,status,mean,seen,benchmark,model,checkpoint,started,step,n,total,took,95% ci,vs base,vs base 95% ci',
+    'run,id,status,mean,seen,benchmark,model,checkpoint,started,step,n,total,failed,took,95% ci,vs base,vs base 95% ci',
   );
   const sorted = await cli('list', ['runs', '--sort', 'n', '--columns', 'name,mean,n']);
   expect(sorted.out.split('\n')[1]).toBe('evr_1\t0.5\t888');

@@ -16,6 +16,10 @@ interface Got {
   readonly interval_condition: string | null;
 }
 
+/** Rewards 0 and 1 in turn, each of its own task. */
+const alternating = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: at % 2 }));
+
 const have = ['whole', 'uneven', 'some missing', 'running'];
 
 it('is that of get in a list, in JSON and in a report, for any rewards (A1, A3, B3)', async () => {
@@ -73,17 +77,16 @@ it('is read once for an ended run, whichever command read its rewards', async ()
 });
 
 it('is that of the rewards so far for a running run, whose record has no mean', async () => {
-  const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'running', reward_mean: null, total_rollouts: 3 };
-  const rewards = [0, 1].map(reward => ({ trajectory_id: `t${reward}`, task_id: `task${reward}`, reward }));
+  const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'running', reward_mean: null, total_rollouts: 21 };
   const answers: Answers = {
     listBenchmarks: () => pageOf([{ bench_id: 'b', label: 'words' }]),
     listEvalRuns: () => pageOf([run]),
-    getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: alternating(20) }),
   };
   const server = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const columns = ['runs', '--format', 'csv', '--columns', 'mean,n,95% ci'];
-  expect((await cli('list', columns)).out.split('\r\n')[1]).toMatch(/^0\.5,2,0(?:\.\d+)?\.\.1$/);
+  expect((await cli('list', columns)).out.split('\r\n')[1]).toMatch(/^0\.5,20,0\.2\d+\.\.0\.7\d+$/);
 });
 
 it('gives a list that reads no rewards the counts that were read before, and JSON nothing', async () => {
@@ -116,17 +119,16 @@ it('gives a list that reads no rewards the counts that were read before, and JSO
 });
 
 it('is in watch as in get, where no answer about the status has the mean', async () => {
-  const rewards = [0, 1].map(reward => ({ trajectory_id: `t${reward}`, task_id: `task${reward}`, reward }));
   const record = { eval_run_id: 'evr_1', display_name: 'one', bench_id: 'b', status: 'completed', reward_mean: null };
   const answers: Answers = {
     getEvalRun: () => record,
-    getEvalProgress: () => ({ ...record, terminal_rollouts: 3, total_rollouts: 3 }),
-    getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+    getEvalProgress: () => ({ ...record, terminal_rollouts: 21, total_rollouts: 21 }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: alternating(20) }),
   };
   const server = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { out } = await cli('watch', ['evr_1']);
-  expect(out).toMatch(/completed, 3 of 3, mean 0\.500 of 2 rewards \(95% between .*\), 1 without a reward$/m);
+  expect(out).toMatch(/completed, 21 of 21, mean 0\.500 of 20 rewards \(95% between .*\), 1 without a reward$/m);
 });
 
 it('get leaves a list its mean (B4)', async () => {
@@ -193,19 +195,14 @@ it.each([403, 500])(
       ...{ eval_run_id, bench_id: 'bench_1', status, reward_mean: 0.5, reward_count: 20 },
     });
     const records = ['completed', 'cancelled', 'running'].map(status => record(`evr_${status}`, status));
-    const rewards = Array.from({ length: 20 }, (_, at) => ({
-      task_id: `${at}`,
-      trajectory_id: `${at}`,
-      reward: at % 2,
-    }));
     const answer = answering({
       ...answers,
       listEvalRuns: () => records,
       getEvalRun: ({ eval_run_id }) => records.find(each => each.eval_run_id === eval_run_id),
       getEvalProgress: ({ eval_run_id }) => ({
-        ...{ eval_run_id, status: String(eval_run_id).slice('evr_'.length), total_rollouts: 40 },
+        ...{ eval_run_id, status: String(eval_run_id).slice('evr_'.length), total_rollouts: 21 },
       }),
-      getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: alternating(20) }),
     });
     const refused = json(
       { error: { type: code === 403 ? 'permission_error' : 'api_error', message: 'no entry' } },

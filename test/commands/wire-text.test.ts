@@ -42,7 +42,7 @@ describe('a hostile service', () => {
       `This stops dep_1 from serving ${shown('talker').replaceAll(/ +/g, ' ')}. Nothing`,
     ],
     [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}.`],
-    [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? The record, its`],
+    [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? Record, rewards`],
   ])('takes no words of %j with it, and begins no line', async ([command = '', ...args], words) => {
     const cli = await hostile();
     const { notes } = await cli(command, args);

@@ -165,7 +165,7 @@ it('opens the rollout that lost, that of the other run, and those of the next ta
   await screen.waitFor(text => text.includes('this is traj_evr_new_next_0') && !text.includes('traj_evr_old'));
   await screen.press('[');
   await screen.waitFor('this is traj_evr_new_lost_1');
-  screen.resize(80, 24);
+  await screen.resize(80, 24);
   await screen.waitFor('<tab> other run  <=> side by side');
   await screen.press('esc');
   await screen.waitFor('▸ lost');
