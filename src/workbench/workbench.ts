@@ -79,7 +79,7 @@ export interface WorkbenchOptions {
 
 /** Work that an exit would lose. */
 export interface UnfinishedWork {
-  /** A description, e.g. `The answer of model-a in the chat`. */
+  /** A description, e.g. `The answer from model-a in the chat`. */
   readonly words: string;
   /** Stops it, so that its partial result can be saved. */
   readonly stop?: (() => void) | undefined;

@@ -297,7 +297,7 @@ describe('an answer', () => {
     talk.send('what is tea?', settings);
     says('a leaf');
     view.unmount();
-    expect(workbench.unfinishedWork()).toEqual(['The answer of model-a in the chat']);
+    expect(workbench.unfinishedWork()).toEqual(['The answer from model-a in the chat']);
     says(' of a plant');
     ends();
     await eventually(() => expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf of a plant' }));

@@ -347,7 +347,7 @@ describe('the settings file, changed by another program', () => {
   it('stays on the address that is shown while an answer would be lost', async () => {
     const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const shown = session.shown.id;
-    session.workbench.unfinished.set('chat', { words: 'The answer of model-a in the chat' });
+    session.workbench.unfinished.set('chat', { words: 'The answer from model-a in the chat' });
     const { url } = await hostileServer(page);
     const seen = Promise.withResolvers<void>();
     const see = (): void => seen.resolve();
