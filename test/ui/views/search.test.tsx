@@ -76,7 +76,7 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   await stage.type('"line 7"');
   await stage.press('enter');
   await stage.waitFor('searched 12 of 12 trajectories');
-  expect(stage.text()).toContain('"line 7" in first');
+  await stage.waitFor('"line 7" in first');
   stage.close();
 });
 
