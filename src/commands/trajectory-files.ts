@@ -44,7 +44,7 @@ export class Unread {
     return this.#count < 2 ? first : `${first?.replace(/\.?$/, '.')} ${this.#count - 1} more cannot be read.`;
   }
 
-  /** The error of a file of which nothing could be read. */
+  /** The error for a file in which nothing could be read. */
   holdsNone(): CommandError {
     const none = 'The file holds no trajectories';
     const { words } = this;

@@ -23,7 +23,7 @@ export interface LiveQuery<Data> {
   readonly leastMs?: (data: Data | undefined) => number;
   /** The time for which settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation in the data. Every answer is reported, regardless of which part of the program sent the query. */
+  /** The observation in the data. Each answer reports it, whichever view sent the query. */
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations in the rows, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;

@@ -101,7 +101,7 @@ export interface ListSource<Row> {
   readonly observes?: ((row: Row) => Observation) | undefined;
   /** The rows have only the ids of their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean;
-  /** The kind of which it lists all there are. What the whole list lacks is forgotten. */
+  /** The kind, if this list has all its resources: those missing from the whole list are then forgotten. */
   readonly all?: string;
   /** Maximum number of rows to report, if there are too many to remember. */
   readonly observesFirst?: number;

@@ -309,7 +309,7 @@ class Terminal {
 
   #handleTerminal(): void {
     const { stdin, stdout } = process;
-    // Not stdout's own event: it misses a size that changed and changed back, and by then the terminal has dropped
+    // Stdout's own event misses a size that changed and changed back, and by then the terminal has dropped
     // what was cut off.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
     // The connection was lost.
