@@ -28,11 +28,11 @@ export interface ActFlags extends RecordFlags {
   readonly wait?: boolean | undefined;
   readonly timeout?: number | undefined;
   readonly until?: string | undefined;
-  /** The number of resources that the command waits for at once; 1 by default. */
+  /** How many resources the command waits for at once; 1 by default. */
   readonly among?: number | undefined;
 }
 
-/** A request that is not sent. Its body is JSON, or the raw text for a path outside the contract. */
+/** A request to show instead of sending. Its body is JSON, or raw text for a path outside the contract. */
 export type Preview = Pick<RequestPreview, 'method' | 'path'> & { readonly body: unknown };
 
 function requestText({ method, path, body }: Preview): string {
@@ -51,7 +51,7 @@ export async function printRequests<Input>(
   return printPreviews(requests, json, io);
 }
 
-/** Prints requests that are not sent. */
+/** Prints requests without sending them. */
 export async function printPreviews(
   requests: readonly Preview[],
   json: boolean | undefined,
@@ -70,7 +70,7 @@ export async function printPreviews(
 export async function askLine(io: CommandIo, question: string, { hidden = false } = {}): Promise<string> {
   const { stderr } = process;
   const output = hidden ? new Writable({ write: (_text, _encoding, done) => done() }) : stderr;
-  // Read key by key, so that the terminal does not echo it.
+  // In raw mode, so that the terminal does not echo.
   const terminal = createInterface({ input: io.input, output, terminal: hidden || stderr.isTTY });
   const stop = new AbortController();
   for (const end of ['SIGINT', 'close']) terminal.once(end, () => stop.abort());
@@ -87,8 +87,8 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
  * Asks before something is lost, or enters or leaves production.
  *
  * @param question e.g. `Delete run first?`
- * @param typed the slug that the user has to type instead of yes
- * @throws CommandError for another answer, or if there is no terminal
+ * @param typed a slug that the user must type instead of yes
+ * @throws CommandError for any other answer, or if there is no terminal
  */
 export async function confirm(question: string, { yes }: ActFlags, io: CommandIo, typed = ''): Promise<void> {
   if (yes) return;
@@ -100,7 +100,7 @@ export async function confirm(question: string, { yes }: ActFlags, io: CommandIo
   throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
-/** The token in the variable that `--token-env` names. @throws CommandError if the variable is not set */
+/** The token from the variable that `--token-env` names. @throws CommandError if the variable is not set */
 export function trajectoryToken(
   { tokenEnv }: { readonly tokenEnv?: string | undefined },
   { environment }: CommandIo,
@@ -110,15 +110,15 @@ export function trajectoryToken(
   throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
 }
 
-/** A sentence about a start that may already have happened. */
+/** A sentence about a start request that may already have succeeded. */
 export const earlierWords = ({ sentAt }: EarlierStart): string =>
   `The same request was sent at ${clockOrDay(sentAt)}, but its answer was lost: it may have succeeded.`;
 
 interface StartOptions {
   readonly idempotencyKey?: string | undefined;
   /**
-   * Called if the same start may already have happened and a repeat may start a second one. If it throws, nothing is
-   * sent.
+   * Called if the same request may already have succeeded and a repeat may start a second one. Nothing is sent if it
+   * throws.
    */
   readonly onDoubt: (earlier: EarlierStart) => Promise<void>;
 }
@@ -148,7 +148,7 @@ export function checkOutcomeField(flags: RecordFlags, answers: readonly z.ZodMin
   checkField(flags, [...answers, withId]);
 }
 
-/** Prints the result of a write. If that fails, standard error names the result: the write has happened. */
+/** Prints the result of a write. If printing fails, standard error names the result, because the write has happened. */
 export async function printOutcome(
   record: object,
   { id, label }: Pick<ResourceRef, 'id' | 'label'>,
@@ -185,7 +185,7 @@ function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'l
  * With --wait, waits until the work has ended and reports each change on standard error.
  *
  * @param again reads the record once the work has ended
- * @throws ServiceError if its state cannot be read; the result of the start is printed first
+ * @throws ServiceError if the state cannot be read; the start's result is printed first
  */
 export async function finish(
   ref: ResourceRef,
@@ -217,7 +217,7 @@ export async function finish(
     await io.fail(error, after);
     return after;
   }
-  // The outcome is decided: if the record cannot be read once more, it is printed as last seen.
+  // The outcome is known, so a record that cannot be re-read is printed as last seen.
   const seen = context.memory.find(ref.kind, ref.id)?.record;
   const read = context.signal.aborted
     ? undefined

@@ -1,4 +1,4 @@
-/** The input of `benchtop api`: single fields, or a whole body. */
+/** Input for `benchtop api`: individual fields, or a whole body. */
 
 import { readFile } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../base/errors.ts';
@@ -12,11 +12,11 @@ import { configFlags } from './table/flags.ts';
 
 type Flags = CommandInput<'api'>['flags'];
 
-/** A field from the command line: plain text, or a value with its own type. */
+/** A field from the command line: plain text, or a typed value. */
 export interface Field {
   readonly name: string;
   readonly value: unknown;
-  /** The endpoint decides the type. */
+  /** Whether the endpoint decides the type. */
   readonly isLoose: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<
   return body === '-' || body.startsWith('@') ? readFrom(body.replace(/^@/, ''), io) : body;
 }
 
-/** The parser's own message quotes the text, which may hold a secret. @throws CommandError if it is not JSON */
+/** Leaves out the parser's message, which quotes text that may hold a secret. @throws CommandError if it is not JSON */
 export function parsedBody(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
@@ -80,7 +80,7 @@ export function parsedBody(text: string | undefined): unknown {
 export const isAddress = (word: string): boolean => /^[\w+.-]+:\/\//.test(word);
 
 /**
- * The path of a full URL. The URL must be on the service: credentials go nowhere else.
+ * The path from a full URL, which must point to the service: credentials go nowhere else.
  *
  * @throws CommandError for any other host
  */

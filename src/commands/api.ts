@@ -1,4 +1,4 @@
-/** `benchtop api`: calls any operation of the contract by name or path, and any other path of the service. */
+/** `benchtop api`: calls any operation in the contract by name or path, and any other path on the service. */
 
 import type * as z from 'zod/mini';
 import { deepestJson, isTooDeep, jsonOrText, parseJson } from '../base/json-depth.ts';
@@ -31,7 +31,7 @@ function schemaFields(schema: z.ZodMiniType | undefined): Readonly<Record<string
 
 const pathNames = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
-/** Every operation with the names of its fields: as JSON, or one per line. */
+/** Every operation and its field names, as JSON or one operation per line. */
 async function listing({ field, jq, json }: Flags, io: CommandIo): Promise<string> {
   const operations = all.map(({ operation, method, path, query, body }) => {
     const fields = [...pathNames(path), ...Object.keys(schemaFields(query)), ...Object.keys(schemaFields(body))];
@@ -47,7 +47,7 @@ async function listing({ field, jq, json }: Flags, io: CommandIo): Promise<strin
     .join('');
 }
 
-/** An operation of the contract, with the parameters found in its path. */
+/** An operation in the contract, with the parameters from the given path. */
 interface KnownOperation {
   readonly endpoint: Endpoint;
   readonly params: Record<string, string>;
@@ -87,7 +87,7 @@ function targetOfPath(method: Method, path: string): Target {
   return { endpoint, params, query };
 }
 
-/** @throws CommandError if the words name neither an operation nor a path of the service */
+/** @throws CommandError if the words name neither an operation nor a path on the service */
 function targetOf(words: readonly string[], flags: Flags): { target: Target; rest: readonly string[] } {
   const first = methodOf(words[0] ?? '');
   const [word = '', ...rest] = first ? words.slice(1) : words;
@@ -107,7 +107,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
   return { target: { endpoint: endpoints[word as Operation], params: {}, query: {} }, rest };
 }
 
-/** The value for a field: the text itself, or the JSON it holds. The service layer checks the result. */
+/** The value for a field: the text itself, or the JSON in it. The service layer checks the result. */
 function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
   const field = own(schemaFields(schema), name);
   return !field || field.safeParse(text).success ? text : jsonOrText(text);
@@ -126,7 +126,7 @@ interface CallInput extends Pick<KnownOperation, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
-/** Puts each field into the path, the query or the body, as the endpoint declares. */
+/** Puts each field into the path, the query or the body, wherever the endpoint declares it. */
 function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Field[], whole: unknown): CallInput {
   const fields = {
     path: new Map<string, string>(),
@@ -138,7 +138,7 @@ function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Fiel
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
     else if (Object.hasOwn(schemaFields(endpoint.query), name)) {
-      // Query values are text, whichever flag gave the field: the contract gives their type.
+      // Text takes its type from the contract, whichever flag gave it.
       fields.query.set(name, typeof value === 'string' ? valueFor(endpoint.query, name, value) : value);
     } else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
     else throw new CommandError(`${endpoint.operation} has no ${name}.`);
@@ -159,7 +159,7 @@ function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Fiel
 }
 
 interface PreparedRequest {
-  /** Returns the parsed answer for an operation, and the raw text for any other path. */
+  /** Returns the parsed response for an operation, or the raw text for any other path. */
   readonly send: (service: Service, options: CallOptions) => Promise<unknown>;
   /** Prints the request instead of sending it, for --dry-run. */
   readonly preview: (service: Service) => readonly Preview[];
@@ -192,7 +192,7 @@ function requestOfKnown(
   return { send, preview: service => service.describe(noting => send(noting, {})) };
 }
 
-/** The fields go into the query if it is a GET, or if a whole body is given too. */
+/** The fields go into the query for a GET, or if a whole body is given as well. */
 function requestOfPath(
   { method, path }: Extract<Target, { path: string }>,
   fields: readonly Field[],
@@ -223,7 +223,7 @@ function headText({ status, headers }: AnswerHead): string {
 }
 
 /**
- * Puts a bare array into the contract's `items` envelope, which some services omit; --paginate joins the items instead.
+ * Wraps a bare array in the contract's `items` envelope, which some services omit; --paginate joins the items instead.
  */
 const inItems = (answer: unknown, paginate: boolean | undefined): unknown =>
   Array.isArray(answer) && !paginate ? { items: answer } : answer;

@@ -1,6 +1,6 @@
 /**
- * The findings of `doctor` on each assumption. Reads verify some of them; the rest would take a write or a chat, which
- * a check must not send.
+ * What `doctor` finds out about each assumption. Reads verify some of them; the rest would need a write or a chat,
+ * which a check must not send.
  */
 
 import { own } from '../base/own-property.ts';
@@ -12,17 +12,17 @@ import type { Service } from '../service/index.ts';
 
 export interface Finding {
   readonly about: string;
-  /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are information. */
+  /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are informational. */
   readonly state: 'ok' | 'note' | 'warn' | 'fail';
   readonly words: string;
 }
 
 type Name = AssumptionName | `path.${string}`;
 
-/** Whether the service follows, ignores or refuses a name; undefined if its answers do not show it. */
+/** Whether the service follows, ignores or refuses a name; undefined if its responses do not show which. */
 type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefined;
 
-/** No benchmark contains this text. */
+/** A search text that no benchmark contains. */
 const nowhere = 'benchtop-doctor-finds-nothing-8d41';
 
 /** Treats a refusal of the name as a result; any other failure proves nothing. */
@@ -55,9 +55,9 @@ async function probeSteps(service: Service, signal: AbortSignal): Promise<ProbeR
 }
 
 /**
- * Sends list requests whose answers show which names the service follows.
+ * Finds out from list requests which names the service follows.
  *
- * @param one the answer for a single benchmark
+ * @param one a page of at most one benchmark
  */
 async function probeAll(
   service: Service,
@@ -112,10 +112,10 @@ async function probeAll(
 }
 
 /**
- * A finding for each assumption. Assumptions with the same answer share a line.
+ * A finding for each assumption. Assumptions with the same result share a line.
  *
- * @param set assumptions that the profile sets
- * @param one the service's answer for a single benchmark
+ * @param set the assumptions that the profile sets
+ * @param one a page of at most one benchmark
  */
 export async function assumptionFindings(
   service: Service,

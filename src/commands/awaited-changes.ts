@@ -1,4 +1,4 @@
-/** How `--wait` follows a change until the service has made it. */
+/** Follows a change until the service has made it, for `--wait`. */
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { ChangeEnd } from '../resources/action.ts';
 import { lookAt } from '../resources/look.ts';
@@ -87,7 +87,7 @@ export function endedBefore(found: Found, status: string, io: CommandIo): Outcom
   return { code: exitCodes.done, status, endedUnchanged: true };
 }
 
-/** The outcome of a wait for a change, which says so if the resource ended by itself first. */
+/** The outcome of waiting for a change. Notes if the resource ended by itself first. */
 export function endedByItself(found: Found, outcome: Outcome, past: string, io: CommandIo): Outcome {
   const { status } = outcome;
   if (status === undefined || !hasEnded(status) || statusMeaning(status) === 'stopped') return outcome;

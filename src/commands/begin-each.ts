@@ -1,4 +1,4 @@
-/** Starts several runs with one command. Each is sent separately; repeating the command starts only the missing ones. */
+/** Starts several runs with one command, each with its own request. A repeat starts only the missing ones. */
 import { type Start, startedOtherwise } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';
@@ -18,11 +18,11 @@ export interface EachStart<Input> {
   readonly flags: BeginFlags;
 }
 
-/** Whether a start that failed may have happened. */
+/** Whether the run may have started although the request failed. */
 const mayHaveStarted = (error: unknown): boolean =>
   isUnanswered(error) || (error instanceof CommandError && error.exitCode === exitCodes.endUnseen);
 
-/** Sends the starts one after the other. A failure stops the rest only if they would fail in the same way. */
+/** Sends the start requests one after another. A failure stops the rest only if they would fail the same way. */
 async function sendEach<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   starts: readonly EachStart<Input>[],
@@ -41,7 +41,7 @@ async function sendEach<Input extends object>(
   const together = starts.map(({ input, flags }) => ({ input, chosen: flags.idempotencyKey }));
   const group = groupOf(together);
   startKeys.awaitStarts(keyed, together);
-  // Look all runs up first: sending the last start closes the group.
+  // Look all runs up first: sending the last request closes the group.
   const known = together.map(start => memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record);
   for (const [index, { input, name, flags }] of starts.entries()) {
     const before = known[index];
@@ -67,14 +67,14 @@ async function sendEach<Input extends object>(
       await io.fail(error);
     }
   }
-  // A repeat with the user's own key starts nothing more.
+  // A repeat with the user's own key starts nothing new.
   const isKeyed = together.some(({ chosen }) => chosen !== undefined);
   if (begun.length === starts.length && !isKeyed) startKeys.forgetStarts(keyed, together);
-  // The code of a usage error would say that nothing was changed.
+  // A usage error's exit code would say that nothing was changed.
   return { begun, left, codes: errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf) };
 }
 
-/** Starts each, waits for all at once, and prints them in their order. The exit code is the worst. */
+/** Starts each run, waits for all of them at once and prints them in order. Returns the worst exit code. */
 export async function beginEach<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   starts: readonly EachStart<Input>[],

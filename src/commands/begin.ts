@@ -35,22 +35,22 @@ export interface BeginFlags extends ActFlags {
   readonly model?: string | undefined;
   readonly checkpoint?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** How to start this one alone, if the command starts several: `--model acme/small --seed 2`. */
+  /** If the command starts several, the flags that start only this one: `--model acme/small --seed 2`. */
   readonly alone?: string | undefined;
 }
 
-/** The kind of resource that a start creates, the operation that lists it, and the benchmark it is started on. */
+/** The kind of resource that a start request creates, the operation that lists it, and the benchmark it is started on. */
 export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
   readonly benchmark?: Benchmark;
 }
 
-/** The name that the input gives to the new resource. */
+/** The name that the input gives the new resource. */
 function nameIn(input: object): string | undefined {
   const { display_name, model_slug } = input as { readonly display_name?: unknown; readonly model_slug?: unknown };
   return [display_name, model_slug].find(name => typeof name === 'string');
 }
 
-/** Time limit for listing the work after a lost answer, in milliseconds. */
+/** Time limit for listing the work after a lost response, in milliseconds. */
 const listedMs = 5_000;
 
 interface Listing {
@@ -94,7 +94,7 @@ async function listingOf(
 /** When a row was created, in epoch milliseconds. */
 const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
 
-/** The newest row with that name, and its time, which shows whether this start created it. */
+/** Names the newest of these rows and when it was created, which shows whether this request created it. */
 function newestWords(resource: Resource, named: readonly object[]): string {
   const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
   if (!newest) return '';
@@ -104,15 +104,16 @@ function newestWords(resource: Resource, named: readonly object[]): string {
 }
 
 /**
- * Whether the same start may have happened before this command. A count that the command has read may then include it.
+ * Whether the same start request may have succeeded before this command. If so, a count that the command has read may
+ * include it.
  */
 export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
   memory.startKeys.earlier(keyed, input) !== undefined;
 
 /**
- * How to find out on this service whether work started although its answer was lost.
+ * How to find out, on this service, whether work started although the response was lost.
  *
- * @param isRepeat from `mayBeRepeat`, before it was sent
+ * @param isRepeat what `mayBeRepeat` returned before the request was sent
  */
 export async function whereToLook(
   creation: Creation,
@@ -135,7 +136,7 @@ export async function whereToLook(
   return clean`${unlisted}. It counted ${counted(count, 'run')} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
 }
 
-/** Adds to the error how to find out whether the work has started, and how to repeat the start. */
+/** Adds to the error how to find out whether the work has started, and how to repeat the request. */
 async function withRepeatAdvice(
   error: ServiceError,
   creation: Creation,
@@ -149,7 +150,7 @@ async function withRepeatAdvice(
   return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey, alone)}`, error);
 }
 
-/** Refuses to repeat a start that may have happened, and says how to check and how to repeat it anyway. */
+/** Refuses to repeat a start that may have succeeded, and says how to check and how to repeat it anyway. */
 async function inDoubt(
   earlier: EarlierStart,
   creation: Creation,
@@ -164,7 +165,7 @@ async function inDoubt(
   return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
 }
 
-/** Adds the cause of a failed start, if other records of the service show it. */
+/** Adds the cause of a failed start, if other records on the service show it. */
 async function withCause(
   error: unknown,
   creation: Creation,
@@ -186,7 +187,7 @@ async function withCause(
   return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
 }
 
-/** Treats a start that was refused for an unlisted model as not found. */
+/** Turns the refusal of a model that is not listed into a "not found" error. */
 async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
   if (!error.param?.includes('model') && !error.message.includes(model)) return error;
   try {
@@ -200,16 +201,16 @@ async function ofModel(error: ServiceError, model: string, context: CommandConte
   }
 }
 
-/** A start that was sent. */
+/** A start request that was sent. */
 export interface Begun {
   readonly ref: ResourceRef;
-  /** The answer. */
+  /** The response. */
   readonly result: object;
   /** Reads the record of the started work. */
   readonly again: () => Promise<object>;
 }
 
-/** @param started its record, or the answer joined with the input */
+/** @param started the started record, or the response merged with the input */
 export function begunOf({ kind }: Creation, result: object, started: object, context: CommandContext): Begun {
   const resource = resourceOrThrow(kind);
   const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
@@ -222,7 +223,7 @@ export function begunOf({ kind }: Creation, result: object, started: object, con
   return { ref, result, again };
 }
 
-/** Sends a start. @throws ServiceError, CommandError */
+/** Sends a start request. @throws ServiceError, CommandError */
 export async function sendStart<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   input: Input,
@@ -232,7 +233,7 @@ export async function sendStart<Input extends object>(
 ): Promise<Begun> {
   const { send } = creation;
   const { idempotencyKey, alone } = flags;
-  // If the answer is lost, only the error says that the work may have started, and with which key.
+  // If the response is lost, only the error says that the work may have started, and with which key.
   io.stopOnSignals?.();
   const onDoubt = async (earlier: EarlierStart): Promise<void> => {
     throw await inDoubt(earlier, creation, input, alone, context);
@@ -244,7 +245,7 @@ export async function sendStart<Input extends object>(
   const otherwise = startedOtherwise(result as object, input);
   if (otherwise !== undefined) io.note(otherwise);
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
-  // Options without effect may be mistakes.
+  // Options that have no effect may be mistakes.
   if (Array.isArray(ignored) && ignored.length > 0) io.note(clean`Ignored by the service: ${ignored.map(String)}.`);
   return begunOf(creation, result as object, { ...result, ...input }, context);
 }

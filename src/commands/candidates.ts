@@ -1,5 +1,5 @@
 /**
- * Candidates for the completion of a value: names and ids of the service, fields, settings. Only values that the command
+ * Candidates for completing a value: names and ids on the service, fields, settings. Offers only values that the command
  * accepts.
  */
 
@@ -31,18 +31,18 @@ export interface Line {
   readonly spec: CommandSpec;
   /** The arguments so far. */
   readonly args: readonly string[];
-  /** The values of the flags that select the service, by their keys. */
+  /** The values of the flags that select the service, by flag key. */
   readonly service: Readonly<Record<string, string>>;
   /** The part of the value typed so far. */
   readonly partial: string;
 }
 
-/** How long a shell waits for a list that was never read before. */
+/** How long to wait for a list that has never been read, in milliseconds. */
 const quickMs = 1_500;
-/** The wait if some rows are remembered, which are offered even if the list does not arrive in time. */
+/** How long to wait if some rows are remembered: those are offered even if the list arrives too late. */
 const briefMs = 400;
 
-/** Completes from remembered rows, and from the service if it may be called. There are no candidates after an error. */
+/** Completes from remembered rows, and from the service if it may be called. Offers nothing after an error. */
 async function onService(
   { service: flags }: Line,
   { environment }: CommandIo,
@@ -62,7 +62,7 @@ async function onService(
   try {
     const service = await connection.service();
     const { compare } = config.preferences;
-    // Notes, e.g. on an incomplete list, must not be printed below the line that the user types.
+    // Notes, e.g. about an incomplete list, must not appear below the line that the user is typing.
     const note = (): void => {};
     const context = { config, service, memory, compare, note, signal: AbortSignal.timeout(quickMs) };
     return await work(context, mayAsk);
@@ -78,7 +78,7 @@ interface Row {
   readonly status: string | undefined;
 }
 
-/** The rows of a list: its first page, and the remembered ones. */
+/** The rows on a list's first page, and the remembered ones. */
 async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<readonly Row[]> {
   const { kind } = resource;
   const seen: readonly Row[] = kind === undefined ? [] : context.memory.list(kind);
@@ -101,7 +101,7 @@ async function firstPage(resource: Resource, context: CommandContext, waitMs: nu
   }));
 }
 
-/** The words that identify a row: its name, unless another row has the same, and its id. */
+/** What identifies a row: its name, unless another row has the same name, and its id. */
 function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) if (label) counts.set(label, (counts.get(label) ?? 0) + 1);
@@ -111,7 +111,7 @@ function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
   });
 }
 
-/** Names and ids of resources; for `cancel`, only of running ones. */
+/** Names and ids of resources; for `cancel`, only those of running ones. */
 function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): Promise<Candidate[]> {
   return onService(line, io, async (context, mayAsk) => {
     const all = await Promise.all(
@@ -128,7 +128,7 @@ function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): P
 const resourcesOf = (kinds: readonly string[]): Resource[] =>
   resources.filter(({ kind, names }) => kinds.includes(kind ?? names[1]));
 
-/** The fields of a command's output. */
+/** The fields in a command's output. */
 async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const { endpoints } = await import('../contract/endpoints.ts');
   const { name, args } = line;
@@ -146,14 +146,14 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
   return [...new Set([...(name === 'api' ? [] : ['id']), ...fields])].map(field => [field, 'field']);
 }
 
-/** The operations whose answers a command prints, if no action declares them. */
+/** The operations whose responses a command prints, if no action declares them. */
 const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Operation[]>([
   ['reward', ['logReward']],
   ['secret set', ['createSecret']],
   ['chat', ['createChatCompletion']],
 ]);
 
-/** The fields of outputs that are not an answer of the service. */
+/** The fields of output that is not a response from the service. */
 const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
   ['profile list', ['name', 'address', 'key', 'default']],
   ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
@@ -167,7 +167,7 @@ async function fieldsOfRows(resource: Resource, context: CommandContext): Promis
   return ['id', ...(schema ? fieldNames(schema) : [])].map(field => [field, 'field']);
 }
 
-/** Columns and fields of a list; `--columns` takes several, with commas between them. */
+/** Columns and fields of a list; `--columns` takes several, separated by commas. */
 function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);
@@ -196,7 +196,7 @@ function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   });
 }
 
-/** The options of runs as the service describes them, otherwise the usual ones. */
+/** Run options as the service describes them, or else the usual ones. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
   const known = line.name === 'train' ? benchmarkActions.train.sends.usualOptions : usualEvalOptions;
@@ -307,7 +307,7 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
   },
   'chat model': async ({ line, io }) => {
     const slugs = await rowCandidates(resourcesOf(['model', 'deployment']), line, io);
-    // Slugs are offered, not ids of deployments.
+    // Offer slugs, not deployment ids.
     return slugs.filter(([value]) => !resourceOfId(value));
   },
   status: ({ first }) => (resourceNamed(first)?.statuses ?? []).map(status => [status, '']),
@@ -321,7 +321,7 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
   'setting value': ({ first, io }) => settingValueCandidates(first, io),
 };
 
-/** The words that can be used instead of a value. */
+/** The candidates for a value of this kind. */
 export async function valueCandidates(
   { of, kinds = [], choices }: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
   line: Line,

@@ -70,7 +70,7 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
   );
 }
 
-/** Refuses a name that only the local history resolves: another resource may have it now. */
+/** Refuses a name that only the local history resolves: another resource may have that name now. */
 function onlyRemembered(word: string, found: Found): CommandError {
   const words = clean`${word} is the name of ${nameOf(found)} as last seen here`;
   return new CommandError(
@@ -78,10 +78,10 @@ function onlyRemembered(word: string, found: Found): CommandError {
   );
 }
 
-/** The commands that change rows as their resources declare. */
+/** The commands whose changes are declared by the resources. */
 type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 
-/** One run of such a command. */
+/** One invocation of a change command. */
 interface ChangeRun {
   readonly command: ChangeCommand;
   /** The past participle for messages: `cancelled`. */
@@ -98,7 +98,7 @@ function changeOf({ resource }: Found, command: ChangeCommand): Change<object> {
   return change;
 }
 
-/** Finds all resources first, asks once, then sends. A failure does not stop the others. */
+/** Finds all resources first, asks once, then sends the changes. A failure does not stop the others. */
 async function changeAll(
   command: ChangeCommand,
   words: readonly string[],
@@ -172,8 +172,8 @@ async function findEach(
 }
 
 /**
- * Asks before anything is lost; to take production down, the user types its slug. Asks again if the question is no
- * longer true when the user answers.
+ * Asks before anything is lost; to take production down, the user must type its slug. Asks again if the question is out
+ * of date when the user answers.
  */
 async function confirmChange(found: readonly Found[], { command, flags, io, context }: ChangeRun): Promise<void> {
   const loses = [...new Set(found.map(each => changeOf(each, command).loses))];
@@ -184,7 +184,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io, cont
     const what = `${outageWords(outages)}${loses.map(capitalised).join(' ')}`;
     await confirm(`${asTitle(command)} ${current.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
     if (flags.yes) {
-      // The user named a deployment to take it down, but not the deployments of a training run.
+      // The user named the deployments to take down, but not the ones that a training run takes with it.
       const others = outageWords(outages.filter(({ origin }) => origin !== undefined)).trimEnd();
       if (others !== '') io.note(others);
       return;
@@ -230,7 +230,7 @@ async function changeFound(send: Action<Found>, found: readonly Found[], run: Ch
 
 /**
  * Handles a refusal. If the resource had already ended, that is its outcome; if it is `stopping` after an earlier
- * request, the wait follows that one; otherwise prints why it was not changed.
+ * request, the wait follows that request; otherwise prints why it was not changed.
  */
 async function afterFailure(
   each: Found,
@@ -256,11 +256,11 @@ async function afterRequest(
   const { ends, called } = changeOf(each, command);
   if (!flags.wait || !ends) return { code: exitCodes.done };
   const before = ends.mayHaveEnded ? statusBefore(each) : undefined;
-  // Some services accept the request for ended work too.
+  // Some services accept the request even for work that has ended.
   if (before !== undefined && hasEnded(before)) return endedBefore(each, before, io);
   const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
   const ref = refOfFound(each);
-  // Others of that name may stay, such as the deployment that serves a slug.
+  // Others with that name may remain, such as the deployment that serves a slug.
   const outcome = await awaited({ ...ref, label: called?.(each.row as never) ?? ref.label }, options, context, io);
   return ends.mayHaveEnded ? endedByItself(each, outcome, past, io) : outcome;
 }
@@ -275,7 +275,7 @@ async function printChange(
   const { code, status = null, endedUnchanged } = outcome;
   const isDone = code === exitCodes.done;
   const { send, less } = changeOf(each, command);
-  // With --wait, the change is complete even if the first answer showed an earlier status.
+  // With --wait, the change is complete even if the first response showed an earlier status.
   const reply = flags.wait ? undefined : answer;
   // Remember the resource until it is gone: the user may still look it up by name.
   if (isDone && resource.kind && send.removes?.resource(row as never, reply)) context.memory.forget(resource.kind, id);
@@ -325,7 +325,7 @@ export async function promoteOne(
   });
 }
 
-/** Adds the reward's id to the error if the answer was lost: by the id, a service recognises a repeat. */
+/** Adds the reward's id to the error if the response was lost: a service recognises a repeat by its id. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
   const advice = `To send it again, add --reward-id ${reward_id}: the service may count an id once.`;
@@ -354,7 +354,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   });
 }
 
-/** The value of a secret: typed without echo, or piped in. A final line end is dropped. */
+/** A secret's value, typed without echo or piped in. Drops a final line break. */
 async function readSecret(name: string, io: CommandIo): Promise<string> {
   if (io.input.isTTY) return askLine(io, `Value of ${sanitiseLine(name)} (not shown): `, { hidden: true });
   return (await readInput(io)).replace(/\r?\n$/, '');

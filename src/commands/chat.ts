@@ -23,7 +23,7 @@ type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
 
 /**
  * Asks a model, or a deployment by id. `onPiece` gets the text of the answer piece by piece, including a refusal.
- * `onReasoning` gets the whole reasoning, before the text if it came first.
+ * `onReasoning` gets all of the reasoning, before the text if it came first.
  *
  * @throws ServiceError
  */
@@ -58,7 +58,7 @@ export async function ask(
 /** Printed before a refusal. */
 const refusalHead = 'refusal: ';
 
-/** A note if another model answered. */
+/** A note if a different model answered. */
 const answererNotes = ({ answeredBy }: Answer): string[] =>
   answeredBy === undefined
     ? []
@@ -96,11 +96,11 @@ function callLine({ name, input }: ToolCall): string {
   return clean`${[name, summary, rest].filter(Boolean).join('  ')}`;
 }
 
-/** A refusal, or an answer without any text, is a failure. */
+/** A refusal, or an answer without text, is a failure. */
 const codeOf = ({ content, refusal }: Answer): ExitCode =>
   content === '' || refusal !== '' ? exitCodes.failed : exitCodes.done;
 
-/** The ids of the deployments with a slug that did not serve it when they were seen. */
+/** The ids of deployments that have this slug but were not serving it when last seen. */
 const inactiveOf = (memory: RememberedStore, slug: string): string[] =>
   memory
     .list('deployment')
@@ -114,7 +114,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   checkField(flags, [chatCompletion]);
   const mayLackField = (names: readonly string[]): boolean => declaresField(chatCompletion, names);
   return withService(flags, io, async ({ service, memory, signal }) => {
-    /** Sends the conversation so far; the answer becomes part of it. */
+    /** Sends the conversation so far and adds the answer to it. */
     const answer = async (content: string, until: AbortSignal): Promise<ExitCode> => {
       try {
         return await send(content, until);
@@ -161,12 +161,12 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   });
 }
 
-/** How long to wait for piped text. */
+/** How long to wait for piped text, in milliseconds. */
 const pipeMs = 10_000;
 
 /**
- * The words, followed by piped text. Schedulers and daemons start programs with a pipe that is neither written nor
- * closed, so the wait is short if there are words to ask with. `-` after the words waits for the end of the pipe.
+ * The words, followed by piped text. Schedulers and daemons start programs with a pipe that nobody writes to or closes,
+ * so the wait is short if there are words to ask with. `-` after the words waits for the end of the pipe.
  *
  * @throws CommandError if there is no text
  */
@@ -201,7 +201,7 @@ async function converse(io: CommandIo, answer: (text: string, until: AbortSignal
   });
   terminal.on('SIGINT', () => {
     if (stop) return stop.abort();
-    // Ends the line of the prompt.
+    // Ends the prompt's line.
     io.note('');
     terminal.close();
   });

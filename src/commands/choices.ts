@@ -1,4 +1,4 @@
-/** `benchtop choices`: which of two models gave the better answers in chats, as the user chose. */
+/** `benchtop choices`: which of two models the user preferred in chats. */
 import { countPairs, type PairCounts } from '../chat/choices.ts';
 import { savedChats } from '../chat/kept.ts';
 import { loadConfig } from '../config/load.ts';

@@ -36,7 +36,7 @@ import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** The facts as lines, or as a table in Markdown. */
+/** The facts as lines, or as a Markdown table. */
 function comparisonText(facts: readonly Fact[], markdown: boolean, { columns }: CommandIo): string {
   if (markdown) {
     return exportRows('markdown', facts, [
@@ -61,7 +61,7 @@ function noteUnreported(runs: readonly Found[], ended: boolean | undefined, { no
   note(clean`The service reports no status for ${words}: comparing ${whose} rewards so far.`);
 }
 
-/** Notes the effect of a run's status on its rewards. */
+/** Notes how a run's status affects its rewards. */
 function checkStatus(found: Found, { note }: CommandIo): void {
   const { id, row } = found;
   const { status } = row as EvalRun;
@@ -91,7 +91,7 @@ interface Compared extends Found {
   readonly name: string;
 }
 
-/** The runs to compare. With --pool, runs that differ only in the seed become one. @throws CommandError */
+/** The runs to compare. With --pool, runs that differ only by seed become one. @throws CommandError */
 function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
   const named = found.map(({ row }) => namedRun(row as EvalRun));
   const runs = pool ? pooledRuns(named) : named;
@@ -105,11 +105,11 @@ function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }
   });
 }
 
-/** The record of a run; of pooled runs, with the name of the pool and all ids. */
+/** A run's record. For pooled runs, it has the pool's name and all ids. */
 const recordOf = ({ row, ids, name }: Compared): EvalRun =>
   ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
 
-/** The fields of one run. */
+/** The output fields for one run. */
 const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
   eval_run_id: compared.id,
   eval_run_ids: compared.ids,
@@ -125,7 +125,7 @@ const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, pair
   mean_bounds: boundsField(run),
 });
 
-/** The range of rewards: --reward-range, or else the setting. @throws CommandError if it is not a range */
+/** The reward range, from --reward-range or else the setting. @throws CommandError if it is not a range */
 export function rewardRangeOf(
   { rewardRange }: { readonly rewardRange?: string | undefined },
   { compare }: CommandContext,
@@ -135,7 +135,7 @@ export function rewardRangeOf(
   return range;
 }
 
-/** @throws CommandError for a value that is out of bounds */
+/** @throws CommandError for a value out of bounds */
 function comparisonOptions(flags: CommandInput<'compare'>['flags'], context: CommandContext): ComparisonOptions {
   const { confidence = 0.95, equalWithin = context.compare.equalWithin, missing = 'bound' } = flags;
   if (!(confidence > 0 && confidence < 1))
@@ -148,8 +148,8 @@ function comparisonOptions(flags: CommandInput<'compare'>['flags'], context: Com
 }
 
 /**
- * @throws CommandError for a difference that no two rewards in the range can have, because such a gate would always
- * pass or always fail
+ * @throws CommandError for a difference that no two rewards in the range can have, because the gate would always pass or
+ * always fail
  */
 function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions['range']): void {
   const most = high - low;
@@ -196,7 +196,7 @@ export async function findRuns(
   return all;
 }
 
-/** Whether a terminal shows the words of the comparison, so that notes need not repeat them. */
+/** Whether the comparison's words appear on a terminal, so that notes need not repeat them. */
 const isShown = (flags: CommandInput<'compare'>['flags'], { columns }: CommandIo): boolean =>
   columns !== undefined && !printsRecord(flags);
 

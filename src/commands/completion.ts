@@ -1,6 +1,6 @@
 /**
- * Completions for bash, zsh and fish: small scripts that ask this program, which knows the table of commands and the
- * resources seen.
+ * Completions for bash, zsh and fish: small scripts that ask this program, which knows the commands and the resources it
+ * has seen.
  */
 import { resourceNamed } from '../resources/catalogue.ts';
 import { scopeNames } from '../resources/place.ts';
@@ -123,7 +123,7 @@ function isOfList(key: string, name: string | undefined): boolean {
   return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
 }
 
-/** Candidates after `benchtop help`: the words of commands. */
+/** Candidates after `benchtop help`: the command words. */
 function helpTopics([first, ...others]: readonly string[]): Candidate[] {
   if (first === undefined) return choicesOf();
   return others.length === 0 && Object.hasOwn(groups, first) ? choicesOf(first) : [];
@@ -152,7 +152,7 @@ async function candidates(words: readonly string[], partial: string, io: Command
   return argument ? valueCandidates(argument, line, io) : [];
 }
 
-/** A word as it was typed, without the quotes and backslashes of the shell; the last quote may be open. */
+/** A typed word without the shell's quotes and backslashes; its last quote may still be open. */
 const unquoted = (word: string): string =>
   word.replaceAll(
     /'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.)/gs,
@@ -160,7 +160,7 @@ const unquoted = (word: string): string =>
       single ?? double?.replaceAll(/\\(["\\$`])/g, '$1') ?? other ?? '',
   );
 
-/** `--flag=value` as two words. bash splits it by itself, into three. */
+/** Splits `--flag=value` into two words. bash has already split it, into three. */
 function splitFlags(words: readonly string[]): string[] {
   return words
     .filter(word => word !== '=')
@@ -171,8 +171,8 @@ function splitFlags(words: readonly string[]): string[] {
 }
 
 /**
- * Candidates for the last word, one per line: the word, a tab, and a description. None after an error, because a
- * message would disturb the command line.
+ * Prints candidates for the last word, one per line: the word, a tab, and a description. Prints nothing after an error,
+ * because a message would disturb the command line.
  */
 export async function complete(words: readonly string[], io: CommandIo): Promise<number> {
   const last = words.at(-1) ?? '';

@@ -1,4 +1,4 @@
-/** Connects to the service of a configuration; starts the local service if no other is configured. */
+/** Connects to the configured service, or to the local service, which it starts if needed. */
 import { join } from 'node:path';
 import { unlessAborted } from '../base/abort.ts';
 import { thisProgram } from '../base/this-program.ts';
@@ -30,13 +30,13 @@ export interface ServiceConnection {
   /** Returns the service, loading the client code on first use. Sends nothing. */
   readonly service: () => Promise<Service>;
   readonly monitor: ConnectionMonitor;
-  /** Whether the host takes requests or limits their rate. */
+  /** Whether the host accepts requests or is rate limiting them. */
   readonly gate: GateMonitor;
   /** Address of the service, for messages. */
   readonly address: () => string;
-  /** The generation of the service as a sentence; undefined before the first request. */
+  /** The service's generation, as a sentence; undefined before the first request. */
   readonly generation: () => string | undefined;
-  /** Closes whatever is open. The connection cannot be used afterwards. */
+  /** Closes everything that is open. The connection cannot be used afterwards. */
   readonly close: () => Promise<void>;
 }
 
@@ -51,12 +51,12 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
   const client = () => import('../local/daemon/client.ts');
   return {
     ensure: async (reason, signal) => {
-      // Loading blocks the thread, so let the first frame appear before it.
+      // Loading blocks the thread, so let the first frame appear first.
       await new Promise(setImmediate);
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
         dataFolder: paths.data,
-        // A getter, because it is slow: Node has to list its flags. Only a start needs it.
+        // A getter, because it is slow (Node has to list its flags), and needed only to start the service.
         get entry() {
           return thisProgram();
         },
@@ -74,8 +74,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
     hold: (target, onEnd) => {
       let release: (() => void) | undefined;
       let released = false;
-      // The module can be missing in the middle of an upgrade. Then the service ends when idle, and the next request
-      // restarts it.
+      // The module may be missing during an upgrade. The service then ends when idle, and the next request restarts it.
       void import('../local/daemon/lease.ts').then(
         ({ holdLease }) => {
           if (!released) release = holdLease(target, onEnd);
@@ -125,9 +124,9 @@ function serviceOptions({ profile }: Config, supervisor: Supervisor | undefined,
 export interface ConnectOptions {
   /** The store for facts that the service reveals about itself. */
   readonly remembered?: (() => RememberedStore) | undefined;
-  /** Receives every request and answer. */
+  /** Receives every request and response. */
   readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer'> | undefined;
-  /** The newest configuration, to read a refused key again. */
+  /** Returns the newest configuration, for re-reading a key that was refused. */
   readonly now?: (() => Config) | undefined;
 }
 
@@ -148,7 +147,7 @@ export function connectTo(
   let service: Service | undefined;
   let closed = false;
   const create = async (): Promise<Service> => {
-    // Loading the client blocks the thread, so let the first frame appear before it.
+    // Loading the client blocks the thread, so let the first frame appear first.
     await new Promise(setImmediate);
     const [{ createService, keptGeneration }, { runWithSentOptions }] = await Promise.all([
       import('../service/index.ts'),
@@ -197,11 +196,11 @@ export function connectTo(
   };
 }
 
-/** Time limit for testing a service. */
+/** Time limit for testing a service, in milliseconds. */
 const testMs = 15_000;
 
 /**
- * Sends a small request to check that the service answers and accepts the key.
+ * Sends a small request to check that the service responds and accepts the key.
  *
  * @throws Error if it does not; the signal's reason once that aborts
  */
@@ -231,13 +230,13 @@ export function originsOf({ service, name }: Config['profile']): string[] {
 
 /**
  * Opens the store of resources seen on a service, which commands and screens share. Each profile and
- * address has its own rows, so two services that use the same profile name in turn do not mix.
+ * address has its own rows, so two services that use the same profile name at different times do not mix.
  */
 export function openRemembered(config: Config): RememberedStore {
   return RememberedStore.open(join(config.paths.state, 'remembered.db'), scopeOf(config));
 }
 
-/** Identifies the service in files that are shared by several. */
+/** Identifies the service in files that several services share. */
 function scopeOf({ paths, profile: { name, service } }: Config): string {
   const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
   return `${name} ${address}`;
@@ -245,7 +244,7 @@ function scopeOf({ paths, profile: { name, service } }: Config): string {
 
 const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
 
-/** Opens the index of trajectory texts of this service. If the settings allow none, deletes the file of all services. */
+/** Opens the index of this service's trajectory texts. If the settings allow none, deletes the file for all services. */
 export function openTexts(config: Config): TextIndex {
   const mostBytes = config.preferences.textIndexBytes;
   const options = { service: scopeOf(config), mostBytes };

@@ -1,4 +1,4 @@
-/** The requests on standard error: each retry, and with `--debug` every request and answer. */
+/** Reports requests on standard error: each retry and, with `--debug`, every request and response. */
 
 import { maxRetries } from '../base/retry-waits.ts';
 import { readSwitch } from '../config/layers.ts';
@@ -8,7 +8,7 @@ import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
-/** Reports the requests of a command: all with --debug, otherwise only retries. */
+/** Reports a command's requests: all of them with --debug, otherwise only retries. */
 export function requestNotes(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,

@@ -1,4 +1,4 @@
-/** `benchtop describe`: the curves of a training run and what its steps teach, in words. */
+/** `benchtop describe`: describes a training run's curves, and what its steps teach. */
 import type { TrainingRun } from '../contract/training.ts';
 import { findingKinds } from '../present/audit.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -48,7 +48,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
 
 interface Teaching {
   readonly words: readonly string[];
-  /** Null if the service does not list the rewards of a step, or the steps are not known. */
+  /** Null if the service does not list rewards by step, or the steps are unknown. */
   readonly record: {
     readonly known_steps: number;
     readonly read_steps: number;

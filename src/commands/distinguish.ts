@@ -1,14 +1,14 @@
-/** Distinguishes rows of the same name by the columns in which they differ. */
+/** Distinguishes rows with the same name by the columns in which they differ. */
 import { type Column, cellText } from '../present/column.ts';
 import { idOf, type Resource } from '../resources/define.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-/** The most details per row. */
+/** The most details to show per row. */
 const mostDetails = 4;
 
 const unique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
 
-/** The text of a column in each row: formatted if the texts differ, otherwise raw. */
+/** A column's text in each row: formatted if that tells all rows apart, otherwise raw. */
 function textsOf(column: Column<object>, rows: readonly object[]): readonly string[] {
   const shown = rows.map(row => cellText(column, row));
   const { exported } = column;

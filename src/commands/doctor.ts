@@ -39,7 +39,7 @@ import { configFlags } from './table/flags.ts';
 
 const littleRoom = 200 * 1024 * 1024;
 const patienceMs = 15_000;
-/** The column in which the words of a finding begin. */
+/** The column at which a finding's words begin. */
 const indent = 24;
 
 function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
@@ -96,11 +96,11 @@ interface FolderUse {
   /** The severity if the folder cannot be used. */
   readonly otherwise: 'warn' | 'fail';
   readonly lost: string;
-  /** Files in it that other users can read. */
+  /** Why the files in it are not private to this user, if they are not. */
   readonly sharing?: (path: string) => Error | undefined;
 }
 
-/** Whether a folder can be written or created, and belongs to this user alone. */
+/** Whether a folder can be written or created, and is private to this user. */
 export function* folderFindings(about: string, { path, otherwise, lost, sharing }: FolderUse): Generator<Finding> {
   let existing = path;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
@@ -137,7 +137,7 @@ function errorOf(about: string, error: unknown): Finding {
 
 type Read = (service: Service, signal: AbortSignal, benchId: string | undefined) => Promise<unknown>;
 
-/** Reads the runs of a benchmark. */
+/** Reads a benchmark's runs. */
 async function listedIn(
   operation: 'listEvalRuns' | 'listTrainingRuns',
   service: Service,
@@ -151,7 +151,7 @@ async function listedIn(
   );
 }
 
-/** The reads outside the document that need no id, or only a benchmark's. */
+/** Reads of undocumented endpoints that need no id, or only a benchmark's. */
 const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
   listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
@@ -169,14 +169,14 @@ const optional: Partial<Record<Operation, Read>> = {
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };
 
-/** Jobs of the local service that need attention. */
+/** The local service's jobs that need attention. */
 async function* jobFindings(dataFolder: string): AsyncGenerator<Finding> {
   const { findService } = await import('../local/daemon/client.ts');
   const running = await findService(dataFolder);
   for (const words of running ? jobNotes(running) : []) yield { about: 'jobs', state: 'warn', words };
 }
 
-/** @param failed how many reads failed: their endpoints may exist or not */
+/** @param failed how many reads failed, so that their endpoints may or may not exist */
 function capabilityFinding(missing: readonly string[], failed: number): Finding {
   const about = 'capabilities';
   if (missing.length > 0) {

@@ -6,7 +6,7 @@ export const exitCodes = {
   failed: 1,
   /** The command line, a file or the settings are wrong; nothing was changed. */
   usage: 2,
-  /** No answer, or not in time; a retry may work. */
+  /** No response, or none in time; a retry may work. */
   unreachable: 3,
   /** No credential, or one that was refused. */
   forbidden: 4,
@@ -20,7 +20,7 @@ export const exitCodes = {
   /** Not ended within --timeout. */
   timeout: 124,
   interrupted: 130,
-  /** By SIGHUP, SIGQUIT and SIGTERM, as a shell reports them. */
+  /** Ended by SIGHUP, SIGQUIT or SIGTERM; the codes are those a shell reports. */
   hungUp: 129,
   quit: 131,
   terminated: 143,
@@ -45,7 +45,7 @@ const worstFirst: readonly ExitCode[] = [
   exitCodes.endUnseen,
 ];
 
-/** The exit code of a command on several resources, whatever their order. */
+/** The exit code for a command on several resources, in any order. */
 export const worstOf = (codes: readonly ExitCode[]): ExitCode =>
   worstFirst.find(code => codes.includes(code)) ?? exitCodes.done;
 

@@ -25,7 +25,7 @@ const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
 /** Tells the user that something is missing; if `isCut`, the command fails. */
 type NoteLack = (words: string, isCut: boolean) => void;
 
-/** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
+/** The trajectory ids of a run, training run or dataset, page by page; for a trajectory, its own id. */
 async function* idsOf(found: Found, context: CommandContext, note: NoteLack): AsyncGenerator<string[]> {
   if (found.resource === trajectories) {
     yield [found.id];
@@ -39,7 +39,7 @@ async function* idsOf(found: Found, context: CommandContext, note: NoteLack): As
   if (last.notes.length > 0) note(last.notes.join('; '), last.unread.length > 0);
 }
 
-/** The trajectories with a flag. @throws CommandError if there is none */
+/** The ids of flagged trajectories. @throws CommandError if there are none */
 function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undefined, note: NoteLack): string[] {
   const isWanted = ({ flag }: Note): boolean => (flags === undefined ? flag !== '' : flags.includes(flag));
   const notes = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && isWanted(note));
@@ -52,7 +52,7 @@ function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undef
 }
 
 /**
- * Finds the resources that the arguments name. The first may be the name of a resource.
+ * Finds the resources that the arguments name. The first may say which resource to search.
  *
  * @throws CommandError for a resource without trajectories
  */

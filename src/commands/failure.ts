@@ -1,5 +1,5 @@
 /**
- * How a failed command reports itself: one message without stack or secrets, and an exit code for the kind of error.
+ * How a command reports a failure: one message, without a stack or secrets, and an exit code for the kind of error.
  */
 
 import { asError } from '../base/errors.ts';
@@ -103,14 +103,14 @@ function inSnakeCase(record: object): Record<string, unknown> {
   );
 }
 
-/** An error as data: its kind, its message, the exit code, and the facts of the request. */
+/** An error as data: its kind, its message, the exit code, and facts about the request. */
 function errorRecord(error: unknown, exit_code: ExitCode): Record<string, unknown> {
   if (error instanceof ServiceError) return { ...inSnakeCase(error.toJSON()), exit_code };
   const { message, name } = asError(error);
   return { name, kind: kindOfExitCode[exit_code], message, exit_code };
 }
 
-/** The error as printed at the end: as JSON if the result would have been JSON. */
+/** The error as text to print: JSON if the result would have been JSON. */
 export function describeFailure(error: unknown, asJson: boolean, code = exitCodeOf(error)): string {
   if (!asJson) return `benchtop: ${messageOf(error)}`;
   return redactor([])(safeJson({ error: errorRecord(error, code) }));

@@ -1,4 +1,4 @@
-/** `benchtop failures`: how the rollouts of a run, a training run or a dataset ended, in classes. */
+/** `benchtop failures`: classifies the rollouts in a run, training run or dataset by how they ended. */
 import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
 import { unlistedOf } from '../resources/unlisted.ts';

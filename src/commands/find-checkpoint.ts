@@ -44,15 +44,15 @@ export interface FoundCheckpoint {
   readonly row?: Checkpoint;
   readonly run?: TrainingRun;
   readonly step?: number | null | undefined;
-  /** The word left the step open: a training run alone, or `first@latest`. */
+  /** Whether the word means the latest step: just a training run, or `first@latest`. */
   readonly isLatest?: boolean;
-  /** The held-out reward that chose it, for `first@best`. */
+  /** The held-out reward it was chosen by, for `first@best`. */
   readonly chosenBy?: HeldOutMean | undefined;
-  /** The checkpoints that are better, see `betterThan`. */
+  /** The better checkpoints, see `betterThan`. */
   readonly better?: Better | undefined;
-  /** The steps of the other checkpoints that are as good. */
+  /** The steps of the other checkpoints that are equally good. */
   readonly ties?: readonly number[] | undefined;
-  /** The word names the training run alone. */
+  /** Whether the word is just the name of a training run. */
   readonly isRun?: boolean;
 }
 
@@ -60,17 +60,17 @@ export interface FoundCheckpoint {
 const isNone = (error: unknown): boolean =>
   isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
-/** A dataset often has the name of the benchmark that filled it: it is meant only if nothing else has that name. */
+/** A dataset often has the name of the benchmark that filled it, so a name means the dataset only if nothing else has it. */
 const hasRecord = ({ get }: Resource): boolean => get !== undefined;
 
 /** Whether the word looks like an id of no particular kind, such as a UUID. */
 const isOpaque = (word: string): boolean => /^(?=.*\d)[\da-f-]{16,}$/i.test(word);
 
 /**
- * The checkpoint that the word stands for, otherwise the row with this id or name: a training run alone means the run.
- * With only one resource to search, no checkpoint is looked up.
+ * The checkpoint that the word stands for, or else the row with this id or name. Just a training run means the run. If
+ * `among` has only one resource, no checkpoint is looked up.
  *
- * @throws the error of the checkpoint search, if neither is found
+ * @throws the checkpoint search's error if neither is found
  */
 export async function findOrCheckpoint(
   among: readonly Resource[],
@@ -109,20 +109,20 @@ export async function recordedCheckpoint(word: string, context: CommandContext):
   throw new CommandError(clean`No listed training run has a checkpoint ${word}.${runHint(word)}`, exitCodes.notFound);
 }
 
-/** How to name a training run whose name looks like a checkpoint id; empty for other words. */
+/** How to refer to a training run whose name looks like a checkpoint id; empty for other words. */
 export const runHint = (word: string): string =>
   isCheckpointId(word) ? clean` If it is the name of a training run, give ${word}@latest for its last checkpoint.` : '';
 
 export interface CheckpointSearch {
   readonly found?: FoundCheckpoint | undefined;
-  /** Whether every checkpoint of the service was searched; if so, one that was not found does not exist. */
+  /** Whether every checkpoint on the service was searched; if so, one that was not found does not exist. */
   readonly isComplete: boolean;
 }
 
-/** Training runs whose checkpoints are read in parallel. */
+/** How many training runs to search in parallel. */
 const searchedAtOnce = 4;
 
-/** The checkpoint with this id, searched in every listed training run. */
+/** Searches every listed training run for the checkpoint with this id. */
 export async function searchCheckpoint(id: string, context: CommandContext): Promise<CheckpointSearch> {
   let isComplete = true;
   const checkpointOf = async (run: TrainingRun): Promise<FoundCheckpoint | undefined> => {
@@ -133,7 +133,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
         isComplete &&= page.notes.length === 0;
       }
     } catch (error) {
-      // The run may have been deleted. A service that does not list checkpoints lists them for no run.
+      // The run may have been deleted. Other errors end the search: no run's checkpoints are listed if this one's are not.
       if (!isGone(error)) throw error;
       isComplete = false;
     }
@@ -155,7 +155,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   return { isComplete };
 }
 
-/** The held-out rewards of a training run; none if the service does not offer them. */
+/** A training run's held-out rewards; none if the service does not offer them. */
 async function heldOutRewards(runId: string, context: CommandContext): Promise<readonly HeldOutReward[]> {
   try {
     return await heldOutRewardsQuery(runId, true).read(context);
@@ -181,7 +181,7 @@ function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]):
 }
 
 /**
- * Notes that the run may have more checkpoints than were read, so that another may be meant.
+ * Notes that the run may have more checkpoints than were read, so a different one may be meant.
  *
  * @param what e.g. `The latest checkpoint of first`
  * @throws CommandError for a write
@@ -199,16 +199,16 @@ export function checkAll(
   note(why);
 }
 
-/** The readings of a word as the name of a training run, alone or with one of its checkpoints. */
+/** The ways to read a word as a training run's name, on its own or with one of its checkpoints. */
 interface Readings {
   readonly readings: readonly CheckpointReading<Found>[];
   /** The name before an `@`; the word itself without one. */
   readonly name: string;
-  /** The training runs of this name. */
+  /** The training runs with this name. */
   readonly named: LookedUp;
 }
 
-/** A training run may have the whole word as its name: one listing shows both. @throws CommandError, ServiceError */
+/** The whole word may also be a training run's name; one listing finds both. @throws CommandError, ServiceError */
 async function readingsOf(word: string, context: CommandContext): Promise<Readings> {
   const wholes: Found[] = [];
   const { name } = splitCheckpointName(word);
@@ -224,8 +224,8 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
 }
 
 /**
- * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its
- * latest. A word that looks like a checkpoint id counts as one, and goes to the service unchecked.
+ * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. Just a training run means its latest
+ * checkpoint. A word that looks like a checkpoint id is taken as one, and sent to the service unchecked.
  *
  * @throws CommandError if there is none, if the word has several meanings, or for a write if it may mean another one
  */
@@ -238,7 +238,7 @@ export async function findCheckpoint(
   const { service, signal } = context;
   const { readings, name, named } = await readingsOf(word, context);
   const [reading, ...others] = readings;
-  // A service may use checkpoint ids of another form.
+  // A service may use a different form of checkpoint id.
   const mayBeId = name === word && (!reading || (isOpaque(word) && reading.run.id !== word));
   const listed = mayBeId ? (await searchCheckpoint(word, context)).found : undefined;
   if (listed) return listed;
@@ -246,7 +246,7 @@ export async function findCheckpoint(
   if (!reading) {
     const { capabilities } = service;
     const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
-    // If checkpoints are not listed, the service decides whether it exists.
+    // If checkpoints are not listed, only the service can tell whether this one exists.
     if (name === word && !isKnown) return { id: word };
     throw named.none;
   }
@@ -257,12 +257,12 @@ export async function findCheckpoint(
     const run = named.isListed || reading.name !== name ? await readFound(reading.run, context) : reading.run;
     return { run, steps: await checkpointsByStep(service, run.id, { signal }) };
   };
-  // A name last seen here says nothing about the ids of a service that has no such run now, or lists no checkpoints.
+  // A remembered name says nothing about ids if the service no longer has the run, or lists no checkpoints.
   const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;
   const known = isPast ? await ifThere(true, readRun) : await readRun();
   if (!known) return { id: word };
   const { run, steps } = known;
-  // The id of a checkpoint takes precedence over the name of a training run, but not over its id.
+  // A checkpoint's id takes precedence over a training run's name, but not over a training run's id.
   const other =
     isRun && run.id !== word && isLikeIdOf(word, steps) ? (await searchCheckpoint(word, context)).found : undefined;
   if (other) return other;
@@ -271,7 +271,7 @@ export async function findCheckpoint(
   return checkpointOfRun({ ...reading, run }, steps, context);
 }
 
-/** The checkpoint of a training run that a reading means. @throws CommandError if there is none */
+/** The training run's checkpoint that a reading means. @throws CommandError if there is none */
 async function checkpointOfRun(
   { run: { id: runId, row }, name, which, isRun }: CheckpointReading<Found>,
   steps: readonly Checkpoint[],

@@ -12,7 +12,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** @throws CommandError listing all resources */
+/** @throws CommandError that suggests a resource, or lists them all */
 export function resourceOrThrow(name: string): Resource {
   const found = resourceNamed(name.toLowerCase());
   if (found) return found;
@@ -37,7 +37,7 @@ export function isCalled(resource: Resource, row: object, word: string): boolean
   );
 }
 
-/** Why lists may have unread rows, and whether their end was not reached. */
+/** Why lists may have unread rows, and whether they were cut off. */
 type Gaps = Pick<ResourcePage<object>, 'unread' | 'isCutOff'>;
 
 interface NamedRows {
@@ -77,7 +77,7 @@ export interface Found {
   readonly row: object;
 }
 
-/** For questions and results, e.g. `run first (evr_1)`. */
+/** What to call a row in questions and results, e.g. `run first (evr_1)`. */
 export const nameOf = ({ resource, row, id }: Found): string => {
   const label = resource.label?.(row) || id;
   return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
@@ -108,10 +108,10 @@ async function tryId(
 const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
   tried !== undefined && !(tried instanceof ServiceError);
 
-/** The rows with a word as id, otherwise the rows with it as name. */
+/** The rows that have a word as their id or, failing that, as their name. */
 export interface LookedUp {
   readonly found: readonly Found[];
-  /** Whether `found` are rows of lists, which may lack fields of their records. */
+  /** Whether `found` are rows from lists, which may lack some of their records' fields. */
   readonly isListed: boolean;
   /** Why other rows may have this name too. */
   readonly gaps?: Gaps;
@@ -121,7 +121,7 @@ export interface LookedUp {
 
 /**
  * Looks a word up among several resources. An id takes precedence over names, because nothing else identifies the row.
- * The form of an id is a guess about another service: it decides the order of attempts, never their outcome.
+ * What an id looks like is only a guess about a service: it decides the order of attempts, never their outcome.
  *
  * @param listed called with each row of the lists
  * @throws CommandError for an empty word; ServiceError if a list that may have the name cannot be read
@@ -156,12 +156,12 @@ export async function lookUp(
   }
   const byId = rows.filter(({ id }) => id === word);
   if (byId.length > 0) return { found: byId, isListed: true };
-  // A service may use ids of another form. If it does not list this resource, only names seen here are known.
+  // A service may use a different form of id. If it does not list this resource, only names seen here are known.
   const isRemembered = rows.every(({ row }) => rememberedAt(row) !== undefined);
   let refusal = guessed;
   for (const resource of isRemembered ? among.filter(each => each !== guess) : []) {
     const tried = await tryId(resource, word, context);
-    // The service may answer a word that looks like another id with another row.
+    // Given a word that looks like another kind of id, the service may return a different row.
     const isSure = among.length === 1 && !looksLike;
     if (isFound(tried) && (isSure || idOfRow(resource, tried.row) === word)) {
       // An id belongs to one resource.
@@ -169,7 +169,7 @@ export async function lookUp(
     }
     if (isSure && tried instanceof ServiceError) refusal = tried;
   }
-  // An unread list may have a row of this name.
+  // An unread list may have a row with this name.
   if (failure) throw failure;
   const unread = [...new Set(gaps.flatMap(each => each.unread))];
   if (rows.length > 0)
@@ -177,11 +177,11 @@ export async function lookUp(
   return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted, unread }) };
 }
 
-/** The purpose of a lookup: a write must not go to another row of the same name. */
+/** The purpose of a lookup: a write must not go to another row with the same name. */
 export type Use = 'read' | 'write';
 
 /**
- * Notes that a list may have another row of that name.
+ * Notes that a list may have another row with that name.
  *
  * @throws CommandError for a write if the list was not read to its end
  */
@@ -196,9 +196,9 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { n
 /**
  * The row with this id or name among several resources.
  *
- * @param isPreferred whether its rows are taken before those of other resources
- * @throws CommandError or ServiceError if there is none; CommandError if several share the name or, for a write, if
- * they may
+ * @param isPreferred whether a resource's rows take precedence over those of other resources
+ * @throws CommandError or ServiceError if there is none; CommandError if several share the name or, for a write, may
+ * share it
  */
 export async function findAmong(
   among: readonly Resource[],
@@ -217,7 +217,7 @@ export async function findAmong(
   return isListed ? readFound(first, context) : first;
 }
 
-/** The error for a name that several rows share, with the id and the differences of each. */
+/** The error for a name that several rows share, with each row's id and differences. */
 export function severalNamed(among: readonly Resource[], word: string, found: readonly Found[]): CommandError {
   const ids = among.flatMap(resource => {
     const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
@@ -233,12 +233,12 @@ export const readFound = async (found: Found, context: CommandContext): Promise<
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
 });
 
-/** The attempts to find a word that is neither an id nor a name. */
+/** What was tried for a word that is neither an id nor a name. */
 interface Tried {
   readonly among: readonly Resource[];
-  /** The resource whose ids have this form. */
+  /** The resource whose ids look like this word. */
   readonly looksLike: Resource | undefined;
-  /** The service's answer to the word as an id of the only or the guessed resource. */
+  /** How the service refused the word as an id of the only resource, or of the guessed one. */
   readonly refusal: ServiceError | undefined;
   readonly unlisted: readonly ServiceError[];
   /** Why their lists may have unread rows. */
@@ -252,7 +252,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
-  // A service that refuses the form of an id only says that the word is not an id.
+  // A service that refuses an id's form says only that the word is not an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
   if (refusal && !isOfForm)
     return gaps === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${gaps}`, refusal);

@@ -1,4 +1,4 @@
-/** Follows one resource by its status until it has ended. */
+/** Follows a resource's status until the work has ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isOver, isUnknown } from '../contract/status.ts';
 import { type PollIntervals, pollDelay, requestedWait } from '../queries/polling.ts';
@@ -24,23 +24,23 @@ export interface Following {
   readonly signal: AbortSignal;
   /** Sleeps for this many milliseconds; rejects once the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** In milliseconds. */
+  /** The current time, in milliseconds. */
   readonly now?: () => number;
-  /** Whether this status is the last; by default, whether the work has ended. */
+  /** Whether this status is final; by default, whether the work has ended. */
   readonly isLast?: (status: string | undefined) => boolean;
-  /** Its end does not depend on the status, which may be missing. */
+  /** Set if the end does not depend on the status, which may be missing. */
   readonly needsNoStatus?: boolean;
 }
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
 
-/** How often a lasting failure is noted, in milliseconds: a log should show that the program still waits. */
+/** How often a lasting failure is noted, in milliseconds: a log should show that the program is still waiting. */
 const notedEveryMs = 60_000;
 
-/** After this many answers without a status, assume that there is none. */
+/** After this many responses without a status, assume that there is none. */
 const mostWithout = 3;
 
-/** Why the last answer does not say whether the work has ended; undefined if it does. */
+/** Why the last response does not say whether the work has ended; undefined if it does. */
 export function openBecause(seen: Seen | undefined): string | undefined {
   if (!seen) return undefined;
   if (seen.status === undefined) return 'the service reports no status for it';

@@ -1,4 +1,4 @@
-/** A file of rollouts as the dataset of a local service, which follows the file. */
+/** Stores a file of rollouts as a dataset on the local service, and follows the file as it changes. */
 import { createHash, type Hash } from 'node:crypto';
 import { unwatchFile, watchFile } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -12,11 +12,11 @@ import type { ShownFile } from '../workbench/workbench.ts';
 import type { CommandIo } from './io.ts';
 import { Unread, withOpenFile } from './trajectory-files.ts';
 
-/** Poll interval of the file, in milliseconds. */
+/** How often to check the file, in milliseconds. */
 const lookMs = 1_000;
 const pieceBytes = 256 * 1024;
 
-/** Adds the bytes of a file to a hash; ends at the end of the file. */
+/** Adds a range of a file's bytes to a hash; stops early at the end of the file. */
 async function hashBytes(hash: Hash, file: FileHandle, from: number, to: number): Promise<void> {
   const piece = Buffer.allocUnsafe(pieceBytes);
   for (let at = from; at < to; ) {
@@ -38,9 +38,9 @@ export class FollowedFile implements ShownFile {
   readonly #cut: string | undefined;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
-  /** The part of the file that is stored: its length in bytes, and its hash. */
+  /** The stored part of the file: its length in bytes, and its hash. */
   #stored = { bytes: 0, hash: '' };
-  /** The place of the last stored trajectory among all of the file, and how many before it cannot be read. */
+  /** The last stored trajectory's place among all in the file, and how many before it could not be read. */
   #last = { place: 0, unread: 0 };
   #said: Pick<ShownFile, 'title' | 'problem'>;
   #reading: Promise<void> = Promise.resolve();
@@ -64,9 +64,9 @@ export class FollowedFile implements ShownFile {
     return this.#said.problem;
   }
 
-  /** Reads the file, with notes, and again when it changes, until `close`. @throws CommandError if it holds nothing */
+  /** Reads the file and prints notes, then re-reads it when it changes, until `close`. @throws CommandError if it is empty */
   async open(): Promise<void> {
-    // Before the file is read, so that no change is missed.
+    // Watch before reading, so that no change is missed.
     watchFile(this.#path, { interval: lookMs, persistent: false }, this.#changed);
     const first = this.#read();
     this.#reading = first.then(
@@ -100,9 +100,9 @@ export class FollowedFile implements ShownFile {
     });
   };
 
-  /** Stores what is new in the file, and returns what to say of it. */
+  /** Stores what is new in the file, and returns what to report about it. */
   async #read() {
-    // The local service loads slowly.
+    // Loaded only now, because the local service loads slowly.
     const [{ fillFolder }, { FileRows }] = await Promise.all([
       import('../local/daemon/serve.ts'),
       import('../local/store/file-rows.ts'),
@@ -123,7 +123,7 @@ export class FollowedFile implements ShownFile {
     return { unread, notes: reading.notes };
   }
 
-  /** Returns how many trajectories before the new ones cannot be read. */
+  /** Returns how many trajectories before the new ones could not be read. */
   async #store(file: FileHandle, rows: FileRows, reading: Reading, unread: Unread): Promise<number> {
     const { size } = await file.stat();
     const hash = createHash('sha256');

@@ -24,7 +24,7 @@ import { progressWords, withoutReward } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Line width of a trajectory in a file. */
+/** Line width for a trajectory that does not go to a terminal. */
 const defaultWidth = 100;
 
 /** Everything known about a row: as facts for people, as a record for programs. */
@@ -62,7 +62,7 @@ const withGraded = z.object({ graded: z.optional(z.number()) });
 
 const hasValue = (record: object, name: string): boolean => isRecord(record) && own(record, name) != null;
 
-/** The progress under the contract's names. Fields that the record already has are kept. */
+/** The progress under the contract's names, without fields that the record already has. */
 function progressFields(seen: LookedAt, { progressNames }: Watching, record: object): object {
   if (!progressNames) return {};
   const { done, total, mean, graded, heldOut, bestHeldOut } = seen;

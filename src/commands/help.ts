@@ -1,4 +1,4 @@
-/** Help text, from the table of commands and the resources. */
+/** Help text, made from the command table and the resources. */
 import { capitalised } from '../base/capitalised.ts';
 import { maxOf } from '../base/many.ts';
 import { own } from '../base/own-property.ts';
@@ -69,7 +69,7 @@ function commandHelp(name: string, { summary, about: more, args = [], flags, exa
 }
 
 /**
- * Help on a command, on a group or, without a name, on the program. If the command takes a resource, it lists their names.
+ * Help for a command, a group or, without a name, the program. If the command takes a resource, lists the resource names.
  *
  * @param columns width of the terminal; at most {@link defaultColumns} are used
  */
@@ -99,7 +99,7 @@ async function resourceNames(name: string | undefined): Promise<string[]> {
   return [['WHAT is one of:', ...lines].join('\n')];
 }
 
-/** For commands whose WHAT is a resource, all its names: plural, singular and short. */
+/** For each command whose WHAT is a resource, the names of each resource: plural, singular and short. */
 export type NamedResources = ReadonlyMap<string, readonly (readonly [string, string, ...string[]])[]>;
 
 export async function namedResources(): Promise<NamedResources> {

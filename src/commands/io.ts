@@ -19,9 +19,9 @@ export interface CommandIo {
   readonly print: (text: string) => Promise<void>;
   /** Prints one line on standard error, made safe for a terminal. */
   readonly note: (text: string, fields?: NoteFields) => void;
-  /** Reports an error in the same way, without secrets. The exit code is that of the error by default. */
+  /** Reports an error in the same way, without secrets. The exit code defaults to the error's own. */
   readonly fail: (error: unknown, code?: ExitCode) => Promise<void>;
-  /** Overrides the poll intervals of the settings, e.g. so that a test does not wait for them. */
+  /** Overrides the poll intervals from the settings, e.g. so that a test need not wait for them. */
   readonly poll?: PollIntervals;
   /** Width of the terminal in columns; undefined for a file or a pipe. */
   readonly columns: number | undefined;
@@ -33,7 +33,7 @@ export interface CommandIo {
    */
   readonly stopOnSignals?: () => void;
   /**
-   * Sets the exit code for a closed standard output, which by default is not a failure. For a command whose exit code
+   * Sets the exit code to use if standard output closes, which by default is not a failure. For a command whose exit code
    * is its result: a reader that left early must not turn it into success.
    */
   readonly exitUnread?: (code: ExitCode) => void;
@@ -48,7 +48,7 @@ function report(safe: string): void {
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
 }
 
-/** One line: CI systems take some line beginnings in a log for commands. */
+/** Keeps a note on one line, because CI systems treat some line beginnings in a log as commands. */
 const note = (text: string): void => report(sanitiseLine(text));
 
 /**
@@ -113,7 +113,7 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
 }
 
 /**
- * The streams of the process. Each is opened on first use, which takes Node some milliseconds.
+ * The process's streams. Each is opened on first use, because opening it takes Node a few milliseconds.
  *
  * @param asJson whether a failure of standard output is reported as JSON
  */
@@ -149,7 +149,7 @@ export function processIo(asJson: boolean): CommandIo {
     },
     signal: interrupt.signal,
     stopOnSignals: () => {
-      // Every followed resource adds a listener.
+      // Called for every followed resource, but one listener is enough.
       if (stopsOnSignals) return;
       stopsOnSignals = true;
       stopOn('SIGTERM', exitCodes.terminated);

@@ -1,4 +1,4 @@
-/** Filters with the installed jq. A partial reimplementation of the language would get the rest wrong. */
+/** Filters with the installed jq. A partial reimplementation of jq would get the rest of the language wrong. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { errorCode } from '../base/errors.ts';
@@ -32,7 +32,7 @@ export async function runJq(json: string, filter: string, io: CommandIo): Promis
   throw new CommandError(`jq failed: ${words}`, exitCodes.failed);
 }
 
-/** Its exit code and the first line of its standard error. */
+/** Runs jq. Returns its output, its exit code and the first line of its standard error. */
 async function jq(json: string, filter: string, { environment, signal }: CommandIo) {
   // jq 1.6 does not know `--`: a leading space keeps a filter that begins with a dash from being read as an option.
   const argument = filter.startsWith('-') ? ` ${filter}` : filter;
