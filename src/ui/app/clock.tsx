@@ -1,5 +1,5 @@
 /**
- * The clock of the screen: one timer for all readers, which runs only while there are readers. A reader is redrawn only
+ * The screen's clock: one timer shared by all readers, which runs only while there are any. A reader is redrawn only
  * when the value that it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
@@ -32,7 +32,7 @@ const noChanges = () => () => {};
 /**
  * The value that `derive` computes from the time (epoch milliseconds); the caller is redrawn when it changes.
  *
- * @param changes subscribes to the other sources of the value
+ * @param changes subscribes to the value's other sources
  */
 export function useTime<Derived extends string | number | undefined>(
   derive: (now: number) => Derived,
@@ -46,10 +46,10 @@ export function useTime<Derived extends string | number | undefined>(
   return useSyncExternalStore(subscribeToBoth, read);
 }
 
-/** The interval between updates of states and paces: a silence grows even without new answers. */
+/** How often states and paces are updated: a silence grows even if no response arrives. */
 const paceMs = 5_000;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
 
-/** The time for states and paces, in epoch milliseconds. */
+/** The time used for states and paces, in epoch milliseconds. */
 export const usePaceTime = (): number => useTime(paceTick) * paceMs;

@@ -1,4 +1,4 @@
-/** Shows the state of the connection below the panes, unless it is normal. */
+/** Shows the connection state below the panes, unless it is normal. */
 import { useCallback, useEffect } from 'react';
 import { clean } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
@@ -22,7 +22,7 @@ const kinds = {
   failed: 'danger',
 } as const satisfies Record<ConnectionState['kind'], ToastKind>;
 
-/** The state of the connection in words; undefined if it is normal. */
+/** The connection state in words; undefined if it is normal. */
 function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
   switch (state.kind) {
     case 'connected':
@@ -48,12 +48,12 @@ function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string |
   return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
-/** The end of a start or of a wait is not worth announcing. */
+/** That starting up or waiting is over is not worth announcing. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
 /**
  * The current message about the connection. `say` shows short news; `keep` adds each warning to the log. The caller is
- * redrawn only when the message changes: most starts have none.
+ * redrawn only when the message changes: most sessions have none.
  */
 export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep'>): Toast | undefined {
   const { connection } = useWorkbench();
@@ -76,7 +76,7 @@ export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep
   const text = useTime(words, connection.subscribe);
   const { state } = connection;
   const kind = kinds[state.kind];
-  // Omit the duration, which would be outdated.
+  // The log leaves out the duration, which would go out of date.
   const logged = text === undefined ? undefined : stateWords(state, keyOf);
   useEffect(() => {
     if (logged !== undefined) keep({ kind, text: logged });

@@ -1,4 +1,4 @@
-/** The actions of the screen on services: show where the settings come from, switch to another profile, add one. */
+/** What the screen can do with services: show where the settings come from, switch to another profile, add one. */
 import { createContext, useContext } from 'react';
 
 /** The source of a service's key; never a plain argument. */
@@ -10,7 +10,7 @@ export interface NewProfile {
   readonly name: string;
   readonly baseUrl: string;
   readonly keySource: KeySource;
-  /** Name of a variable, path of a file, a command line, or the key itself. */
+  /** A variable name, a file path, a command line, or the key itself. */
   readonly key: string;
 }
 
@@ -18,7 +18,7 @@ export interface Connection {
   /** Names of the existing profiles. */
   readonly profiles: readonly string[];
   readonly current: string;
-  /** True if the local service is shown because no other was configured. */
+  /** True if the local service is shown because no other is configured. */
   readonly isLocal: boolean;
   readonly baseUrl: string | undefined;
   /** Full sentences: where the address and the key come from. */
@@ -27,17 +27,17 @@ export interface Connection {
    * Full sentences: whether the current profile is in the settings file, and that the user's input will be saved there.
    */
   readonly keeping: string;
-  /** The generation of the service and the evidence for it; undefined before the first request. */
+  /** The service's generation and the evidence for it; undefined before the first request. */
   readonly generation: () => string | undefined;
   /** Sentences about ignored settings. */
   readonly warnings: readonly string[];
   /** @throws Error for the user, if the profile cannot be used */
   readonly switchTo: (name: string) => void;
   /**
-   * Tests the service and saves it as the default profile once it has answered.
+   * Tests the service and saves it as the default profile once it has responded.
    *
-   * @throws Error for the user if it does not answer or cannot be saved, and the signal's reason once that aborts;
-   * nothing is saved then
+   * @throws Error for the user if it does not respond or cannot be saved, and the signal's reason if that aborts; in
+   * both cases nothing is saved
    */
   readonly setUp: (profile: NewProfile, signal: AbortSignal) => Promise<void>;
 }

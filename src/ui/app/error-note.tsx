@@ -16,7 +16,7 @@ import { type Connection, useConnection } from './connection.ts';
 import type { Size } from './layout.ts';
 import { useCopy } from './use-copy.ts';
 
-/** Maximum failures of a batch, and lines of context. */
+/** Maximum number of batch failures, and of context lines. */
 const shownFailures = 6;
 const contextLines = 6;
 
@@ -25,7 +25,7 @@ function failureWords({ item_index, message, code }: Failure): string {
   return clean`${which}${message ?? code ?? 'not described'}`;
 }
 
-/** Whether the message of the error repeats the only issue. */
+/** Whether the error message repeats the only issue. */
 function isRepeatedBy(issues: unknown, message: string): boolean {
   const [issue, ...others] = Array.isArray(issues) ? (issues as unknown[]) : [];
   const words = others.length === 0 && isRecord(issue) ? issue['message'] : undefined;
@@ -33,8 +33,8 @@ function isRepeatedBy(issues: unknown, message: string): boolean {
 }
 
 /**
- * The lines of an error: the message, the field, the request id with the code, and its context. If they exceed
- * `height`, drops the context first and the end of the message last; the request id always stays complete.
+ * An error as lines: the message, the field, the request id with the code, and its context. If they exceed `height`,
+ * drops the context first and the end of the message last; the request id always stays complete.
  */
 export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
   const wrapped = (text: string | false | undefined): string[] => (text ? wrap(sanitiseLine(text), width - 2) : []);
@@ -48,7 +48,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
     context,
   } = error instanceof ServiceError && !quiet ? error : noDetails;
   const request = wrapped(requestId && requestWords(requestId, code, width - 2));
-  // The message includes the first failure and the number of failures.
+  // The message includes the first failure and how many there are.
   const others = failures.slice(1, shownFailures).map(failure => truncate(failureWords(failure), width - 2));
   const { failures: _, issues, ...more } = context ?? {};
   const rest = issues === undefined || isRepeatedBy(issues, error.message) ? more : { issues, ...more };
@@ -78,14 +78,14 @@ function requestWords(requestId: string, code: string | undefined, width: number
 
 const noDetails: ErrorDetails = {};
 
-/** Sentences about the origin of the address and the key, and the keys to press; none if the origin is unknown. */
+/** Sentences that say where the address and the key come from, and what to press; none if the origin is unknown. */
 export function settingAdvice(
   { origins, isLocal }: Pick<Connection, 'origins' | 'isLocal'>,
   keyOf: KeyOf,
 ): readonly string[] {
   if (origins.length === 0) return [];
   const [connect, refresh] = [keyOf(globalCommands.connect), keyOf(recordCommands.refresh)];
-  // The address and the key of the local service are not settings.
+  // The local service's address and key are not settings.
   const change = isLocal ? '' : `${connect} to change them, or `;
   return [...origins, `Press ${change}${refresh} to try again.`];
 }
@@ -94,7 +94,7 @@ export function useSettingAdvice(): readonly string[] {
   return settingAdvice(useConnection(), useKeyOf());
 }
 
-/** Binds the key that copies the request id of an error; empty if there is none. */
+/** Binds the key that copies an error's request id; empty if there is none. */
 export function useErrorBindings(...errors: readonly (Error | undefined)[]): readonly Binding[] {
   const copy = useCopy();
   const requestId = errors.map(error => (error instanceof ServiceError ? error.requestId : undefined)).find(Boolean);
@@ -102,14 +102,14 @@ export function useErrorBindings(...errors: readonly (Error | undefined)[]): rea
   return [{ command: errorCommands.copyRequest, run: () => copy(requestId, requestId) }];
 }
 
-/** The lines of a note: the error, and the advice on the settings if they may be wrong. */
+/** A note as lines: the error, then advice on the settings if those may be wrong. */
 export function noteLines(error: Error, { width, height }: Size, theme: Theme, advice: readonly string[]): string[] {
   const settings = mayBeMisconfigured(error) ? advice.flatMap(each => wrap(sanitiseLine(each), width - 2)) : [];
   const lines = settings.map(line => theme.styles.muted(`  ${line}`));
   return [...errorLines(error, width, theme, height), ...lines].slice(0, height);
 }
 
-/** A note that the resource was deleted; undefined while it may exist. The frame shows the age of the data. */
+/** A note that the resource was deleted; undefined while it may still exist. The frame shows the age of the data. */
 export function useDeleted(kind: string, id: string): string | undefined {
   const { statuses } = useWorkbench();
   const isGone = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind, id })?.gone ?? false);

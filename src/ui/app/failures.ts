@@ -44,13 +44,13 @@ function placeOf(error: unknown): string {
   return [error.name, error.message, ...frames.slice(0, framesOfPlace)].join('\n');
 }
 
-/** If more failures arrive within a second, rendering itself fails and cannot show them. */
+/** More failures than this in a second mean that rendering itself fails and cannot show them. */
 const mostPerSecond = 50;
 
 export class Failures {
   readonly #options: FailuresOptions;
   readonly #listeners = new Listeners<Failure>();
-  /** By place: a repeated failure is reported once. */
+  /** Keyed by place: a repeated failure is reported once. */
   readonly #known = new Map<string, Failure>();
   #times: number[] = [];
 

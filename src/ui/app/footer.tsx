@@ -62,10 +62,10 @@ export function Footer({ layout, registry, trail, toast, isWindow }: FooterProps
   );
 }
 
-/** Columns of the main keys. */
+/** Columns reserved for the main keys. */
 const roomForHints = 24;
 
-/** The line of a message, with hints if there is room; a truncated message gets the key that shows the rest. */
+/** A message as a line, with hints if there is room; a truncated message gets the key that shows the rest. */
 export function toastLine(
   columns: number,
   toast: Toast,

@@ -17,13 +17,13 @@ import type { Layout } from './layout.ts';
 const readWords = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
-/** Time to the next attempt, at least a second, or `retrying` once it is due. */
+/** Time until the next attempt, at least a second, or `retrying` once it is due. */
 export function againWords(at: number | undefined, now: number): string {
   if (at === undefined) return '';
   return at <= now ? 'retrying' : `retry in ${age(Math.max(1_000, at - now))}`;
 }
 
-/** The wait that the service asks for, if benchtop tries before its end; otherwise empty. */
+/** The wait that the service asks for, if benchtop will retry sooner; otherwise empty. */
 export const requestedWords = (until: number | undefined, now: number): string =>
   until === undefined ? '' : `the service asks to wait ${age(until - now)}`;
 
@@ -82,7 +82,7 @@ export function exportWords(exports: readonly Export[]): string {
   return `${exports.length === 1 ? 'exporting' : `${exports.length} exports`}, ${rows} read`;
 }
 
-/** Columns of the name of an upload in the frame. */
+/** Maximum columns for an upload's name in the frame. */
 const uploadNameWidth = 24;
 
 /** The progress of running uploads; empty if there are none. Omits the name if there is little room. */
@@ -98,7 +98,7 @@ export function uploadWords(jobs: readonly AnyJob[], short = false): string {
     .join(' ');
 }
 
-/** The styled glyph of the freshness; the words have the same information. */
+/** The styled glyph for the freshness; the words say the same. */
 export function freshnessMark(freshness: Freshness, now: number, { styles, glyphs }: Theme): string {
   const state = freshnessAt(freshness, now);
   const marks = {
@@ -115,7 +115,7 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
 }
 
 /**
- * A border line as wide as the terminal, with a title at the left and words at the right: the longest words that leave
+ * A border line as wide as the terminal, with a title on the left and words on the right: the longest words that leave
  * room for the longest title, otherwise the last words and the first title that fits.
  */
 export function titleLine(
@@ -163,14 +163,15 @@ export interface Hint {
 }
 
 /**
- * Default keys of the commands that open, go back and show all others. Without a rank, their hints remain the longest,
- * even if the user has changed their keys.
+ * Default keys of the commands that open, go back and show all others. Unless ranked, their hints are dropped last,
+ * even if the user has changed the keys.
  */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 
 interface RankedHint extends Hint {
-  /** The position in the line, by rank, and which hints remain if there is little room: lower ones first. */
+  /** The position in the line, by rank. */
   readonly place: number;
+  /** If there is little room, hints with lower values are kept. */
   readonly priority: number;
 }
 
@@ -193,7 +194,7 @@ function rankedHints(offered: readonly Offer[]): readonly RankedHint[] {
 const hintWidth = ({ key, word }: Hint): number => width(key) + width(word) + 3;
 const hintGap = 2;
 
-/** `<e> evaluate  <enter> open …`: as many hints as fit, those of the first ranks first. */
+/** `<e> evaluate  <enter> open …`: as many hints as fit, chosen by priority. */
 export function hintsFor(offered: readonly Offer[], room: number): readonly Hint[] {
   const inOrder = rankedHints(offered);
   let left = room;
@@ -207,19 +208,19 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
   return inOrder.filter(hint => chosen.has(hint)).map(({ key, word }) => ({ key, word }));
 }
 
-/** Cells of the hints that crumbs must not displace: the main commands, the ones that stop work, and help. */
+/** Cells taken by the hints that crumbs must not displace: the main commands, the ones that stop work, and help. */
 export function mainHintsWidth(offered: readonly Offer[]): number {
   const main = rankedHints(offered).filter(({ priority }) => priority <= rankOf('stop'));
   return main.reduce((sum, hint) => sum + hintWidth(hint) + hintGap, 0);
 }
 
-/** Crumbs in fewer cells are useless. */
+/** In fewer cells, crumbs are useless. */
 const leastTrail = 8;
 
 /**
- * Maximum cells of the crumbs in a terminal of this many columns.
+ * Maximum cells for the crumbs in a terminal of this many columns.
  *
- * @param main cells of the hints that matter more
+ * @param main cells taken by hints that matter more
  */
 export const trailRoom = (columns: number, main = 0): number =>
   Math.max(leastTrail, Math.min(Math.floor((columns - 4) / 2), columns - 6 - main));
@@ -233,7 +234,7 @@ export function footerLine(
 ): string {
   const room = columns - 4;
   const most = trailRoom(columns, mainHintsWidth(offered));
-  // The last crumb matters most: the beginning is cut.
+  // The last crumb matters most, so the beginning is cut.
   const trail = truncate(crumbs.join(` ${glyphs.crumb} `), most, { position: 'start' });
   const shown = hintsFor(offered, room - width(trail));
   const hintText = shown.map(({ key, word }) => `${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('  ');

@@ -55,7 +55,7 @@ const inWindows: readonly HelpSection[] = [
   { title: 'Other windows', commands: Object.values(overlayCommands) },
 ];
 
-/** The content of help: the keys that work here, then all others by scope; without disabled commands. */
+/** What help shows: the keys that work here, then all others by scope, except disabled commands. */
 export function helpSections(
   registry: Registry,
   here: readonly Command[],
@@ -79,14 +79,14 @@ export function helpSections(
 
 const keyColumn = 22;
 
-/** From this width on, the ids of commands fit. */
+/** Minimum width at which command ids fit. */
 const roomForIds = 70;
 const aboutIds = 'On the right: the command ids, for changing keys with `keys` in config.json.';
 const aboutRoom = 'From 80 columns on, this window shows the command ids for `keys` in config.json.';
 
 /**
- * The lines of help: every section with its commands, by group if there are several, each command once. The command id
- * is at the right edge, or on its own line if it does not fit; a small terminal does not show it.
+ * Help as lines: every section with its commands, by group if there are several, each command once. The command id is
+ * at the right edge, or on its own line if it does not fit; a small terminal does not show it.
  */
 export function helpLines(
   sections: readonly HelpSection[],
@@ -124,7 +124,7 @@ export function helpLines(
   return lines;
 }
 
-/** The names of the sections in the palette. */
+/** The names that open each section from the palette. */
 export function sectionLines({ sections }: Registry): HelpLine[] {
   return [
     { kind: 'text', text: '' },

@@ -10,7 +10,7 @@ import type { Registry } from './registry.ts';
 export function HelpOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const router = useRouter();
   const { styles } = useTheme();
-  // The commands available when help was opened, without those of the help window.
+  // The commands available when help was opened, except the help window's own.
   const [here] = useState(() => router.offered().map(({ binding }) => binding.command));
   const width = useReadingWidth();
   const lines = useMemo(() => {

@@ -1,6 +1,6 @@
 /**
- * The positions of the panes, computed from the terminal's size in cells. Three panes from 120 columns, two from 80,
- * otherwise one; the focused pane is always visible. Pure.
+ * Lays out the panes for the terminal's size in cells. Three panes from 120 columns, two from 80, otherwise one; the
+ * focused pane is always visible. Pure.
  */
 
 const paneNames = ['sections', 'main', 'inspector'] as const;
@@ -20,16 +20,18 @@ export interface Layout {
 
 export const smallest = { columns: 60, rows: 15 } as const;
 
-/** Lines of the frame: the top border, the rule above the hints, the hints, the bottom border. */
+/** Lines that the frame takes: the top border, the rule above the hints, the hints, the bottom border. */
 export const frameLines = 4;
-/** Free columns at either side of a window. */
+/** Free columns on either side of a window. */
 const windowSide = 2;
-/** Columns of the longest title with its count: `▸ Trajectories 9999+ `, or `▸Trajectories 200+` next to a single pane. */
+/**
+ * Columns for the longest title with its count: `▸ Trajectories 9999+ `, or `▸Trajectories 200+` next to a single pane.
+ */
 const sectionsWidth = { roomy: 21, narrow: 18 } as const;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
 
-/** Number of panes side by side. */
+/** How many panes fit side by side. */
 function paneCount(columns: number): 1 | 2 | 3 {
   if (columns >= 120) return 3;
   return columns >= 80 ? 2 : 1;
@@ -76,7 +78,7 @@ export function layoutOf(
   return { panes: Object.fromEntries(shown.map(name => [name, { width: widths[name], height }])), columns, rows };
 }
 
-/** The largest window: it covers panes, never the frame or the hints. */
+/** The largest window size: a window covers panes, never the frame or the hints. */
 export function windowRoom({ columns, rows }: Pick<Layout, 'columns' | 'rows'>): Size {
   return { width: columns - 2 * windowSide, height: rows - frameLines };
 }

@@ -19,7 +19,7 @@ import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 import { View } from './view.tsx';
 
-/** The failure of a part that could not be loaded. */
+/** Why a part could not be loaded. */
 interface FailedLoad {
   readonly words: string;
 }
@@ -79,7 +79,7 @@ function FailedWindow({ onClose, words }: { readonly onClose: () => void } & Fai
   return null;
 }
 
-/** Creates a lazily loaded window. If its code cannot be loaded, it closes with the reason. */
+/** Creates a lazily loaded window. If its code cannot be loaded, it closes and shows the reason. */
 export function lazyWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
 ): FunctionComponent<Props> {

@@ -1,4 +1,4 @@
-/** Announces the end of runs in any view: in a line on the screen, and outside it as configured. */
+/** Announces in any view that runs have ended: in a line on the screen, and outside it as configured. */
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { statusMeaning, statusWords } from '../../contract/status.ts';
@@ -24,13 +24,13 @@ import type { TerminalPort } from './terminal-port.ts';
 /** Maximum width of a name, in cells: the event next to it matters more. */
 const nameRoom = 24;
 
-/** The words with whole names, and a short form that cuts names in the middle. */
+/** The words with full names, and a short form that cuts names in the middle. */
 function bothForms(words: (nameOf: (label: string) => string) => string): Pick<Toast, 'text' | 'short'> {
   const cut = (label: string): string => truncate(sanitiseLine(label), nameRoom, { position: 'middle' });
   return { text: words(label => label), short: words(cut) };
 }
 
-/** Adds the mean only if it was read after the end: an earlier one may not be final. */
+/** Includes the mean only if it was read after the end: an earlier one may not be final. */
 function wordsOf({ resource, to, mean }: Transition, nameOf: (label: string) => string): string {
   const name = nameOf(resource.label);
   if (resource.gone) return clean`${name} was deleted from the service`;
@@ -50,7 +50,7 @@ function toastKind({ resource, to }: Transition): Toast['kind'] {
 
 const severity = ['info', 'success', 'warning', 'danger'] as const;
 
-/** One notice for all ends that one answer reported; the worst outcome sets its colour. */
+/** One notice for everything that ended according to one response; the worst outcome sets its colour. */
 export function noticeOf(ended: readonly Transition[]): Toast | undefined {
   if (ended.length === 0) return undefined;
   const words = bothForms(nameOf =>
@@ -64,8 +64,8 @@ export function noticeOf(ended: readonly Transition[]): Toast | undefined {
 }
 
 /**
- * The escape sequence of a notice: the bell, or a desktop notice by OSC 9 (iTerm2, Windows Terminal, kitty) and OSC 777
- * (rxvt, foot, VTE), plus the title of the window. Terminals ignore sequences they do not know.
+ * The escape sequence for a notice: the bell, or a desktop notice with OSC 9 (iTerm2, Windows Terminal, kitty) and OSC
+ * 777 (rxvt, foot, VTE), plus the window title. Terminals ignore sequences they do not know.
  */
 export function noticeSequence(words: string, kind: NoticeKind): string {
   if (kind === 'off') return '';
@@ -76,7 +76,7 @@ export function noticeSequence(words: string, kind: NoticeKind): string {
     : `\u001b]9;${plain}\u0007\u001b]777;notify;benchtop;${plain}\u0007${title}`;
 }
 
-/** The notice about an upload that ended while its view is not on screen; none if the user stopped it. */
+/** The notice about an upload that ended while its view was not on screen; none if the user stopped it. */
 function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefined {
   const { phase, error } = job.state;
   if (phase === 'cancelled') return undefined;
@@ -88,7 +88,7 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
 }
 
 /**
- * Summarises the inbox after an absence, in the words of Watch, and again as more events of the absence become known.
+ * Summarises the inbox in Watch's words after the user has been away, and again as more missed events become known.
  *
  * @param isShown whether the view shows the summary or the events
  */
@@ -140,7 +140,7 @@ export function useNotices(
       statuses.onTransitions(transitions => {
         const isNews = (transition: Transition): boolean => {
           const { kind, id } = transition.resource;
-          // The summary of the inbox covers ends during an absence.
+          // The inbox summary covers what ended while the user was away.
           return transition.ended && !inbox.isMissed(transition) && (statuses.runs(kind) || pins.has(kind, id));
         };
         announce(noticeOf(transitions.filter(isNews)));
@@ -187,7 +187,7 @@ export function Following({ counted }: { readonly counted: boolean }) {
   return null;
 }
 
-/** Known number of running runs, training runs and deployments. */
+/** How many runs, training runs and deployments are known to be running. */
 export function useRunningCount(): number {
   const { statuses } = useWorkbench();
   return useSyncExternalStore(

@@ -91,7 +91,10 @@ function commandEntries(router: Router): PaletteEntry[] {
     }));
 }
 
-/** The palette entries for a text: views, commands, profiles and remembered names, the recently used ones first. */
+/**
+ * The palette entries that match what is typed: views, commands, profiles and remembered names, recently used ones
+ * first.
+ */
 function usePaletteEntries(registry: Registry): (typed: string) => readonly PaletteEntry[] {
   const { navigate } = useShell();
   const { remembered } = useWorkbench();
@@ -126,7 +129,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
   const complete = (): void => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed });
   const titleRoom = (note: string): number => inner - 3 - displayWidth(shortNote(note));
-  // Titles with one note are of one kind.
+  // Titles with the same note are of the same kind.
   const shown = Map.groupBy(entries.slice(Math.max(0, cursor - height), cursor + height), ({ note }) => note);
   const titles = new Map(
     [...shown].map(([note, some]) => [

@@ -8,10 +8,10 @@ import type { Style } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { useWindowRoom } from './shell-context.tsx';
 
-/** A width at which keys, titles and ids are easy to read together. */
+/** The greatest width at which keys, titles and ids are easy to read together. */
 const widest = 100;
 
-/** Cells of a line in the window. */
+/** The width of a line in the window, in cells. */
 export const useReadingWidth = (): number => useWindowRoom(widest).inner;
 
 interface ReadingLine {
@@ -22,7 +22,7 @@ interface ReadingLine {
 export interface ReadingWindowProps {
   readonly title: string;
   readonly lines: readonly ReadingLine[];
-  /** Whether the window has the full height, even for few lines. */
+  /** Whether the window takes the full height, even for few lines. */
   readonly isTall?: boolean;
   /** Text below the lines, before the keys. */
   readonly words?: string;

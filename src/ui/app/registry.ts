@@ -1,4 +1,4 @@
-/** The views of the program and the sections that open them. */
+/** The program's views, and the sections that open them. */
 import type { ComponentType } from 'react';
 import type { Command, CommandTable } from '../../present/command.ts';
 import type { Place, ViewName } from '../../resources/place.ts';
@@ -19,7 +19,9 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
-  /** Minimum terminal columns to show the inspector, until the user shows or hides it; shown at any width if missing. */
+  /**
+   * Minimum terminal columns to show the inspector, until the user shows or hides it; shown at any width if missing.
+   */
   readonly inspectorFrom?: number;
   /**
    * Minimum terminal columns to show the side panes, until the user shows or hides one. That choice does not affect
@@ -30,9 +32,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
-  /**
-   * The general commands that are active in it, e.g. the commands of a list. Global commands are active in every view.
-   */
+  /** The general commands that are active in it, e.g. those for lists. Global commands are active in every view. */
   readonly general: readonly CommandTable[];
 }
 
@@ -54,7 +54,10 @@ export interface Registry {
   readonly views: readonly ViewDefinition[];
   /** Where the program opens. */
   readonly home: Place;
-  /** Where it opens instead if something is running or has ended unseen; it also goes there later, until a key is pressed. */
+  /**
+   * Where it opens instead if something is running or has ended unseen; it also goes there later, until a key is
+   * pressed.
+   */
   readonly busyHome?: Place;
 }
 
@@ -77,8 +80,8 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
 }
 
 /**
- * The sets of commands that may be active at the same time: the commands of a window, and the commands of each view
- * with its general ones.
+ * The sets of commands that may be active at the same time: the commands of a window, and those of each view along with
+ * its general ones.
  */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
   const ofViews = views.map(({ id, commands, general }) => {

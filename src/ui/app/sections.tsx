@@ -1,4 +1,4 @@
-/** The list of sections at the left. */
+/** The list of sections on the left. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useCallback } from 'react';
 import { oldestCount } from '../../resources/section-counts.ts';
@@ -64,13 +64,13 @@ export function Sections({ registry: { sections }, size, state, dispatch }: Sect
   );
 }
 
-/** From this width on, each count shows its age. */
+/** Minimum width at which each count shows its age. */
 const wideFrom = 40;
-/** Ages below a minute advance in steps of this, because each change is sent to the terminal. */
+/** Ages below a minute advance in steps of this size, because each change is sent to the terminal. */
 const stepMs = 10_000;
 const minuteMs = 60_000;
 
-/** The age of the count of a section; without a section, of the oldest overdue count. */
+/** The age of a section's count; without a section, that of the oldest overdue count. */
 function ageOfCounts(workbench: Workbench, section: Section | undefined, now: number): string {
   const readAt = section
     ? section.listKey && workbench.lists.countOf(section.listKey)?.readAt
@@ -96,14 +96,14 @@ interface SectionLineProps {
   readonly isShown: boolean;
 }
 
-/** From this width on, lines have a space at either side. */
+/** Minimum width at which lines have a space on either side. */
 const roomyWidth = 20;
 
 function SectionLine({ section, width, withAge, underCursor, isShown }: SectionLineProps) {
   const workbench = useWorkbench();
   const { styles, glyphs } = useTheme();
   const space = width < roomyWidth ? '' : ' ';
-  // Between the marker and the end, with a gap after the title.
+  // The room between the marker and the end of the line.
   const besides = width - 1 - 2 * space.length;
   const listed = useListCount(section.listKey, besides - displayWidth(section.title) - 1);
   const counted = useSectionCount(section.count);

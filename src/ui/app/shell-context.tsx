@@ -1,4 +1,4 @@
-/** The services of the shell for views: navigation, messages, windows. */
+/** What the shell offers to views: navigation, messages, windows. */
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';
@@ -41,7 +41,7 @@ export interface Shell {
   readonly open: (place: Place) => void;
   readonly setFocus: (pane: PaneName) => void;
   readonly toast: (toast: Toast) => void;
-  /** Opens a window, in place of one with the same id. */
+  /** Opens a window, replacing one with the same id. */
   readonly showOverlay: (id: string, render: Overlay['render']) => void;
   /** Opens help about the keys that work now. */
   readonly showHelp: () => void;
@@ -58,7 +58,7 @@ export function useShell(): Shell {
   return shell;
 }
 
-/** The largest size of a window at most `widest` columns wide, and its inner columns. */
+/** The largest size for a window at most `widest` columns wide, and its inner width. */
 export function useWindowRoom(widest: number): Size & { readonly inner: number } {
   const room = windowRoom(useShell().layout);
   const width = Math.min(room.width, widest);

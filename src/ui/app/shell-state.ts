@@ -1,4 +1,4 @@
-/** The state of the program around its views: the current place, and the focused pane. Pure. */
+/** The program's state outside its views: the current place, and the focused pane. Pure. */
 import type { Place } from '../../resources/place.ts';
 import { type History, type HistoryAction, here, historyReducer, startAt } from '../navigation/history.ts';
 import { neighbour, type PaneName } from './layout.ts';
@@ -9,7 +9,7 @@ export interface ShellState {
   readonly focus: PaneName;
   /** The places of the sections, from top to bottom. */
   readonly sections: readonly Place[];
-  /** Index of the section under the cursor: the current one, unless the user browses the sections. */
+  /** Index of the section under the cursor: the current one, unless the user is browsing the sections. */
   readonly section: number;
 }
 
@@ -46,12 +46,12 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
   }
 }
 
-/** Index of the section of this list; -1 if there is none. */
+/** Index of the section that opens this place's view; -1 if there is none. */
 function sectionAt(sections: readonly Place[], place: Place | undefined): number {
   return place === undefined ? -1 : sections.findIndex(section => viewId(section) === viewId(place));
 }
 
-/** Index of the section of the current place; -1 for none. */
+/** Index of the section that the current place belongs to; -1 if there is none. */
 export function sectionOf({ sections, history }: ShellState): number {
   return sectionAt(sections, history.present[0]);
 }

@@ -239,10 +239,12 @@ function useOverlays() {
   return { overlays, show, close };
 }
 
-/** The terminals whose user pressed a key or opened a place, here or in an earlier shell for another service. */
+/**
+ * The terminals on which the user has pressed a key or opened a place, here or in an earlier shell for another service.
+ */
 const inUse = new WeakSet<TerminalPort>();
 
-/** Goes to the home of a busy program, unless the user chose where to open or has already pressed a key. */
+/** Goes to `busyHome` once the program is busy, unless the user chose where to open or has already pressed a key. */
 function useBusyHome(
   { busyHome }: Registry,
   terminal: TerminalPort,

@@ -3,12 +3,12 @@ import type { KeyPress } from '../keys/key.ts';
 import type { MouseSource } from '../keys/mouse-regions.tsx';
 import type { Failures } from './failures.ts';
 
-/** The terminal as screens use it beyond drawing; tests replace it. */
+/** What screens use the terminal for besides drawing; tests replace it. */
 export interface TerminalPort {
   /** Writes bytes that draw nothing (OSC 52, a notice), without disturbing the screen. */
   readonly writeRaw: (sequence: string) => void;
   /**
-   * Leaves the full screen, runs a program on the terminal, and returns. Everything except drawing continues in the
+   * Leaves the full screen, runs a program on the terminal, and comes back. Everything except drawing continues in the
    * meantime. Resolves with the exit code.
    *
    * @throws Error if the program cannot be started, or another one has the terminal
@@ -35,8 +35,8 @@ export interface TerminalPort {
 export interface ImageTerminal {
   readonly display: Exclude<ImageDisplay, 'viewer'>;
   /**
-   * Clears the screen and writes `bytes`. Returns a function that writes `removal`, even if not all bytes were written
-   * yet, and draws the screen again. Keys still arrive, and everything except drawing continues in the meantime.
+   * Clears the screen and writes `bytes`. Returns a function that writes `removal`, even if not all bytes have been
+   * written yet, and redraws the screen. Keys still arrive, and everything except drawing continues in the meantime.
    */
   readonly cover: (bytes: string, removal: string) => () => void;
 }

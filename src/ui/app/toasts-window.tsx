@@ -1,4 +1,4 @@
-/** The notices since the start of the program. */
+/** The notices since the program started. */
 import { useContext, useMemo } from 'react';
 import { clock } from '../../text/time.ts';
 import { wrap } from '../../text/wrap.ts';

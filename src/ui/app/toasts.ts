@@ -1,4 +1,4 @@
-/** The notices of the program: one at a time in the line below the panes, and a log of the important ones. */
+/** The program's notices: one at a time in the line below the panes, and a log of the important ones. */
 import { createContext, useEffect, useMemo, useReducer, useRef } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useRouter } from '../keys/router.tsx';
@@ -60,8 +60,8 @@ function timed({ text, tail, ...rest }: Toast): TimedToast {
 }
 
 /**
- * The notices. A notice ends after its time, with a key after the user has seen it, and on leaving the view that it is
- * about. `place` identifies the current view, and `windows` is the number of windows above it.
+ * The notices. A notice ends when its time is up, on a key press once the user has seen it, or on leaving the view that
+ * it is about. `place` identifies the current view, and `windows` is the number of windows above it.
  *
  * @param first shown in the first frame
  */

@@ -4,7 +4,7 @@ import { useShell } from './shell-context.tsx';
 import { copySequence } from './terminal/clipboard.ts';
 
 /**
- * Returns a function that asks the terminal to copy a text, and shows a notice. The terminal does not answer, so
+ * Returns a function that asks the terminal to copy a string, and shows a notice. The terminal does not reply, so
  * success is unknown.
  */
 export function useCopy(): (text: string, what: string) => void {

@@ -1,5 +1,5 @@
 /**
- * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and makes ten megabytes of
+ * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and creates ten megabytes of
  * garbage for one cursor move. This wraps Ink's own `Output`: it checks the content of each row, composes only rows
  * that were not in the previous frame, and merely joins adjacent simple texts. Ink creates its outputs with
  * `Output.create`, which patches/ink+8.0.0.patch adds.
@@ -7,7 +7,7 @@
 import { maxOf } from '../../../base/many.ts';
 import { simpleLineWidth, styledLines } from './cells.ts';
 
-/** Columns and rows, half open; a side without a bound is open. */
+/** Half-open ranges of columns and rows; a missing bound means no limit. */
 interface Clip {
   readonly x1?: number | undefined;
   readonly x2?: number | undefined;
@@ -15,7 +15,7 @@ interface Clip {
   readonly y2?: number | undefined;
 }
 
-/** Transforms a line of a text; called with the index of the line. */
+/** Transforms one line of a drawn text, given the line's index. */
 type Transformer = (line: string, index: number) => string;
 
 export interface FrameSize {
@@ -35,12 +35,12 @@ export interface FrameOutput {
 
 /** Ink's class, with the internals used here. */
 interface InkOutput extends FrameOutput {
-  /** Caches of split and measured texts; per frame unless shared. */
+  /** Caches of split and measured strings; each frame has its own unless shared. */
   caches: { getStringWidth(text: string): number };
   sliceLineToColumns(line: string, from: number, to: number): string;
 }
 
-/** A line of a text at its position in a row. */
+/** A line of text at its position in a row. */
 interface Piece {
   readonly x: number;
   readonly line: string;
@@ -68,14 +68,14 @@ function isEmpty({ x1, x2, y1, y2 }: Clip): boolean {
   return (x1 !== undefined && x2 !== undefined && x1 >= x2) || (y1 !== undefined && y2 !== undefined && y1 >= y2);
 }
 
-/** Maximum number of texts in Ink's own caches, which take about a hundred bytes per character. */
+/** Maximum number of strings in Ink's own caches, which take about a hundred bytes per character. */
 const keptTexts = 1_000;
 /** Separates the parts of a row's key; no drawn text contains it. */
 const between = '\u0000';
 
 const plain = '\u001b[m';
 
-/** Joins simple texts from left to right into a line; undefined if they overlap or are not simple. */
+/** Joins simple pieces from left to right into a line; undefined if they overlap or are not simple. */
 function joined(pieces: readonly Piece[], width: number): string | undefined {
   let row = '';
   let end = 0;
@@ -101,7 +101,7 @@ type InkClass = new (size: FrameSize) => InkOutput;
 /** The state between frames: the drawn rows, and Ink's own caches. */
 class Rows {
   readonly #Ink: InkClass;
-  /** The rows of the last frame of each width, by their content. */
+  /** For each width, the last frame's rows, keyed by their content. */
   readonly #frames = new Map<number, ReadonlyMap<string, string>>();
   #ink: InkOutput;
   #texts = 0;
@@ -111,7 +111,7 @@ class Rows {
     this.#ink = new Ink({ width: 0, height: 0 });
   }
 
-  /** Drops Ink's caches once they are large; not while a frame is made. */
+  /** Drops Ink's caches once they are large. Called only between frames. */
   trim(): void {
     if (this.#texts < keptTexts) return;
     this.#ink = new this.#Ink({ width: 0, height: 0 });
@@ -136,7 +136,7 @@ class Rows {
       drawn.set(key, line);
       return line;
     });
-    // One width at a time is on screen; a resize drops the rows of the old one.
+    // Only one width is on screen at a time; a resize drops the rows of the old one.
     if (!known) this.#frames.clear();
     this.#frames.set(width, drawn);
     return lines;
@@ -151,7 +151,7 @@ class Rows {
   }
 }
 
-/** One frame: Ink writes its texts and gets lines back. */
+/** One frame: Ink writes text into it and gets lines back. */
 class Frame implements FrameOutput {
   readonly height: number;
   readonly #kept: Rows;

@@ -11,13 +11,13 @@ export interface Cell {
 
 export const blank: Cell = { text: ' ', width: 1, style: '' };
 
-/** Bounds of the caches below: a screen has few styles, but a text may have any number of colours. */
+/** Limits for the caches below: a screen uses few styles, but text may contain any number of colours. */
 const mostStyles = 200;
 const mostChanges = 1_000;
 
 const asciiUnits = 0x80;
 
-/** By style, the cells of ASCII characters: most cells of a frame are among them, so they are shared. */
+/** Shared cells for ASCII characters, keyed by style: most cells in a frame are ASCII. */
 const asciiCells = new Map<string, (Cell | undefined)[]>();
 
 function asciiCellsOf(style: string): (Cell | undefined)[] {
@@ -74,7 +74,7 @@ class Style {
   }
 }
 
-/** By style and SGR parameters, the style after them. */
+/** The style after SGR parameters, keyed by the style before them and the parameters. */
 const changes = new Map<string, string>();
 
 function styleAfter(before: string, parameters: string): string {
@@ -119,7 +119,7 @@ export function parseLine(line: string, columns: number): Cell[] {
   return cells;
 }
 
-/** The lines of a styled text, each with its initial style. */
+/** The lines of a styled string, each with its initial style. */
 export function styledLines(text: string): readonly string[] {
   if (!text.includes('\n')) return [text];
   const lines = text.split('\n');
@@ -134,7 +134,7 @@ export function styledLines(text: string): readonly string[] {
 
 const styling = /\u001b\[[\d;]*m/g;
 
-/** Width of a line of simple text and styles; undefined if it has other characters. */
+/** Width of a line of simple text and styles; undefined if it contains anything else. */
 export function simpleLineWidth(line: string): number | undefined {
   return simpleTextWidth(line.includes('\u001b') ? line.replaceAll(styling, '') : line);
 }

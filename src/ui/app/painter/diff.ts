@@ -6,13 +6,13 @@ import { simpleTextWidth } from '../../../text/width.ts';
 import { blank, type Cell, parseLine, sameCell } from './cells.ts';
 import { findScroll, type Scroll, scrollLines } from './scroll.ts';
 
-/** Up to this many unchanged cells between two changes are cheaper to send again than to skip. */
+/** Up to this many unchanged cells between two changes are cheaper to resend than to skip. */
 const bridge = 4;
-/** From this many blank cells at the end of a line on, erasing is cheaper than sending. */
+/** Erasing is cheaper than sending if a line ends with at least this many blank cells. */
 const eraseFrom = 4;
 
 const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
-/** Longer than a character with accents, e.g. a syllable, a number with a sign, a joined emoji. */
+/** Longer than one accented character, e.g. a syllable, a number with a sign, a joined emoji. */
 const composed = /^.\p{Mn}*\P{Mn}/su;
 
 /** Cells after a grapheme that a terminal may have drawn over. */
@@ -85,7 +85,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       setStyle(pen, cell.style);
       pen.sent += cell.text;
       pen.column += cell.width;
-      // Terminals disagree on the width of these: reposition the cursor after them, and send the following cells again.
+      // Terminals disagree on the width of these: reposition the cursor after them, and resend the following cells.
       if (isDisputed(cell.text)) {
         pen.row = -1;
         stop = Math.max(stop, Math.min(columns, index + cell.width + spill));
@@ -121,10 +121,10 @@ function paint(old: readonly string[], next: readonly string[], columns: number,
   return pen.sent;
 }
 
-/** Scrolling by so few lines is always shorter. */
+/** Scrolling by at most this many lines is always shorter. */
 const surelyShorter = 2;
 
-/** The bytes that turn one frame of a terminal of `columns` into another. Empty if they look the same. */
+/** The bytes that turn one frame into another on a terminal `columns` wide. Empty if they look the same. */
 export function diffFrame(old: readonly string[], next: readonly string[], columns: number): string {
   const scroll = findScroll(old, next);
   const scrolled = paint(old, next, columns, scroll);

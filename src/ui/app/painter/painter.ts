@@ -1,9 +1,9 @@
 /**
- * Keeps the newest frame on the terminal. Of frames that arrive while the line is busy, only the last one is sent. The
- * line is busy while the output stream is full, and while the terminal has not confirmed the bytes that it was sent:
- * over SSH, bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48
- * 8.3.35), which the terminal answers once it has processed everything before. On a slow line, a large frame waits
- * until no newer one follows; otherwise it would be outdated on arrival.
+ * Keeps the newest frame on the terminal. If several frames arrive while the line is busy, only the last one is sent.
+ * The line is busy while the output stream is full, and while the terminal has not confirmed the bytes sent to it: over
+ * SSH, bytes may wait in buffers that the painter cannot see, so now and then it requests a status report (DSR, ECMA-48
+ * 8.3.35), which the terminal sends once it has processed everything before it. On a slow line, a large frame waits
+ * until no newer one follows; otherwise it would be out of date on arrival.
  */
 import { minOf } from '../../../base/many.ts';
 import { diffFrame } from './diff.ts';
@@ -19,25 +19,26 @@ export interface PainterSize {
   readonly rows: number;
 }
 
-/** Bytes after which a report is requested, and that may be in flight before another frame is sent. */
+/** A report is requested after this many bytes. */
 const probeAfter = 150;
+/** No frame is sent while more bytes than this are in flight. */
 const mostUnderWay = 350;
-/** A terminal that does not answer the first request within this time never will. */
+/** A terminal that does not reply to the first request within this time never will. */
 const patienceMs = 1_000;
 /**
- * If a terminal that answered before is silent for this long, an answer was lost, or the user typed something that
- * looked like one. Slow lines get several times the estimated transfer time.
+ * If a terminal that has replied before is silent for this long, a reply was lost, or the user typed something that
+ * looked like one. On a slow line, the limit is several times the estimated transfer time.
  */
 const lostAfterMs = 4_000;
 const lostAfterTimes = 3;
-/** How long to wait for the answers in flight before the terminal is handed over; a terminal that answers may be slow. */
+/** How long to wait for replies in flight before handing over the terminal; a terminal that replies may be slow. */
 const drainMs = { untried: 500, come: 2_000 } as const;
 /** Larger frames are shown atomically, if the terminal supports it (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
 /**
- * Limits the frame rate on any line: a few frames may follow closely, as after a key; in a steady sequence, only the
- * newest frame is sent at this interval.
+ * Limits the frame rate on any line: a few frames may follow one another closely, as after a key press; in a steady
+ * stream, only the newest frame is sent, at this interval.
  */
 const atOnce = 3;
 const gapMs = 30;
@@ -56,7 +57,8 @@ export class Painter {
   #wanted: readonly string[] = [];
   #unprobed = 0;
   /**
-   * Each unanswered request: the bytes sent since the previous one, all in flight at that time, and when it was sent.
+   * Each unanswered request: the bytes sent since the previous one, all bytes in flight at that time, and when it was
+   * sent.
    */
   #questions: { readonly bytes: number; readonly ahead: number; readonly at: number }[] = [];
   readonly #speed = new LineSpeed();
@@ -68,9 +70,9 @@ export class Painter {
   #answers: 'untried' | 'come' | 'never' = 'untried';
   #patience: NodeJS.Timeout | undefined;
   #open = true;
-  /** Answers still in flight, including those that are no longer needed. */
+  /** Replies still in flight, including ones that are no longer needed. */
   #awaited = 0;
-  /** Late answers that may still arrive for dropped requests: their timing says nothing about the line. */
+  /** Late replies to dropped requests that may still arrive: their timing says nothing about the line. */
   #late = 0;
   #onQuiet: (() => void) | undefined;
 
@@ -87,7 +89,7 @@ export class Painter {
     this.resume();
   }
 
-  /** The content of the terminal is unknown: the frame is sent in full. */
+  /** Sends the frame in full, because the terminal's content is unknown. */
   repaint(): void {
     this.#shown = undefined;
     this.#dropQuestions();
@@ -95,7 +97,7 @@ export class Painter {
     this.resume();
   }
 
-  /** Drops a frame for the old size: the terminal was resized. */
+  /** The terminal was resized: drops any frame for the old size. */
   resize(size: PainterSize): void {
     this.#size = size;
     this.#wanted = [];
@@ -135,15 +137,15 @@ export class Painter {
     clearTimeout(this.#hold);
   }
 
-  /** Sends again; the current content of the terminal is unknown. */
+  /** Resumes sending; the terminal's current content is unknown. */
   open(): void {
     this.#open = true;
     this.repaint();
   }
 
   /**
-   * Stops sending, and resolves when no answer of the terminal is in flight: the next program on the terminal would
-   * take it for keys. Waits only for a limited time, because answers may be lost.
+   * Stops sending, and resolves once no reply from the terminal is in flight: the next program on the terminal would
+   * take it for keys. Waits only for a limited time, because replies may be lost.
    */
   async pauseAndDrain(): Promise<void> {
     this.close();
@@ -154,17 +156,17 @@ export class Painter {
     await promise;
     clearTimeout(timer);
     this.#onQuiet = undefined;
-    // Later answers are lost, or go to the next program.
+    // Later replies are lost, or go to the next program.
     this.#awaited = 0;
   }
 
-  /** Bytes that the terminal may not have shown yet; only bytes with a request after them can be awaited. */
+  /** Bytes that the terminal may not have shown yet; only bytes followed by a request can be waited for. */
   #underWay(): number {
     if (this.#answers !== 'come' || this.#questions.length === 0) return 0;
     return this.#ahead();
   }
 
-  /** Whether an answer is overdue, so that the painter asks again; otherwise schedules another check. */
+  /** Whether a reply is overdue, so that the painter should ask again; otherwise schedules another check. */
   #hasLostAnswer(): boolean {
     const [{ at = 0, ahead = 0 } = {}] = this.#questions;
     const left = at + Math.max(lostAfterMs, lostAfterTimes * this.#speed.timeFor(ahead)) - performance.now();
@@ -178,19 +180,19 @@ export class Painter {
     return true;
   }
 
-  /** Forgets the open requests: their answers may still arrive, but sending no longer waits for them. */
+  /** Forgets the open requests: replies to them may still arrive, but sending no longer waits for them. */
   #dropQuestions(): void {
     this.#late += this.#questions.length;
     this.#questions = [];
   }
 
-  /** Treats all open answers as lost. */
+  /** Treats all outstanding replies as lost. */
   #giveUp(): void {
     this.#awaited = Math.max(0, this.#awaited - this.#questions.length);
     this.#dropQuestions();
   }
 
-  /** Bytes sent and not confirmed. */
+  /** Bytes sent but not yet confirmed. */
   #ahead(): number {
     return this.#questions.reduce((sum, { bytes }) => sum + bytes, this.#unprobed);
   }
@@ -206,14 +208,14 @@ export class Painter {
     return Math.min(atOnce, frames + (performance.now() - at) / gapMs);
   }
 
-  /** Whether enough frames have just been sent; schedules another check. */
+  /** Whether enough frames have just been sent; if so, schedules another check. */
   #isTooSoon(): boolean {
     const missing = 1 - this.#allowed();
     if (missing > 0) this.#later(missing * gapMs);
     return missing > 0;
   }
 
-  /** Whether a frame of this many bytes should wait for a newer one; schedules another check. */
+  /** Whether a frame of this many bytes should wait for a newer one; if so, schedules another check. */
   #isHeld(bytes: number): boolean {
     if (this.#speed.timeFor(bytes) >= longFrameMs) {
       const now = performance.now();
@@ -257,11 +259,11 @@ const sampleCount = 3;
 
 /** Estimates the speed of the line to the terminal from its response times. */
 class LineSpeed {
-  /** The latency of an answer in milliseconds, apart from the bytes. */
+  /** The latency of a reply in milliseconds, not counting the time for the bytes before it. */
   #delay = Number.POSITIVE_INFINITY;
   #msPerByte: readonly number[] = [];
 
-  /** Records an answer `ms` after its request, with `bytes` processed before it. */
+  /** Records a reply that came `ms` after its request, with `bytes` processed before it. */
   learn(bytes: number, ms: number): void {
     this.#delay = Math.min(this.#delay, ms);
     if (bytes >= minSampleBytes) this.#msPerByte = [...this.#msPerByte, (ms - this.#delay) / bytes].slice(-sampleCount);

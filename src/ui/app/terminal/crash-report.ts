@@ -1,4 +1,4 @@
-/** The report of a failure: a private file without secrets. */
+/** Failure reports: private files without secrets. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorStack } from '../../../base/errors.ts';

@@ -5,12 +5,12 @@ import { constants } from 'node:os';
 
 /** A signal from a key meant for a program may arrive this long after the program has ended. */
 const lateMs = 1_000;
-/** Time for a program to exit and return the terminal on request. */
+/** How long a program has to exit and give back the terminal when asked. */
 const graceMs = 400;
 
 /**
- * Opens the terminal a second time: writes of this program must not block, writes of other programs must, and blocking
- * is a property of the open file. Undefined if the process has no terminal.
+ * Opens the terminal a second time: this program's writes must not block, other programs' writes must, and blocking is
+ * a property of the open file. Undefined if the process has no terminal.
  */
 function openTerminal(): number | undefined {
   try {
@@ -49,7 +49,7 @@ export class External {
   }
 
   /**
-   * Whether keyboard signals are for the external program. A signal that ends it may arrive here after the exit is
+   * Whether keyboard signals are for the external program. A signal that ends it may arrive here after its exit is
    * known: a process with several threads receives signals in no particular order.
    */
   get takesKeys(): boolean {

@@ -1,12 +1,14 @@
 /**
- * Filters the terminal's input for Ink: removes the terminal's answers, which are not keys, even if they arrive in
+ * Filters the terminal's input for Ink: removes the terminal's replies, which are not keys, even if they arrive in
  * pieces. Everything else passes unchanged.
  */
 import { Readable } from 'node:stream';
 import { createMouseDecoder, type MouseDecoder, type MouseEvent } from '../../keys/mouse.ts';
 import { probeAnswer } from '../painter/painter.ts';
 
-/** Removes answers from a chunk. Pure: returns the rest, the number of answers, and a possible beginning of one. */
+/**
+ * Removes replies from a chunk. Pure: returns the rest, the number of replies, and what may be the beginning of one.
+ */
 export function splitAnswers(text: string): { readonly keys: string; readonly answers: number; readonly rest: string } {
   const parts = text.split(probeAnswer);
   const last = parts.at(-1) ?? '';
@@ -26,13 +28,13 @@ const abandonKeys = ['\u001b', '\u0003'];
 const pasteSilenceMs = 1_000;
 
 /**
- * Tracks pastes, to end one whose end never arrives: a multiplexer detached in the middle loses the rest, and all later
- * keys would count as pasted text.
+ * Tracks pastes, and ends one that is never closed: a multiplexer detached halfway through loses the rest, and all
+ * later keys would count as pasted text.
  */
 export class PasteEnd {
   #open = false;
   #heardAt = 0;
-  /** A possible beginning of a mark. */
+  /** What may be the beginning of a mark. */
   #tail = '';
 
   /** Returns the chunk, preceded by the end of an abandoned paste if necessary. `now` is a clock in milliseconds. */

@@ -10,7 +10,7 @@ const modes = {
   bracketedPaste: ['\u001b[?2004h', '\u001b[?2004l'],
   /** Reports of buttons and wheel, in SGR encoding. */
   mouse: [mouseOn, mouseOff],
-  /** Saves and restores the title of the window (xterm, window operations 22 and 23). */
+  /** Saves and restores the window title (xterm, window operations 22 and 23). */
   title: ['\u001b[22;2t', '\u001b[23;2t'],
 } as const;
 export type Mode = keyof typeof modes;

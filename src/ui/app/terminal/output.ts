@@ -24,7 +24,7 @@ export class Output {
   #pending = 0;
   /** Writes the next slice of a long write, until its end. */
   #next: (() => void) | undefined;
-  /** Bytes that wait for that end: inside its sequence, they would corrupt both. */
+  /** Bytes that wait for that end: written in between, they would corrupt both. */
   #held = '';
 
   /** `onDrained` is called whenever everything written so far has been accepted. */
@@ -34,7 +34,7 @@ export class Output {
     stream._handle?.setBlocking?.(false);
   }
 
-  /** Whether bytes wait for the terminal. */
+  /** Whether bytes are waiting for the terminal. */
   get isBlocked(): boolean {
     return this.#pending > 0;
   }
@@ -44,7 +44,7 @@ export class Output {
     else this.#send(bytes);
   }
 
-  /** Writes ASCII that may take a slow line minutes. Other writes wait until its end, or until `cutOff`. */
+  /** Writes ASCII, which may take minutes on a slow line. Other writes wait until it ends or is cut off. */
   writeLong(bytes: string): void {
     let at = 0;
     const next = (): void => {
@@ -63,7 +63,7 @@ export class Output {
     return this.#next ? `\u001b\\${this.#endLong()}` : '';
   }
 
-  /** Returns the bytes that have waited. */
+  /** Ends a long write. Returns the bytes that waited for it. */
   #endLong(): string {
     const held = this.#held;
     this.#next = undefined;

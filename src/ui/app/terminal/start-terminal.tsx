@@ -118,7 +118,7 @@ class Terminal {
     this.#handleSignals();
     this.#handleFaults();
     this.#handleTerminal();
-    // Before any request to the terminal: its answers must not be echoed.
+    // Before any request to the terminal: its replies must not be echoed.
     this.#input.setRawMode(true);
     // Synchronous: the first frame need not wait for these bytes to be accepted.
     this.#output.writeNow(this.#enter());
@@ -235,7 +235,7 @@ class Terminal {
     if (!bringBack) throw new Error('Another program is using the terminal.');
     try {
       const code = await this.#external.run(command, args);
-      // Ended by a signal, it may have left its modes on; a shell in between reports that as an exit code.
+      // A program killed by a signal may have left modes on; a shell in between reports the signal as an exit code.
       if (code > 128) this.#reset();
       return code;
     } finally {
@@ -243,7 +243,7 @@ class Terminal {
     }
   }
 
-  /** Suspends the process, or with 0 its group, until the shell continues it. A pager keeps the terminal meanwhile. */
+  /** Suspends the process, or its group if 0, until the shell continues it. A pager keeps the terminal meanwhile. */
   async #suspend(pid: number): Promise<void> {
     const bringBack = await this.#lend();
     if (this.#hasEnded() || (!bringBack && !this.#external.isRunning)) return;
@@ -321,11 +321,11 @@ class Terminal {
 /** Reads the size of the terminal and redraws everything: a stopped process misses resizes. */
 const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
-/** A process that still runs this long after a stop signal has no shell to continue it. */
+/** A process that is still running this long after a stop signal has no shell to continue it. */
 const continueAnywayMs = 150;
 
 /**
- * Stops a process, or with 0 the whole group, so that a launcher between the shell and the program stops too. Resolves
+ * Stops a process, or the whole group if 0, so that a launcher between the shell and the program stops too. Resolves
  * when the process continues; immediately if it cannot be stopped, as in a terminal without a shell.
  */
 async function stopUntilContinued(pid: number): Promise<void> {
