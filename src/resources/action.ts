@@ -1,6 +1,6 @@
 /**
- * Actions on the rows of a resource. Each is declared once, beside the columns, for keys, menu, palette, help, line
- * mode, the command line and its completion.
+ * Actions on the rows of a resource. Each is declared once, beside the columns, and serves keys, menu, palette, help,
+ * line mode, the command line and completion.
  */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Operation } from '../contract/endpoints.ts';
@@ -20,14 +20,14 @@ import { clean } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
 
-/** The resources that both the answer to a start and its input name, with the field of each. */
+/** The resources that a start request and its response both name: how to call each, and its field. */
 const comparedFields = [
   ['benchmark', 'bench_id', 'bench_id'],
   ['checkpoint', 'parent_checkpoint_id', 'checkpoint'],
   ['checkpoint', 'checkpoint_id', 'checkpoint_id'],
 ] as const;
 
-/** A sentence if the answer to a start names a benchmark or checkpoint that was not requested; undefined otherwise. */
+/** A sentence if the response to a start request names a different benchmark or checkpoint than was requested. */
 export function startedOtherwise(answer: object, input: object): string | undefined {
   const [answered, requested] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
   const others = comparedFields.flatMap(([name, answerField, inputField]) => {
@@ -42,11 +42,11 @@ export function startedOtherwise(answer: object, input: object): string | undefi
 
 /** How to tell that a slow change is complete. */
 export interface ChangeEnd<Row> {
-  /** Whether the change is complete with this status. */
+  /** Whether this status means that the change is complete. */
   readonly isDone: (status: string) => boolean;
-  /** Whether this status is final; by default, the statuses of ended work are. */
+  /** Whether this status is final; by default, whether it is the status of ended work. */
   readonly isLast?: (status: string, before: Row) => boolean;
-  /** Reads the current status, if the service reports one; by default, like the status of running work. */
+  /** Reads the current status, if the service reports one; by default, reads it as for running work. */
   readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
   /** A resource that ended on its own counts as changed. */
   readonly mayHaveEnded?: true;
@@ -55,16 +55,16 @@ export interface ChangeEnd<Row> {
 /** The request of an action. A window or the command may ask for its values. */
 export interface Sending<Row = never> {
   readonly send: Action<Row>;
-  /** Its command, which takes the names of rows as arguments. */
+  /** Its command, which takes row names as arguments. */
   readonly command?: string;
-  /** The operations whose answers the command prints: of the request and, with `--wait`, of the final record. */
+  /** The operations whose responses the command prints: the request and, with `--wait`, the final record. */
   readonly prints?: readonly [sent: Operation, ended?: Operation];
-  /** The kind of resource that it starts, and the operation that lists its options. */
+  /** The kind of resource it starts, and the operation that lists its options. */
   readonly kind?: string;
   readonly options?: OptionsOperation;
   /** The operation that lists the rows. If the service lacks it, names are resolved from the remembered rows. */
   readonly listedBy?: Operation;
-  /** The effect on a row, as a sentence with its name. */
+  /** The effect on a row, as a sentence that includes the row's name. */
   readonly means?: (row: Row, called: string) => string;
 }
 
@@ -76,43 +76,43 @@ export interface Start<Input = never> extends Sending<Input> {
   readonly kind: string;
 }
 
-/** The start of a run on a benchmark, and the fields of its form. */
+/** An action that starts a run on a benchmark, and the fields of its form. */
 export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
-  /** Integer options to ask for if the service lists none. */
+  /** Integer options to ask for if the service lists no options. */
   readonly usualOptions?: readonly string[];
   /** Its form can start several models and seeds at once. */
   readonly isEach?: true;
-  /** A checkpoint replaces the model; otherwise both are needed. */
+  /** A checkpoint can stand in for the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
   /** The cost of the runs in words. */
   readonly cost?: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
-  /** Reads the other facts that the cost depends on, for a benchmark and a model. */
+  /** Reads whatever else the cost depends on, for a benchmark and a model. */
   readonly costFrom?: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
 }
 
-/** The known origin of a new run. */
+/** What a new run is started from, if known. */
 export interface StartedFrom {
   readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
   readonly model?: string | undefined;
   /** The step of the checkpoint, if there is one, and its training run. */
   readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
   readonly run?: Pick<TrainingRun, 'display_name'> | undefined;
-  /** The chosen options, and the described ones. */
+  /** The chosen options, and the options the service describes. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly offered?: unknown;
 }
 
-/** Maximum cells of a part of a name: services limit the length of the whole. */
+/** Maximum width of one part of a name, in cells: services limit the length of the whole name. */
 const longestPart = 64;
 
 const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
 
 /**
- * The usual name of a new run, on screen and for commands: `t-words tutor-base lr 0.03`, `t-words first step 20`. It
- * has the benchmark, the model or checkpoint, and the options that differ from the defaults.
+ * The default name for a new run, on screen and for commands: `t-words tutor-base lr 0.03`, `t-words first step 20`. It
+ * consists of the benchmark, the model or checkpoint, and the options that differ from their defaults.
  */
 export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
   const { benchmark, model, checkpoint, run, options = {}, offered } = from;
@@ -122,18 +122,18 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   const words = checkpoint
     ? [origin, checkpointIsModel ? `${step}, continued` : step]
     : [cut(model?.split('/').at(-1) ?? '')];
-  // The name of the training run usually begins with its benchmark.
+  // The training run's name usually begins with its benchmark.
   const isIncluded = checkpoint && ` ${origin} `.includes(` ${label} `);
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
-/** A slug that loses its deployment, or a deployment that loses its origin. */
+/** A slug that would lose its deployment, or a deployment that would lose its origin. */
 export interface Outage {
-  /** The slug, which the user types to confirm; the name of the row if the slug is unknown. */
+  /** The slug, which the user types to confirm; the row's name if the slug is unknown. */
   readonly slug: string;
-  /** False if the deployment may not be in production. It then counts as if it were. */
+  /** False if the deployment may not be in production. It is then treated as if it were. */
   readonly isCertain: boolean;
-  /** Set if only the origin is lost: the deployment, or why it is unknown, in words. */
+  /** Set if only the origin would be lost: the deployment, or why it is unknown, in words. */
   readonly origin?: string;
 }
 
@@ -142,23 +142,23 @@ export interface Change<Row> extends Sending<Row> {
   /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
-  /** The loss, in words that follow the names of the rows. */
+  /** What is lost, in words that follow the row names. */
   readonly loses: string;
   /** Names a row in the question, if its label may be ambiguous. */
   readonly called?: (row: Row) => string;
-  /** The question; by default, the verb with its object: `Cancel 2 runs?` */
+  /** The question; by default, the verb and its object: `Cancel 2 runs?` */
   readonly asks?: (count: number) => string;
   /** The message after success; by default, `Cancelled first, second`. */
   readonly says?: (names: string) => string;
   /** Replaces `past` if the response reports that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slugs that lose their deployment, which the user must type to confirm; empty if certainly none does. */
+  /** The slugs that would lose their deployment, which the user must type to confirm; empty if certainly none would. */
   readonly outages?: (row: Row) => readonly Outage[];
-  /** Reads the data that `outages` needs and adds it to the rows. Throws only if it is aborted. */
+  /** Reads the data that `outages` needs and adds it to the rows. Throws only if aborted. */
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** The change that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
-  /** Why the request cannot be made for a row, and the alternative. */
+  /** Why the request cannot be made for a row, and what to do instead. */
   readonly lacks?: (row: Row) => string | undefined;
 }
 
@@ -176,14 +176,14 @@ export type ActionWindow =
   | 'secret'
   | 'train';
 
-/** The last answer of a query; undefined before the first. */
+/** The last result of a query; undefined before the first. */
 export type Known = <Data>(query: LiveQuery<Data>) => Data | undefined;
 
 interface Target<Row> extends Command {
   /**
-   * Returns the chosen rows to which it applies, or a sentence that explains why it is disabled.
+   * Returns the chosen rows that it applies to, or a sentence saying why it is disabled.
    *
-   * @param known looks up the last answer of a query
+   * @param known looks up a query's last result
    */
   readonly to: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
 }
@@ -213,7 +213,7 @@ export function single<Row>(rows: readonly Row[]): readonly Row[] | string {
   return rows.length === 1 ? rows : `${rows.length} are marked; this works on one at a time`;
 }
 
-/** For actions on all rows at once. */
+/** For actions that take all chosen rows at once. */
 export const all = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 
 /** For actions on rows that are still running. */
@@ -223,7 +223,7 @@ export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly
   return rows.length === 1 ? 'It has already ended' : `All ${rows.length} have already ended`;
 }
 
-/** Cancelled work is complete when it has stopped, or has succeeded before it stopped. */
+/** A cancellation is complete when the work has stopped, or succeeded before it could be stopped. */
 export const untilStopped = {
   isDone: (status: string): boolean => ['stopped', 'success'].includes(statusMeaning(status)),
   mayHaveEnded: true,

@@ -1,11 +1,11 @@
-/** Describes the limits of the alarms, and the alarms of a past run, in lines. */
+/** Describes the alarm limits, and the alarms of a past run, in lines. */
 import { counted, percent } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { shortestSilenceMs } from './alarms.ts';
 import type { PastAlarm, PastReport } from './past-alarms.ts';
 
-/** The enabled alarms with their limits. */
+/** The enabled alarms and their limits. */
 function limitWords(rules: AlarmRules): readonly string[] {
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer, evaluation } = rules;
   const outside = (name: string, range: AlarmRules['heldOut']): string =>
@@ -30,7 +30,7 @@ function pastWords({ step, at, kind, value, words, overAtStep }: PastAlarm, time
   return `${place}: ${whole}${overAtStep === undefined ? '' : `; over at step ${overAtStep}`}`;
 }
 
-/** @param timeOf describes an instant in epoch milliseconds */
+/** @param timeOf formats an instant given in epoch milliseconds */
 export function reportLines(
   { alarms, unjudged }: PastReport,
   rules: AlarmRules,

@@ -1,4 +1,4 @@
-/** Judges a run by the alarms, as of the last reads. Missing data neither raises nor ends an alarm. Pure. */
+/** Checks a run against the alarms, based on the last reads. Missing data neither raises nor ends an alarm. Pure. */
 import { minOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -32,34 +32,34 @@ export interface Alarm {
   readonly kind: AlarmKind;
   /** The training step that raised it, if known. */
   readonly step: number | undefined;
-  /** The value beyond the limit: milliseconds of a stall, otherwise a reward or a share. */
+  /** The value beyond the limit: a stall's length in milliseconds, or else a reward or a share. */
   readonly value: number;
   readonly limit: number | Range;
   /** The reason, with numbers. */
   readonly words: string;
-  /** The duration of a stall, as of the last read of the steps. */
+  /** How long the stall has lasted, as of the last read of the steps. */
   readonly lasted?: Silence | undefined;
 }
 
 /** The time without a new step, as of the last read of the steps. */
 export interface ReadSilence {
-  /** The minimum, in milliseconds. */
+  /** At least this long, in milliseconds. */
   readonly ms: number;
   /** The estimate that users see. */
   readonly lasted?: Silence;
-  /** The usual milliseconds per step before; undefined if unknown. */
+  /** The usual time per step before the silence, in milliseconds; undefined if unknown. */
   readonly stepMs: number | undefined;
-  /** The finished steps. */
+  /** The number of finished steps. */
   readonly step: number;
 }
 
-/** The data read for a run. Missing parts were not read; `null` has nothing to judge. */
+/** The data read for a run. A missing part has not been read; a `null` part has nothing to check. */
 export interface Reading {
   readonly silence?: ReadSilence | null | undefined;
   readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
   readonly trainer?: { readonly reward: number; readonly step: number | undefined } | undefined;
   readonly rollouts?: Rollouts | undefined;
-  /** The newest held-out round, if it has no reward because every rollout so far failed. */
+  /** The newest held-out round, if it has no reward because every rollout so far has failed. */
   readonly failedRound?: FailedRound | undefined;
 }
 
@@ -68,25 +68,25 @@ interface Rollouts {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
   readonly failed: number | undefined;
-  /** The ends read from the list of rollouts, if the progress does not count failed ones. */
+  /** The ends read from the list of rollouts, if the progress does not count failed rollouts. */
   readonly ends?: RolloutEnds | undefined;
-  /** The number of rewards, read after the end. */
+  /** The number of rewards, read after the run ended. */
   readonly rated?: number | undefined;
-  /** Missing rewards may still come. */
+  /** Missing rewards may still arrive. */
   readonly mayFollow?: boolean;
-  /** The run was cancelled or failed, and may not have started all rollouts. */
+  /** The run was cancelled or failed, so it may not have started all rollouts. */
   readonly isStopped?: boolean;
   /** Ended rollouts: with a reward, failed, or completed without a score. */
   readonly ended: number | undefined;
   readonly isOver: boolean;
 }
 
-/** The judged alarms; undefined if an alarm does not hold. */
+/** The checked alarms; undefined for an alarm that does not hold. */
 export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
 /** A pause of this length is normal, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
-/** Minimum number of rollouts to judge, unless the run has no more. */
+/** Minimum number of rollouts needed to judge, unless the run has no more. */
 export const fewestRollouts = 20;
 
 /** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */
@@ -111,15 +111,15 @@ function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): 
   };
 }
 
-/** Cached, because an interval takes about a millisecond, and the same means are judged repeatedly. */
+/** Cached because computing an interval takes about a millisecond, and the same means are checked repeatedly. */
 const intervalOf = perObject((mean: HeldOutMean) => perObject((range: Range) => intervalOfHeldOut(mean, range)));
 
-/** The alarm if the newest means are certainly below the best one: their intervals lie wholly below its interval. */
+/** The alarm if the newest means are certainly below the best one: their intervals lie entirely below its interval. */
 function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
-  // Skip a round that has only begun: it would end the alarm until its end raises it again.
+  // Skip a round that has only just begun: it would end the alarm, only for the end of the round to raise it again.
   const newest = (recent.at(-1)?.isUnfinished ? recent.slice(0, -1) : recent).slice(-count);
   const last = newest.at(-1);
-  // Decide without intervals if possible: the upper limit of a mean is never below the mean.
+  // Avoid computing intervals where possible: a mean's upper limit is never below the mean.
   if (!last || newest.length < count || newest.some(mean => mean.reward >= best.reward)) return undefined;
   const low = intervalOf(best)(range)?.low;
   if (low === undefined) return undefined;
@@ -150,7 +150,7 @@ interface Failed {
   readonly failed: number;
   readonly ended: number;
   readonly isAll: boolean;
-  /** Rollouts without a reward yet, which may also have failed. */
+  /** There are rollouts without a reward yet, which may turn out to have failed too. */
   readonly isLeast?: boolean | undefined;
   /** The number of failed rollouts that the service does not list. */
   readonly lost?: number | undefined;
@@ -166,8 +166,8 @@ function failuresOf({ failed, ended, isAll, lost, step }: Failed, limit: number)
 }
 
 /**
- * The counts of the progress, or else of the list of rollouts. Services may list only rollouts with a reward: once the
- * run has ended and no late reward may follow, a rollout that has no reward and is not listed as ended counts as
+ * The counts from the progress, or else from the list of rollouts. Services may list only rollouts with a reward: once
+ * the run has ended and no late reward can arrive, a rollout that has no reward and is not listed as ended counts as
  * failed.
  */
 function endsOf({ failed, ended, ends, rated, isOver, isStopped, ...rewards }: Rollouts) {
@@ -183,7 +183,7 @@ function endsOf({ failed, ended, ends, rated, isOver, isStopped, ...rewards }: R
 }
 
 function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
-  // Ignore a round that has only begun.
+  // Ignore a round that has only just begun.
   const isOver = (round: Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'>): boolean =>
     !round.isUnfinished || round.haveAllEnded === true;
   if (lost && (isOver(lost) || lost.failed >= fewestRollouts)) {
@@ -209,7 +209,7 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
 export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdicts {
   const verdicts = new Map<AlarmKind, Alarm | undefined>();
   const { silence, heldOut, trainer, rollouts } = reading;
-  // Without a pace, e.g. after a start until the checkpoints are read, a silence neither begins nor ends a stall.
+  // Without a pace, e.g. after startup until the checkpoints are read, a silence neither begins nor ends a stall.
   if (silence !== undefined && (silence?.stepMs !== undefined || !silence || rules.silentMs !== undefined))
     verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
   if (heldOut?.recent?.length) {
@@ -238,7 +238,7 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
   return verdicts;
 }
 
-/** The time since the last step of a training run; null if no step is due. */
+/** The time since a training run's last step; null if no step is due. */
 function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading['silence'] {
   const { status, done, total, gone } = known;
   if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
@@ -258,7 +258,7 @@ export const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done
   ...{ mean, graded, failed, ends, ended: doneWith(done, graded), isOver: hasEnded(status) },
 });
 
-/** Whether the number of failed rollouts, for the alarms of an evaluation, is unknown: lists lack it. */
+/** Whether the number of failed rollouts, which an evaluation's alarms need, is unknown: lists omit it. */
 export const lacksFailed = ({ kind, failed }: Pick<KnownResource, 'kind' | 'failed'>): boolean =>
   kind === 'run' && failed === undefined;
 
@@ -281,7 +281,7 @@ type Known = Pick<
 /**
  * The last data read for a resource.
  *
- * @param points its counts of steps
+ * @param points its step counts over time
  * @param readAt when the steps were last read; epoch milliseconds
  */
 export function readingOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading {

@@ -1,4 +1,4 @@
-/** Finds the models that can answer the prompt of a rollout: its base model, and deployed checkpoints. */
+/** Finds the models that can answer a rollout's prompt: its base model and deployed checkpoints. */
 import type { Deployment } from '../contract/deployments.ts';
 import type { Checkpoint } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -15,22 +15,22 @@ import { chatName, deployedAs } from './deployments.ts';
 
 export interface Answerers {
   readonly base: string | undefined;
-  /** The name for chat of the checkpoint, or of another deployment of the same base model. */
+  /** The name to chat with: of the checkpoint, or of another deployment with the same base model. */
   readonly checkpoint: string | undefined;
   /** The training run of the checkpoint. */
   readonly training: string | undefined;
-  /** Sentences about the models, and why a checkpoint cannot answer. */
+  /** Sentences about the models, including why a checkpoint cannot answer. */
   readonly words: string;
 }
 
-/** The name for chat of a deployed checkpoint; undefined if it is not deployed. */
+/** The name under which to chat with a deployed checkpoint; undefined if it is not deployed. */
 export function checkpointName(checkpointId: string, deployments: readonly Deployment[]): string | undefined {
   const served = deployedAs(checkpointId, deployments);
   const deployment = deployments.find(row => row.deployment_id === served?.deployment_id);
   return deployment && chatName(deployment);
 }
 
-/** The checkpoint of a rollout in training: the last one up to its step, or the last of all. */
+/** The checkpoint that produced a rollout in training: the last one up to its step, or else the last of all. */
 function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | undefined): Checkpoint | undefined {
   const earlier =
     step == null ? undefined : checkpoints.findLast(({ step_index }) => step_index != null && step_index <= step);

@@ -1,4 +1,4 @@
-/** The audit of a training run: its reads, and its findings as a list. */
+/** The audit of a training run: the reads it needs, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -21,7 +21,7 @@ import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
-  /** Describes the data that was read, and the number of failed reads. */
+  /** Says what was read, and how many reads failed. */
   readonly read: string;
   readonly unread: readonly Unread[];
 }
@@ -35,7 +35,7 @@ interface Unread {
 
 type OnUnread = (what: string, error: unknown) => void;
 
-/** Reads the texts of some rollouts; leaves out deleted ones. @throws ServiceError */
+/** Reads the transcripts of some rollouts; leaves out deleted rollouts. @throws ServiceError */
 async function readTexts(
   ids: readonly string[],
   context: QueryContext,
@@ -56,7 +56,7 @@ async function readTexts(
   return read;
 }
 
-/** The finish reason of a cut-off answer, which may not be the last: an agent may continue after it. */
+/** The finish reason of a truncated answer, which may not be the last one: an agent may continue after it. */
 const cutOffOf = ({ steps }: Trajectory): string | undefined =>
   (steps ?? [])
     .flatMap(({ messages }) => messages ?? [])
@@ -79,8 +79,8 @@ const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajec
   }));
 
 /**
- * Audits a run by at most 60 of its steps and the texts of at most 48 rollouts. Leaves out data that the service does
- * not offer.
+ * Audits a run from at most 60 of its steps and the transcripts of at most 48 rollouts. Leaves out data the service
+ * does not offer.
  *
  * @throws ServiceError
  */

@@ -1,6 +1,6 @@
 /**
- * The baseline of a benchmark: the evaluation run with which other runs are compared. The user chooses it, and this
- * machine remembers it per benchmark of a service.
+ * The baseline of a benchmark: the evaluation run that other runs are compared with. The user chooses it, and this
+ * machine remembers it for each benchmark of a service.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
@@ -30,13 +30,13 @@ type Settings = Pick<RememberedStore, 'setting' | 'setSetting'>;
 
 const settingOf = (benchId: string): string => `baseline.${benchId}`;
 
-/** The id of the baseline of a benchmark, if there is one. */
+/** The id of a benchmark's baseline, if there is one. */
 export function baselineOf(memory: Settings, benchId: string | null | undefined): string | undefined {
   const id = benchId ? memory.setting(settingOf(benchId)) : undefined;
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Makes a run the baseline of its benchmark, or unsets it if it already is. Returns a sentence. */
+/** Makes a run the baseline of its benchmark, or unsets it if it already is. Returns a sentence that says so. */
 export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, display_name }: EvalRun): string {
   if (!bench_id) return 'Its benchmark is unknown';
   const isOn = baselineOf(memory, bench_id) !== eval_run_id;
@@ -45,22 +45,22 @@ export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, displa
   return isOn ? `${name} is the baseline of its benchmark` : `${name} is no longer the baseline`;
 }
 
-/** The difference of a run from the baseline of its benchmark. */
+/** How a run differs from the baseline of its benchmark. */
 export interface FromBaseline {
   readonly baseline: string;
   readonly isBaseline: boolean;
   /**
    * Its mean minus the mean of the baseline, over the tasks in both. Undefined if there are none; absent until the
-   * rewards of both are read.
+   * rewards of both have been read.
    */
   readonly difference?: number | undefined;
   readonly interval?: Interval | undefined;
 }
 
-/** A run of a list with its difference from the baseline, if there is one. */
+/** A run in a list, with its difference from the baseline, if there is one. */
 export type BasedRun = MeasuredRun & { readonly from_baseline?: FromBaseline | undefined };
 
-/** A run, and its rewards if they were read. */
+/** A run, and its rewards if they have been read. */
 export interface RewardedRun {
   readonly run: MeasuredRun;
   readonly rewards?: ReadRewards | undefined;
@@ -68,7 +68,7 @@ export interface RewardedRun {
 
 type Compare = QueryContext['compare'];
 
-/** The difference between a run and the baseline over the tasks in both; unknown until the rewards of both are read. */
+/** A run's difference from the baseline over the tasks in both; unknown until the rewards of both have been read. */
 export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: Compare): FromBaseline {
   const baseline = base.run.eval_run_id;
   const isBaseline = fresh.run.eval_run_id === baseline;
@@ -80,7 +80,7 @@ export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: Co
 
 const meanIn = (run: MeasuredRun): RecordedMean => ({ mean: listedMean(run), graded: listedCount(run) ?? undefined });
 
-/** The remembered difference, if it is still valid for the rewards of both runs. */
+/** The remembered difference, if it still holds for the rewards of both runs. */
 export function knownFromBaseline(
   known: RunDifference | undefined,
   { base, run }: { readonly base: MeasuredRun; readonly run: MeasuredRun },
@@ -117,14 +117,14 @@ function extentOfKnown(known: KnownResource): Partial<RunExtent> {
   return { status, total, recorded, endedAt: endInstant(known) };
 }
 
-/** The certainty of the mean of an ended run. */
+/** The query for the certainty of an ended run's mean. */
 export const certaintyQueryOf = (known: KnownResource): AnyQuery =>
   runCertaintyQuery(known.id, { mean: known.mean, graded: known.graded }, extentOfKnown(known));
 
-/** The mean so far of a running run. */
+/** The query for a running run's mean so far. */
 export const soFarQueryOf = (known: KnownResource): AnyQuery => runSoFarQuery(known.id, extentOfKnown(known));
 
-/** The rewards of an ended baseline. */
+/** Reads the rewards of an ended baseline. */
 const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({
   key: evaluationKeys.rewards(known.id, { mean: known.mean, graded: known.graded }),
   observes: ({ certainty }) => observationOf(known.id, certainty),
@@ -138,7 +138,7 @@ interface DifferenceRead {
 }
 
 /**
- * The reads for the difference of an ended run from the baseline of its benchmark: the rewards of both. None if the
+ * The reads needed for an ended run's difference from the baseline of its benchmark: the rewards of both. None if the
  * difference is known, or the baseline has not ended.
  */
 export function differenceReads(known: KnownResource, workbench: Workbench): readonly RewardRead[] {
@@ -160,7 +160,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   const isCurrent = (difference: RunDifference | undefined): difference is RunDifference =>
     difference !== undefined && isDifferenceOf(difference, { baseline, means, range: compare.rewardRange });
   if (isCurrent(known.difference) || base.gone || isRunning(base.status)) return [];
-  // Another program or an earlier start may have read the difference.
+  // Another process or an earlier session may have computed the difference.
   const kept = rememberedDifference(remembered, known.id, known.status);
   const query: LiveQuery<DifferenceRead> = {
     key: evaluationKeys.difference(known.id, baseline, means),
@@ -185,13 +185,13 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   return isCurrent(kept) ? [read] : [{ known: base, query: readBase }, read];
 }
 
-/** Empty if the difference is unread, or the run shares no task with the baseline. */
+/** Empty if the difference has not been read, or the run shares no task with the baseline. */
 const differenceText = ({ from_baseline: from }: BasedRun): string => {
   if (!from) return '';
   return from.isBaseline ? 'baseline' : from.difference === undefined ? '' : difference(from.difference);
 };
 
-/** Whether the difference of an ended run with a mean has not been read yet. */
+/** Whether the difference for an ended run with a mean has not been read yet. */
 function isUnread(row: BasedRun): boolean {
   const { from_baseline: from, status } = row;
   if (!from || from.isBaseline || 'difference' in from) return false;

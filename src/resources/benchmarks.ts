@@ -1,4 +1,4 @@
-/** Benchmarks, the images of their tasks, and the runtimes of the images. */
+/** Benchmarks, their task images, and the runtimes of those images. */
 
 import { errorMessage } from '../base/errors.ts';
 import type {
@@ -228,12 +228,12 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-/** A missing secret as a failed part of a benchmark. */
+/** Words for a missing secret among the failed parts of a benchmark. */
 export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
 
-/** The facts with the readiness and its warnings, if the service reports these. */
+/** The facts, with the readiness and its warnings if the service reports them. */
 async function withReadiness(row: Benchmark, context: QueryContext): Promise<WholeFacts> {
   const facts = benchmarkFacts(row);
   try {
@@ -261,7 +261,7 @@ function failedImages({ images }: BenchmarkImages): string[] {
     });
 }
 
-/** The number of failed images, for services that do not list images. */
+/** The number of failed images, for services that do not list their images. */
 function failedCounts({ unready_task_image_counts: counts }: Readiness): string[] {
   return Object.entries(counts ?? {}).flatMap(([status, images]) =>
     images && statusMeaning(status) === 'failure' ? [`${counted(images, 'image')} failed`] : [],

@@ -26,7 +26,7 @@ export function resourceAt({ resource: name }: Place<'list' | 'record'>): Resour
   return resource;
 }
 
-/** The resource with this form of ids. */
+/** The resource whose ids have this form. */
 export function resourceOfId(id: string): Resource | undefined {
   return resources.find(({ idPattern }) => idPattern?.test(id));
 }
@@ -35,7 +35,7 @@ export function resourceOfKind(kind: string): Resource | undefined {
   return resources.find(resource => resource.kind === kind);
 }
 
-/** The kinds with tracked statuses. */
+/** The kinds whose statuses are tracked. */
 export const kinds: Kinds = new Map(
   resources.flatMap(({ kind, watch }) => (kind === undefined || !watch ? [] : [[kind, watch]])),
 );
@@ -45,7 +45,7 @@ export function actionOf({ actions = {} }: Resource, command: string): RowAction
   return Object.values(actions).find(({ change, sends }) => (change ?? sends)?.command === command);
 }
 
-/** The request of a command, from the first action that declares it. */
+/** The request that a command sends, from the first action that declares it. */
 export function sentBy(command: string): Sending | undefined {
   const [action] = resources.flatMap(resource => actionOf(resource, command) ?? []);
   return action?.change ?? action?.sends;
@@ -74,7 +74,7 @@ export function trailTo(resource: Resource, id: string, label?: string): readonl
 }
 
 /**
- * The place of a reference: its record, or else the list that has it. Undefined if it is part of an unknown resource.
+ * The place of a reference: its record, or else the list that contains it. Undefined if it is in an unknown resource.
  *
  * @param label its name, if known
  */

@@ -1,10 +1,10 @@
-/** The messages before and after a change, the same on screen and on the command line. */
+/** The messages shown before and after a change, the same on screen and on the command line. */
 import { capitalised } from '../base/capitalised.ts';
 import { counted } from '../text/numbers.ts';
 import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
-/** A number of changed rows of a resource. */
+/** How many rows of a resource were changed. */
 interface ChangedCount {
   readonly change: Pick<Change<never>, 'asks' | 'verb'>;
   readonly resource: Pick<Resource, 'names'>;
@@ -25,7 +25,7 @@ export function changeTitle(...parts: readonly [ChangedCount, ...ChangedCount[]]
 export const outagesOf = <Row>({ outages }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>
   rows.flatMap(row => outages?.(row) ?? []);
 
-/** The text that the user types to confirm; undefined without an outage. */
+/** The text that the user types to confirm; undefined if nothing is at risk. */
 export const typedFor = (outages: readonly Outage[]): string | undefined =>
   outages.length === 0 ? undefined : [...new Set(outages.map(({ slug }) => slug))].join(' ');
 
@@ -48,7 +48,7 @@ export function outageWords(outages: readonly Outage[]): string {
   ].join('');
 }
 
-/** A changed row with its response, if any. */
+/** A changed row and the response, if any. */
 export interface Changed {
   readonly name: string;
   readonly answer: unknown;

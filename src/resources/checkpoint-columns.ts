@@ -24,27 +24,27 @@ import { heldOutCell, intervalOfHeldOut, samplesColumns, splitColumn } from './t
 /** The combined evaluations of a checkpoint. */
 interface Evaluations {
   readonly runs: number;
-  /** Over all rewards; over the runs if one of them does not report its number of rewards. */
+  /** Over all rewards; over the runs if any of them does not report its number of rewards. */
   readonly mean: number;
-  /** The number of all rewards; undefined if one of the runs does not report it. */
+  /** The total number of rewards; undefined if any of the runs does not report it. */
   readonly rewards: number | undefined;
-  /** Only for a single evaluation: several repeat the same tasks, so they tell no more about other tasks. */
+  /** Only for a single evaluation: several would repeat the same tasks, so they say no more about other tasks. */
   readonly interval: Interval | undefined;
 }
 
 /** A checkpoint with its measurements. */
 export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
-  /** Whether it has the highest held-out reward of the checkpoints, the latest one if tied. */
+  /** Whether it has the checkpoints' highest held-out reward; the latest one if tied. */
   readonly is_best?: boolean | undefined;
   /** Set on the best checkpoint, see `betterThan`. */
   readonly better?: Better | undefined;
-  /** Set on the best checkpoint: the steps of earlier ones with the same held-out reward. */
+  /** Set on the best checkpoint: the steps of earlier checkpoints with the same held-out reward. */
   readonly ties?: readonly number[] | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
 
-/** Combines the ended evaluations on the split of the newest one: means on different tasks are not comparable. */
+/** Combines the ended evaluations that ran on the newest one's split: means over different tasks are not comparable. */
 function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
   const rated = runs.filter((run: MeasuredRun) => hasEnded(run.status) && listedMean(run) !== undefined);
   const [newest] = rated.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
@@ -61,7 +61,7 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | un
   return { runs: same.length, mean, rewards, interval: same.length === 1 ? intervalOfRun(newest, range) : undefined };
 }
 
-/** Adds the measurements to the checkpoints of a run. */
+/** Adds measurements to a run's checkpoints. */
 export function withMeasured<Row extends Checkpoint>(
   rows: readonly Row[],
   heldOut: readonly HeldOutReward[],
@@ -84,7 +84,7 @@ export function withMeasured<Row extends Checkpoint>(
   });
 }
 
-/** Maximum number of steps to name one by one. */
+/** Maximum number of steps to name individually. */
 const mostNamed = 4;
 
 /** `tied with step 40, 60; the latest wins`; empty without ties. */
@@ -109,13 +109,13 @@ export function betterWords(better: Better): string {
   }
 }
 
-/** `best`, or `below step 0` if another step is better; undefined for other checkpoints. */
+/** `best`, or `below step 0` if another step is better; undefined for any other checkpoint. */
 export function bestCell({ held_out, is_best, better }: Measured): string | undefined {
   if (!better || better.why === 'incomplete' || better.why === 'lost samples') return is_best ? 'best' : undefined;
   return `${better.reward === held_out?.reward ? 'equals' : 'below'} step ${better.step}`;
 }
 
-/** The columns of the measurements, which only some services and runs have. */
+/** The columns for the measurements, which only some services and runs have. */
 export function measuredCheckpointColumns<Row extends Measured>(range: Range): readonly Column<Row>[] {
   const ofMean = perObject((mean: HeldOutMean) => ({ interval: intervalOfHeldOut(mean, range) }));
   const ifAny = { ifAny: true };
@@ -144,17 +144,17 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
   ];
 }
 
-/** `0.755`, or `0.755?` for a mean of several means with unknown numbers of rewards. */
+/** `0.755`, or `0.755?` for a mean of means whose reward counts are unknown. */
 const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
   `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
 
-/** `of 233 rewards in 3 evaluations`, or `in 3 evaluations` if their numbers of rewards are unknown. */
+/** `of 233 rewards in 3 evaluations`, or `in 3 evaluations` if their reward counts are unknown. */
 function evaluatedOf({ runs, rewards }: Evaluations): string {
   const evaluations = `in ${counted(runs, 'evaluation')}`;
   return rewards === undefined ? evaluations : `of ${counted(rewards, 'reward')} ${evaluations}`;
 }
 
-/** `evaluated 0.755 n=233 in 3 runs`, without the runs for a single one. */
+/** `evaluated 0.755 n=233 in 3 runs`; a single run is not counted. */
 export const evaluatedWords = (evaluations: Evaluations): string =>
   [
     `evaluated ${evaluatedMean(evaluations)}`,
@@ -171,7 +171,7 @@ export function measuredCheckpointFacts(
 ): readonly Fact[] {
   const words = (value: string, interval: Interval | undefined): string =>
     interval ? `${value}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : value;
-  // The validation split chooses the checkpoint; evaluations use other tasks.
+  // The validation split chooses the checkpoint; evaluations use different tasks.
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured on the same tasks, so it looks better than it is'}`;
   return [

@@ -25,19 +25,19 @@ export const mostCompared = 8;
 
 /** A run of a grid. */
 export interface GridRow extends ComparedRun {
-  /** Names the run above its column of tasks: `A`. */
+  /** Names the run above its column in the task table: `A`. */
   readonly letter: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
   /** The comparison with the baseline. */
   readonly compared: ComparedRuns;
-  /** The number of similar tasks that would confirm half of the difference; undefined if out of reach. */
+  /** The number of similar tasks that would confirm a difference half as large; undefined if out of reach. */
   readonly tasksForHalf: number | undefined;
 }
 
 export interface Grid {
   readonly rows: readonly GridRow[];
-  /** The confidence of each interval, so that all hold together with the usual confidence. */
+  /** The confidence of each interval, chosen so that all of them together hold with the usual confidence. */
   readonly confidence: number;
 }
 
@@ -65,14 +65,14 @@ export function gridOf(
   return { rows, confidence };
 }
 
-/** Why the intervals are wider than for two runs. */
+/** Why the intervals are wider than those for two runs. */
 export function familyWords({ rows, confidence }: Grid, together: number): string {
   const comparisons = rows.length - 1;
   if (comparisons < 2) return '';
   return `CI ${percent(confidence)} each, so all ${comparisons} hold with ${percent(together)} (Bonferroni)`;
 }
 
-/** The details that the table leaves out: why a run is undecided, or the tasks and the condition of its verdict. */
+/** Details that the table omits: why a run is undecided, or the tasks and the condition behind its verdict. */
 export function gridVerdicts({
   rows,
 }: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
@@ -91,7 +91,7 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
     { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
-    // Show the mean over the tasks in both runs, so that DIFF is the difference of the means.
+    // Show the mean over the tasks that both runs share, so that DIFF is the difference of the means.
     {
       ...numberColumn<GridRow>('mean', 'MEAN', row => (row.isBase ? row.mean.mean : row.compared.paired.new)),
       bestFirst: true,
@@ -152,16 +152,16 @@ export function gridFacts(row: GridRow): readonly Fact[] {
   ];
 }
 
-/** A task in all runs. */
+/** A task that all runs share. */
 export interface GridTask {
   readonly task_id: string;
-  /** The mean of each run, in their order. */
+  /** The mean of each run, in the order of the runs. */
   readonly means: readonly (number | undefined)[];
-  /** The highest minus the lowest mean. */
+  /** The highest mean minus the lowest. */
   readonly spread: number | undefined;
 }
 
-/** The tasks of all runs, largest spread first. */
+/** The tasks that all runs share, largest spread first. */
 export function gridTasks(runs: readonly ComparedRun[]): readonly GridTask[] {
   const ids = [...new Set(runs.flatMap(({ read }) => taskIds(read.rewards)))];
   const tasks = runs.map(({ read }) => rewardsByTask(read).tasks);
@@ -178,7 +178,7 @@ export function gridTasks(runs: readonly ComparedRun[]): readonly GridTask[] {
     .sort((one, other) => (other.spread ?? -1) - (one.spread ?? -1));
 }
 
-/** The columns of the tasks, with one per run, titled with its letter. */
+/** The task columns, including one per run, titled with its letter. */
 export function taskColumns(rows: readonly GridRow[]): readonly Column<GridTask>[] {
   return [
     { id: 'task', title: 'TASK', width: { min: 12, max: 60, grow: 1 }, value: row => row.task_id },

@@ -23,7 +23,7 @@ import { counted, difference, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { modelWords } from './models.ts';
 
-/** The options of a comparison from the settings, or the defaults. */
+/** The comparison options from the settings, or the defaults. */
 export const comparisonOptions = (settings: QueryContext['compare']): ComparisonOptions => ({
   ...comparisonDefaults,
   ...(settings && { equalWithin: settings.equalWithin, range: settings.rewardRange }),
@@ -35,16 +35,16 @@ interface OfBenchmark {
   readonly bench_id?: string | null | undefined;
 }
 
-/** Whether rollouts may be compared task by task. */
+/** Whether two sets of rollouts may be compared task by task. */
 export interface Comparability {
-  /** Why not. */
+  /** Why they may not. */
   readonly why?: string;
-  /** A note on an unknown benchmark, if they may be compared. */
+  /** A note about an unknown benchmark, if they may be compared. */
   readonly note?: string;
 }
 
 /**
- * Only rollouts of one benchmark are compared, because tasks of two benchmarks may have the same names. Commands,
+ * Only rollouts of the same benchmark are compared, because tasks in two benchmarks may share a name. Commands,
  * screens, reports and the baseline all use this rule. The sentences have no full stop.
  */
 export function comparability(owners: readonly OfBenchmark[]): Comparability {
@@ -67,7 +67,7 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
   };
 }
 
-/** A comparison with the names of the tasks that neither run has graded. */
+/** A comparison, with the names of the tasks that neither run has graded. */
 export type NamedComparison = ComparedRuns & { readonly ungradedNames?: readonly string[] };
 
 /** @param tasks the rows of the `comparison` list */
@@ -78,7 +78,7 @@ export function compareRuns(
   const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
   const run = (side: Side): RunTasks => {
     const extent = tasks[0]?.runs[side];
-    // The number from the service takes precedence.
+    // The service's number takes precedence.
     const returned = extent?.samplesPerTask?.isSent === false ? extent.samplesPerTask.each : undefined;
     const each = returned === undefined ? options.samplesPerTask : undefined;
     return {
@@ -105,7 +105,7 @@ const columnOf = (
   text = (row: ComparedTask): string => reward(value(row)),
 ): Column<ComparedTask> => ({ id, title, width: 8, align: 'right', value, text });
 
-/** The lowest reward of a task with several rollouts. */
+/** The lowest reward for a task with several rollouts. */
 function lowestColumn(side: Side): Column<ComparedTask> {
   const value = ({ rollouts }: ComparedTask): number | undefined =>
     ratedRewards(rollouts[side]).length > 1 ? lowest(rollouts[side])?.reward : undefined;
@@ -135,7 +135,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
   ...sides.map(side => lowestColumn(side)),
 ];
 
-/** A task in both runs, and the rollout that it opens. */
+/** A task that both runs share, and the rollout that it opens. */
 export function comparedFacts(task: ComparedTask): readonly Fact[] {
   const side = (name: Side): string => {
     const rollouts = task.rollouts[name];
@@ -207,7 +207,7 @@ export function comparisonFacts(
   ]);
 }
 
-/** `16 to come and the 11 that failed` while the run continues; after the end, `27 missing`. */
+/** `16 to come and the 11 that failed` while the run continues; `27 missing` once it has ended. */
 function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMean): string {
   const missing = rollouts + unlistedRollouts - rated;
   if (end !== 'running') return `${missing} missing`;
@@ -215,7 +215,7 @@ function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMe
   return [toCome > 0 && `${toCome} to come`, failed > 0 && `${failed} that failed`].filter(Boolean).join(' and the ');
 }
 
-/** The bounds of a mean over all possible missing rewards, e.g. `0.610 to 0.750 with the 4 missing`. */
+/** The bounds of a mean, whatever the missing rewards turn out to be, e.g. `0.610 to 0.750 with the 4 missing`. */
 export function boundsWords(run: TaskMean): string {
   const { unlistedRollouts, each, bounds } = run;
   if (bounds === undefined) return '';
@@ -223,7 +223,7 @@ export function boundsWords(run: TaskMean): string {
   return unlistedRollouts === 0 ? words : `${words} at ${each} per task`;
 }
 
-/** The bounds of a mean for programs; null if no reward is missing. */
+/** The bounds of a mean, for programs; null if no reward is missing. */
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
 /**
@@ -241,7 +241,7 @@ export function taskMeanWords(run: TaskMean): string {
 
 /**
  * The means over the compared tasks: `over the 12 of 30 tasks in both: base 0.350, new 1.00`; empty if these are all
- * tasks of both runs.
+ * the tasks of both runs.
  */
 export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: ComparedRuns): string {
   if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';
@@ -250,7 +250,7 @@ export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: 
   return `over the ${compared} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
 }
 
-/** The confidence of an interval: `95%`. */
+/** An interval's confidence: `95%`. */
 export const intervalLabel = ({ confidence }: Pick<Interval, 'confidence'>): string =>
   `${Number((confidence * 100).toPrecision(15))}%`;
 
@@ -265,7 +265,7 @@ export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string 
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 
 /**
- * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if some may not be common tasks; empty if all have
+ * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if some may not be shared tasks; empty if all have
  * rewards.
  */
 const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>

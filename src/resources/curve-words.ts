@@ -1,4 +1,4 @@
-/** Describes the curves of a training run in words. */
+/** Describes a training run's curves in words. */
 import { emptyCurve, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
@@ -9,8 +9,8 @@ import { diagnosticsOf } from './diagnostics.ts';
 import { curveName, heldOutWords } from './held-out-words.ts';
 
 /**
- * The held-out curve, the trainer's curve and its diagnostics, in lines with indented details. A curve that could not
- * be read is undefined.
+ * The held-out curve, the trainer's curve and its diagnostics, in lines with indented details. A curve is undefined if
+ * it could not be read.
  */
 export function trainingCurveWords(
   heldOutRead: readonly HeldOutReward[] | undefined,

@@ -15,7 +15,7 @@ const datasetColumns: readonly Column<Dataset>[] = [
     field: 'dataset_name',
     width: { min: 14, max: 60, grow: 2 },
     cutAt: 'start',
-    // Trajectories and commands use this name. The title only describes the dataset.
+    // Trajectories and commands use this name. The title is only a description.
     value: row => row.dataset_name ?? row.display_name ?? row.dataset_id,
   },
   plainColumn('title', 'TITLE', { min: 12, max: 48, grow: 2 }, row =>

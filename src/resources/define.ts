@@ -22,25 +22,25 @@ export interface Advice {
 /** The facts of a record, and the data behind them. */
 export interface WholeFacts {
   readonly facts: readonly Fact[];
-  /** Whether the facts include the mean of its rewards. */
+  /** Whether the facts include the mean reward. */
   readonly hasMean?: boolean;
-  /** An additional response, which may have unreadable rows. */
+  /** Another response, which may have unreadable rows. */
   readonly answer?: unknown;
-  /** The error of a part that could not be read or is invalid, as a message. */
+  /** The error message for a part that could not be read or is invalid. */
   readonly unread?: string | undefined;
-  /** Additional data under the contract's names; programs get it with the record. */
+  /** Additional data under the contract's names, added to the record for programs. */
   readonly fields?: object;
 }
 
-/** The extra columns of a list, which take requests per row, or depend on the rows. */
+/** Extra columns of a list, which need requests per row or depend on the rows. */
 export interface Measures<Row> {
-  /** All columns of a list with these rows. Permanent columns keep their ids for any rows. */
+  /** All columns of a list with these rows. Permanent columns keep their ids whatever the rows. */
   readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
-  /** The ids of the columns that take requests. */
+  /** The ids of the columns that need requests. */
   readonly costly: readonly string[];
-  /** A nested value of a row that can be selected like a column, e.g. an option. */
+  /** A nested value in a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
-  /** Adds remembered measurements to the rows, without a request. */
+  /** Adds remembered measurements to the rows, without sending requests. */
   readonly remembered?: (rows: readonly Row[], context: QueryContext) => readonly Row[];
   /** Reads the data of these columns and adds it to the rows. */
   readonly read: (
@@ -54,21 +54,21 @@ export interface Measures<Row> {
 /** How to measure the rows of a list. */
 export interface MeasuredList {
   readonly scope: Scope;
-  /** The range of rewards in the settings. */
+  /** The range of rewards from the settings. */
   readonly range: Range;
-  /** The id of the run to compare with; by default, the baseline of the benchmark. */
+  /** The id of the run to compare with; by default, the benchmark's baseline. */
   readonly baseline?: string | undefined;
   /**
-   * Called for each row that cannot be measured. Without it, the first such row is an error.
+   * Called for each row that cannot be measured. If missing, the first such row is an error.
    *
-   * @param isOfAll whether no other row can be measured either
+   * @param isOfAll whether the other rows cannot be measured either
    */
   readonly onUnread?: ((row: object, error: ServiceError, isOfAll: boolean) => void) | undefined;
-  /** Time without an answer after which the remaining rows stay unread; in milliseconds, unlimited if missing. */
+  /** How long to wait for a response before leaving the remaining rows unread; milliseconds, unlimited if missing. */
   readonly silentMs?: number | undefined;
-  /** Waits for the first value without a limit, because there would be nothing to show. */
+  /** Waits indefinitely for the first value, because there would be nothing to show without it. */
   readonly needsOne?: boolean;
-  /** Why no row of an earlier page could be measured. Then nothing is requested, and remembered values are shown. */
+  /** Why no row on an earlier page could be measured. Nothing is then requested, and remembered values are shown. */
   readonly failure?: ServiceError | undefined;
 }
 
@@ -81,54 +81,54 @@ export interface ResourceOf<Row> {
   readonly names: readonly [string, string, ...string[]];
   /** Position among the sections and wherever resources are listed, lowest first; last if missing. */
   readonly order?: number;
-  /** Matches its ids, in the document's examples and on other services. */
+  /** Matches its ids, both in the document's examples and on other services. */
   readonly idPattern?: RegExp;
   /**
-   * The kind under which it is remembered and, if it has `get`, pinned and watched. Without a kind, it is none of
+   * The kind under which it is remembered and, if it has `get`, pinned and watched. Without a kind, rows are none of
    * these. Stored on disk, so it must not change.
    */
   readonly kind?: string;
   readonly scopes?: readonly ScopeName[];
-  /** A required scope: the list has no section of its own. */
+  /** A scope it requires, so its list has no section of its own. */
   readonly needs?: ScopeName;
-  /** Whether the command line can address a row despite `needs`, e.g. a checkpoint as `first@6`. */
+  /** Whether the command line can name a row despite `needs`, e.g. a checkpoint as `first@6`. */
   readonly hasAddress?: true;
   readonly list: (scope: Scope) => ListSource<Row>;
-  /** Reads a record by id. Without it, records cannot be opened. */
+  /** Reads a record by id. If missing, records cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
   /** Reads a record without its large parts, if it has any. */
   readonly brief?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
   readonly measures?: Measures<Row>;
   readonly facts: (row: Row) => readonly Fact[];
-  /** All facts of a single record on the command line, if further requests add to them. */
+  /** All facts about a single record on the command line, if reading them takes further requests. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;
   /** The long part of a record, below its facts on the command line. `width` is in columns. */
   readonly text?: (row: Row, width: number) => Promise<Iterable<string>>;
-  /** The name of a row, besides its id. */
+  /** A row's name, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
   /**
-   * Whether the command line finds a row by its label alone, the default; only after the name of the resource
-   * (`qualified`), because many rows share a label; or only by its id (`never`).
+   * Whether the command line finds a row by its label: by the label only (the default); only after the resource's name
+   * (`qualified`), because many rows share a label; or not at all, only by its id (`never`).
    */
   readonly findsLabel?: 'qualified' | 'never';
   /** The value that narrows another list to this row, if not its id. */
   readonly scopeValue?: (row: Row) => string | null | undefined;
-  /** Id of the parent, e.g. the benchmark of a run. */
+  /** The parent's id, e.g. a run's benchmark. */
   readonly parent?: (row: Row) => string | null | undefined;
   /** The place that a row opens, if not its record. */
   readonly place?: (row: Row) => Place;
-  /** The place of a row by the name in other records, e.g. the name of a dataset. */
+  /** The place for a row, given the name that other records use, e.g. a dataset's name. */
   readonly placeOfName?: (name: string) => Place;
-  /** A count of rows of another kind, e.g. the runs of a benchmark. When it changes, their list is read again. */
+  /** A count of rows of another kind, e.g. a benchmark's runs. When it changes, the list of that kind is read again. */
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
-  /** The status of a row, if it has one: a pinned row is then polled until it has ended. */
+  /** A row's status, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
-  /** The known statuses; a service may have others. */
+  /** The known statuses; a service may send others. */
   readonly statuses?: readonly string[];
-  /** How it is watched; by default, by the status of its record. */
+  /** How it is watched; by default, by reading the status from its record. */
   readonly watch?: Watching;
-  /** The actions on its rows, in the order of the screen. */
+  /** The actions on its rows, in the order the screen shows them. */
   readonly actions?: ActionTable<Row>;
   /** Commands of its views that need no row. */
   readonly commands?: CommandTable;
@@ -137,10 +137,10 @@ export interface ResourceOf<Row> {
   readonly emptyAdvice?: Advice;
 }
 
-/** A resource with an unknown row type. Rows must come from the same resource. */
+/** A resource whose row type is not known. Its rows must come from the same resource. */
 export type Resource = ResourceOf<object>;
 
-/** Declares a resource. By default, every answer reports its name and status, and watching it reads its record. */
+/** Declares a resource. By default, every response updates its name and status, and watching it reads its record. */
 export function defineResource<Row extends object>(declaration: ResourceOf<Row>): ResourceOf<Row> {
   const { facts, wholeFacts } = declaration;
   const declared: ResourceOf<Row> = {
@@ -158,7 +158,7 @@ export function defineResource<Row extends object>(declaration: ResourceOf<Row>)
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
     const named = { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
-    // Only the list of rows that cannot be read alone remembers and forgets them.
+    // Rows that cannot be read individually are remembered and forgotten only by their list.
     return get ? named : { ...named, record: row as Readonly<Record<string, unknown>> };
   };
   const onlyNames = get !== undefined && status === undefined;
@@ -179,24 +179,24 @@ export function defineResource<Row extends object>(declaration: ResourceOf<Row>)
   };
 }
 
-/** Whether the command line finds its rows by label alone. */
+/** Whether a label is enough for the command line to find a row. */
 export const isFoundByLabel = ({ findsLabel }: Pick<Resource, 'findsLabel'>): boolean => findsLabel === undefined;
 
-/** Whether the command line can read a single row. */
+/** Whether the command line can read an individual row. */
 export const isReadAlone = ({ needs, hasAddress }: Pick<Resource, 'needs' | 'hasAddress'>): boolean =>
   needs === undefined || hasAddress === true;
 
-/** The singular in a sentence, e.g. `training run`. */
+/** The singular for use in a sentence, e.g. `training run`. */
 export const wordFor = ({ names }: Pick<Resource, 'names'>): string => names[1].replaceAll('-', ' ');
 
-/** The plural in a sentence, e.g. `training runs`, although the list is named `training`. */
+/** The plural for use in a sentence, e.g. `training runs`, although the list is named `training`. */
 export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
   const [many, one] = names;
   return one.startsWith(many) ? `${wordFor({ names })}s` : many;
 };
 
 /**
- * How to find out whether work started although the answer was lost.
+ * How to find out whether work started even though the response was lost.
  *
  * @param command the command that lists this work
  * @param isListed whether the service is known to list it
@@ -206,7 +206,7 @@ export function startedAdvice(resource: Pick<Resource, 'names'>, command: string
   return isListed ? shows : `If this service lists ${wordsFor(resource)}, ${shows}`;
 }
 
-/** Shown for an empty list that the service does not offer. */
+/** Shown for an empty list if the service does not offer the list. */
 export const noneSeenWords = (resource: Pick<Resource, 'names'>): string =>
   `No ${wordsFor(resource)} have been seen here yet`;
 
@@ -220,7 +220,7 @@ export function singularTitle({ names: [, one] }: Pick<Resource, 'names'>): stri
   return asTitle(one);
 }
 
-/** `Training run` of `training-run`. */
+/** Turns `training-run` into `Training run`. */
 export function asTitle(name: string): string {
   return capitalised(name).replaceAll('-', ' ');
 }
@@ -234,7 +234,7 @@ export function listPlace(
   return { view: 'list', resource, ...(scope && { scope }), ...(label !== undefined && { label }) };
 }
 
-/** The place of a record, by its id and, if known, its name. */
+/** The place of a record: its id and, if known, its name. */
 export function recordPlace(
   { names: [resource] }: Pick<Resource, 'names'>,
   id: string,

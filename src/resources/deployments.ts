@@ -1,4 +1,4 @@
-/** Deployments: checkpoints that are served. */
+/** Deployments: checkpoints that are being served. */
 import { pushAll } from '../base/many.ts';
 import { trimEnd } from '../base/trim.ts';
 import type { Deployment } from '../contract/deployments.ts';
@@ -60,9 +60,9 @@ const deploymentColumns: readonly Column<Deployment>[] = [
 ];
 
 /**
- * The declared columns with the columns of the origin, which distinguish deployments with the same slug.
+ * The declared columns and the columns for the origin, which tell apart deployments with the same slug.
  *
- * @param isUnread whether the origin of a row has not been read yet
+ * @param isUnread whether a row's origin has not been read yet
  */
 export function tracedColumns(
   range: Range,
@@ -73,7 +73,7 @@ export function tracedColumns(
   return [slug, run, status, active, step, heldOut, interval, role, ...others].filter(column => column !== undefined);
 }
 
-/** The model that a deployment serves, and its role. */
+/** The model that a deployment serves, and the deployment's role. */
 function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact[] {
   const { is_active } = deployment;
   return [
@@ -86,14 +86,14 @@ function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact
   ];
 }
 
-/** The facts that distinguish a deployment in little room: its model, and when it was deployed. */
+/** The facts that tell deployments apart in little space: the model, and when it was deployed. */
 export const shortFacts = (deployment: Deployment): readonly Fact[] => [
   ...servedFacts(deployment),
   timeFact('deployed', deployment.completed_at),
 ];
 
 /**
- * @param before the deployment that served the slug before, if known
+ * @param before the deployment that previously served the slug, if known
  * @param range the range of rewards in the settings
  */
 export function deploymentFacts(
@@ -124,7 +124,7 @@ export function deploymentFacts(
   ];
 }
 
-/** The facts with the origin and, if the deployment is active, the deployment that it replaced. */
+/** The facts, including the origin and, if the deployment is active, the deployment it replaced. */
 async function withWholeOrigin(deployment: Deployment, context: QueryContext): Promise<WholeFacts> {
   const trace = async (row: Deployment): Promise<TracedDeployment> => {
     const from_run = await originOf(row, context).catch(error => unlessAborted(error, context));
@@ -147,19 +147,19 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
   };
 }
 
-/** Ignores an error of the service. @throws the error if the user interrupts */
+/** Ignores an error from the service. @throws the error if the user interrupted */
 function unlessAborted(error: unknown, { signal }: QueryContext): undefined {
   if (signal.aborted || !(error instanceof ServiceError)) throw error;
 }
 
 const group = 'Deployment';
 
-/** Whether it serves its slug. Services without `is_active` send the role. */
+/** Whether it serves its slug. Services without `is_active` send a role instead. */
 export function isInProduction({ is_active, role, status }: Deployment): boolean {
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
 }
 
-/** Like `isInProduction`, but undefined if uncertain: the row was only remembered, or not read in full. */
+/** Like `isInProduction`, but undefined if uncertain: the row was only remembered, or was not read in full. */
 export function surelyInProduction(row: Deployment): boolean | undefined {
   if (rememberedAt(row) !== undefined || isUnreadable(row, 'is_active')) return undefined;
   if (isInProduction(row)) return true;
@@ -177,8 +177,8 @@ export interface Deployed {
 }
 
 /**
- * The slugs under which a checkpoint is deployed, with those in production first and marked; undefined if there are
- * none. Ignores remembered deployments, which may have ended.
+ * The slugs under which a checkpoint is deployed, those in production first and marked; undefined if there are none.
+ * Ignores remembered deployments, which may have ended.
  */
 export function deployedAs(checkpointId: string, rows: readonly Deployment[]): Deployed | undefined {
   const served = rows.filter(
@@ -191,10 +191,10 @@ export function deployedAs(checkpointId: string, rows: readonly Deployment[]): D
   return first && { deployed: words.join('; '), deployment_id: first.deployment_id };
 }
 
-/** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */
+/** What sentences and confirmations call a deployment: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
-/** The name of a deployment for chat. An inactive one does not serve its slug. */
+/** The name to use for chatting with a deployment. An inactive one does not serve its slug. */
 export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): string =>
   (is_active ? model_slug : undefined) ?? deployment_id;
 
@@ -207,7 +207,7 @@ function outagesOf(row: Deployment): readonly Outage[] {
   return isActive === false ? [] : [{ slug: calledName(row), isCertain: isActive === true }];
 }
 
-/** The final states of an undeploy, for which the service has no status. */
+/** The final states of an undeployment, which the service has no status for. */
 const [gone, inactive] = ['gone', 'inactive'];
 
 /** A deployment is undeployed once the service no longer has it, or has made it inactive. */
@@ -220,7 +220,7 @@ const untilUndeployed: ChangeEnd<Deployment> = {
       const wasDemoted = wasActive === true && is_active === false;
       return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? undefined);
     } catch (error) {
-      // The path has worked before, so this 404 concerns the record.
+      // The path has worked before, so this 404 is about the record.
       if (isGone(error)) return gone;
       throw error;
     }
@@ -347,11 +347,11 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** The id of a deployment, with the step of its checkpoint. */
+/** A deployment's id, with the step of its checkpoint. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
   checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
 
-/** Derives a slug from a name: invalid characters become a dash. */
+/** Derives a slug from a name: invalid characters become dashes. */
 export function slugOf(name: string): string {
   const words = name
     .toLowerCase()

@@ -1,8 +1,8 @@
-/** The diagnostics of training steps: the measurements of a service besides the reward. */
+/** Diagnostics of training steps: what a service measures besides the reward. */
 import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-/** The names of the local service's diagnostics. Diagnostics of other services keep their field names. */
+/** What to call the local service's diagnostics. Other services' diagnostics keep their field names. */
 const diagnosticLabels = new Map([
   ['kl', 'KL to the base model'],
   ['entropy', 'entropy'],
@@ -11,13 +11,13 @@ const diagnosticLabels = new Map([
   ['truncated', 'answers cut off'],
 ]);
 
-/** A diagnostic by step. */
+/** A diagnostic's values by step. */
 export interface Diagnostic {
   readonly label: string;
-  /** The value at each step of the curve; NaN if it is missing. */
+  /** The value at each step of the curve; NaN where missing. */
   readonly values: Float64Array;
 }
 
-/** The diagnostics of a curve: the numbers beside its rewards, in the order in which they first appear. */
+/** The diagnostics in a curve: the numbers beside its rewards, in order of first appearance. */
 export const diagnosticsOf = ({ others }: Pick<TrainerCurve, 'others'>): readonly Diagnostic[] =>
   Array.from(others, ([field, values]) => ({ label: diagnosticLabels.get(field) ?? sanitiseLine(field), values }));

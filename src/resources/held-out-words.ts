@@ -10,7 +10,7 @@ import { betterWords, type Measured, tieWords } from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
 import { type HeldOut, intervalOfHeldOut } from './training-columns.ts';
 
-/** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
+/** A held-out curve's best point is a biased estimate: the same tasks select it and measure it. */
 export const optimismWords = 'A checkpoint chosen by this reward looks better than it is';
 
 interface Limits {
@@ -19,7 +19,7 @@ interface Limits {
   readonly high: number;
 }
 
-/** The limits of a point. Cached, because an interval takes about a millisecond. */
+/** A point's limits. Cached because computing an interval takes about a millisecond. */
 const limitsOf = perObject((row: HeldOutReward) =>
   perObject((range: Range): Limits | undefined => {
     const [mean] = heldOutMeansOf([row]);
@@ -28,12 +28,12 @@ const limitsOf = perObject((row: HeldOutReward) =>
   }),
 );
 
-/** Maximum number of intervals to compute. More would block the screen. */
+/** Maximum number of intervals to compute. More would freeze the screen. */
 const mostLimits = 200;
 
 /**
- * The 95% limits of held-out means with a known number of samples, of at most a few hundred evenly chosen points. Empty
- * if a mean is outside the range.
+ * The 95% limits of held-out means whose number of samples is known, for at most a few hundred evenly spaced points.
+ * Empty if a mean is outside the range.
  */
 export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
   const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean => mean != null && isBeyond(mean, range);
@@ -44,10 +44,10 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
 }
 
 /**
- * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95%
- * between 0.150 and 0.723 on these tasks`.
+ * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95% between 0.150
+ * and 0.723 on these tasks`.
  *
- * @param range the range of rewards in the settings
+ * @param range the range of rewards from the settings
  */
 export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
   const interval = intervalOfHeldOut(held, range);
@@ -78,10 +78,10 @@ export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): str
     ? betterWords({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
     : '';
 
-/** The best held-out reward, with a note on its optimism. A validation split needs no note: tests use other tasks. */
+/** The best held-out reward, with a note on its optimism. A validation split needs none: tests use different tasks. */
 export function bestWords(best: HeldOutMean, range: Range | undefined, last = best): string {
   const held = [heldOutWords(best, range), higherWords({ last, best })].filter(Boolean).join('; ');
-  // There is no checkpoint of step 0.
+  // Step 0 has no checkpoint.
   const words = best.step === 0 ? `${held}, before training: @best is the best of the checkpoints` : held;
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
 }
@@ -90,7 +90,7 @@ export function bestWords(best: HeldOutMean, range: Range | undefined, last = be
 export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
-/** Why a checkpoint is the best. An unfinished round is the best only if none is finished. */
+/** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
 export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
   [
     [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
@@ -122,12 +122,12 @@ const lostSamples = ({ failed, cancelled }: HeldOutMean): string[] => [
   cancelled ? `${cancelled} cancelled` : '',
 ];
 
-/** The split of a held-out reward, if the service reports it. */
+/** The split that a held-out reward was measured on, if the service reports it. */
 function splitWords({ split }: HeldOutMean): string {
   return split === undefined ? '' : clean`on the ${split} tasks`;
 }
 
-/** `held-out, test tasks`, if the service reports the split of a curve. */
+/** `held-out, test tasks` if the service reports the curve's split. */
 export function curveName(name: string, rows: readonly HeldOutReward[]): string {
   const split = rows[0]?.split;
   return split == null ? name : clean`${name}, ${split} tasks`;

@@ -1,4 +1,4 @@
-/** Shows the events of the inbox in words and columns, on screen and on the command line. */
+/** Shows inbox events in words and columns, on screen and on the command line. */
 import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, plainColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -17,7 +17,7 @@ function eventWord(event: InboxEvent): string {
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
 }
 
-/** A word for an event, with the duration of a stall. A stall in the inbox is not over. */
+/** A word for an event, with the stall's duration. A stall in the inbox is not over. */
 export function happenedWords(event: InboxEvent, now = Date.now()): string {
   const { since, atLeast } = event.detail;
   return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}${atLeast ? '+' : ''}`;
@@ -36,10 +36,10 @@ function lookOf(event: InboxEvent): StatusLook {
   return eventWord(event) === 'cancelled' ? 'stopped' : looks[sortOf(event)];
 }
 
-/** The time of an event, after `seen` if the service did not report it. */
+/** An event's time, preceded by `seen` if the service did not report it. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** The duration of the ended work without its time in the queue, in milliseconds, if known. */
+/** How long the ended work took, not counting its time in the queue, in milliseconds, if known. */
 function tookMs({ what, at, isExact, detail }: InboxEvent): number | undefined {
   const from = beginOf(detail);
   return what !== 'end' || !isExact || from === undefined || at < from ? undefined : at - from;
@@ -50,7 +50,7 @@ function tookWords(event: InboxEvent): string {
   return ms === undefined ? '' : duration(ms);
 }
 
-/** The last numbers of an event: the held-out reward or the mean, and the progress. */
+/** An event's last numbers: the held-out reward or the mean, and the progress. */
 export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
   const { measured, mean, graded, total, done, status } = detail;
   const isTraining = kind === 'training';
@@ -78,7 +78,7 @@ export const eventWords = (event: InboxEvent, range?: Range): string =>
     .filter(Boolean)
     .join(', ');
 
-/** `1 failed, 2 ended since 18:40:00 (33 in all)`: the new events, and the number of all; empty without events. */
+/** `1 failed, 2 ended since 18:40:00 (33 in all)`: the new events and the total; empty without events. */
 export function summaryOf(inbox: Inbox): string {
   const events = inbox.list();
   const since = inbox.newSince ?? events.at(-1)?.at;
@@ -88,7 +88,7 @@ export function summaryOf(inbox: Inbox): string {
   return fresh.length === events.length ? words : `${words} (${events.length} in all)`;
 }
 
-/** An event for a program. */
+/** An event, for programs. */
 export function eventFields(event: InboxEvent) {
   const { kind, id, label, at, isExact, detail } = event;
   const { status, reason, alarm, done, total, mean, graded, measured, startedAt } = detail;
@@ -120,9 +120,9 @@ export function eventFields(event: InboxEvent) {
 }
 
 /**
- * @param range the range of rewards in the settings
+ * @param range the range of rewards from the settings
  * @param markOf the mark before the name
- * @param isNarrow whether there is little room, so that times are shown as ages
+ * @param isNarrow whether space is tight, so that times are shown as ages
  */
 export const inboxColumns = (
   range: Range,

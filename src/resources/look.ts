@@ -1,4 +1,4 @@
-/** Reads the state of a resource for commands. */
+/** Reads a resource's state for commands. */
 import { isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
@@ -15,7 +15,7 @@ import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { bestWords, failedRoundsWords, heldOutWords } from './held-out-words.ts';
 
-/** Reads a query once, without a cache, and remembers the observation. @throws ServiceError */
+/** Reads a query once, without a cache, and remembers what it reports. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
   const data = await query.read(context);
   const observation = query.observes?.(data as never);
@@ -27,13 +27,13 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
 
 const textOf = (value: unknown): string[] => (typeof value === 'string' && value !== '' ? [value] : []);
 
-/** The state of a resource, as commands report it. */
+/** A resource's state, as commands report it. */
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
   /** The best one. */
   readonly bestHeldOut: string | undefined;
-  /** Why its work waits, if the service reports it. */
+  /** Why its work is waiting, if the service reports it. */
   readonly waits: string | undefined;
   /** Messages about unreadable responses, which were left out. */
   readonly unreadable: readonly string[];
@@ -41,12 +41,12 @@ export interface LookedAt extends KnownResource {
 
 /**
  * Reads the current state of a resource. Leaves out parts that the service does not offer, and unreadable responses if
- * another one has the status.
+ * another one contains the status.
  *
  * @throws ServiceError if one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<LookedAt> {
-  // The record of a run may be older than its progress, so the last observation with a status wins.
+  // A run's record may be older than its progress, so the last observation with a status wins.
   const { details, measures, status } = resourceOfKind(ref.kind)?.watch ?? {};
   const queries = [
     ...(details?.(ref.id) ?? []),

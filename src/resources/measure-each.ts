@@ -6,16 +6,16 @@ import { affectsAllRequests, ServiceError, TimeoutError } from '../service/error
 import { duration } from '../text/time.ts';
 import type { MeasuredList } from './define.ts';
 
-/** Whether the same request for another row would fail in the same way. */
+/** Whether the same request would fail in the same way for any other row. */
 const affectsEveryRow = (error: ServiceError): boolean =>
   affectsAllRequests(error) || error.retryAfterMs !== undefined || [403, 501, 503].includes(error.status ?? 0);
 
 /**
- * The measured rows, in their order. With `onUnread`, a row that cannot be measured stays unchanged, and so do all
- * remaining rows once an error would affect them too, or there was no answer for `silentMs`.
+ * The measured rows, in their order. With `onUnread`, a row that cannot be measured stays unchanged. So do all
+ * remaining rows once an error would affect them too, or there has been no response for `silentMs`.
  *
- * @param measures each adds its part to a row. If one cannot read its part, the next ones still run
- * @throws ServiceError if a row cannot be measured without `onUnread`
+ * @param measures each adds its part to a row; if one fails to read its part, the others still run
+ * @throws ServiceError if a row cannot be measured and there is no `onUnread`
  */
 export async function measureEach<Row extends object>(
   rows: readonly Row[],
@@ -57,7 +57,7 @@ export async function measureEach<Row extends object>(
       context.signal.throwIfAborted();
       const error = end ?? caught;
       if (!onUnread || !(error instanceof ServiceError)) throw error;
-      // After a first success, a timeout concerns only this row.
+      // Once one row has succeeded, a timeout concerns only its own row.
       const isOfAll = error.kind === 'timeout' ? done === 0 : affectsEveryRow(error);
       onUnread(rows[index] as Row, error, isOfAll);
       if (isOfAll) end ??= error;

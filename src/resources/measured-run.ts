@@ -1,4 +1,4 @@
-/** Adds means to evaluation runs whose records lack them. */
+/** Adds means to evaluation runs whose records lack one. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { unknownCell } from '../present/column.ts';
@@ -8,22 +8,22 @@ import { type Certainty, countsBeside, intervalBeside, isSameMean, lacksCertaint
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
 
-/** A run with its measured mean, which the record may lack. */
+/** A run with its measured mean, which its record may lack. */
 export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
-  /** The number of rewards in the mean. */
+  /** The number of rewards behind the mean. */
   readonly provisional_count?: number | undefined;
-  /** The number of failed rollouts, if its progress was read. */
+  /** The number of failed rollouts, if the run's progress has been read. */
   readonly failed_rollouts?: number | undefined;
-  /** The certainty of the mean, if its rewards were read. */
+  /** The certainty of the mean, if the run's rewards have been read. */
   readonly certainty?: Certainty | undefined;
-  /** The split of the held-out curve by which its checkpoint may have been chosen. */
+  /** The split of the held-out curve that its checkpoint may have been chosen by. */
   readonly held_out_split?: string | undefined;
 };
 
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
-/** The number of rewards in the listed mean, and of all rollouts, if known. */
+/** The number of rewards behind the listed mean, and the total number of rollouts, if known. */
 const countsOf = (row: MeasuredRun) =>
   countsBeside({
     ...{ status: row.status, certainty: row.certainty, mean: listedMean(row) },
@@ -33,7 +33,7 @@ const countsOf = (row: MeasuredRun) =>
 export const listedCount = (row: MeasuredRun): number | undefined => countsOf(row).graded;
 export const listedTotal = (row: MeasuredRun): number | undefined => countsOf(row).total;
 
-/** The interval of the listed mean, if it is known. */
+/** The interval of the listed mean, if known. */
 export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
   intervalBeside({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
 
@@ -41,13 +41,13 @@ export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefi
 export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
   lacksCertainty({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
 
-/** The number of its failed rollouts, as far as an answer has it. */
+/** The number of failed rollouts, if any response has reported it. */
 export const listedFailed = ({ failed_rollouts, certainty }: MeasuredRun): number | undefined =>
   failed_rollouts ?? certainty?.failed;
 
 export const soFar = 'so far';
 
-/** Whether a successful run without a mean may have one, because some services report it only in some answers. */
+/** Whether a successful run without a mean may have one after all: some services report it only in some responses. */
 export const mayHaveMean = (row: MeasuredRun): boolean =>
   statusMeaning(row.status ?? '') === 'success' && listedCount(row) !== 0;
 
@@ -55,18 +55,18 @@ export const mayHaveMean = (row: MeasuredRun): boolean =>
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
-/** Whether its mean is yet to be read. */
+/** Whether its mean has yet to be read. */
 export const lacksMean = (row: MeasuredRun): boolean =>
   listedMean(row) === undefined && listedCount(row) !== 0 && (isRunning(row.status) || mayHaveMean(row));
 
 export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty' | 'failed'>>;
 
 /**
- * Adds the certainty to a row, and the observed mean if its record lacks it. Returns the same row if nothing changes.
+ * Adds the certainty to a row, and the observed mean if its record lacks one. Returns the same row if nothing changes.
  */
 export function withMean(row: EvalRun, { mean, graded, total, certainty, failed }: SeenMean): MeasuredRun {
   const provisional_mean = row.reward_mean == null ? mean : undefined;
-  // More rewards may have come since the observed mean was read.
+  // More rewards may have arrived since the observed mean was read.
   const isOfMean = isSameMean({ mean: row.reward_mean ?? undefined }, { mean }, defaultRange);
   const reward_count = isOfMean ? graded : undefined;
   const counts = row.reward_count == null && hasEnded(row.status) ? { reward_count, total_rollouts: total } : {};
@@ -75,7 +75,7 @@ export function withMean(row: EvalRun, { mean, graded, total, certainty, failed 
   return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
 }
 
-/** Adds the held-out split, by training run id. Returns the same array if none is known. */
+/** Adds the held-out split by training run id. Returns the same array if no split is known. */
 export function withHeldOutSplits(
   rows: readonly MeasuredRun[],
   splits: ReadonlyMap<string, string | undefined>,
@@ -88,21 +88,21 @@ export function withHeldOutSplits(
 }
 
 /**
- * A mean in a table cell: `0.877`; `0.877 n=163` if rollouts of an ended run lack or may lack a reward, so that the
- * mean covers fewer than it seems; `0.877 n=?` if the number is unknown.
+ * A mean in a table cell: `0.877`; `0.877 n=163` if an ended run has, or may have, rollouts without a reward, so that
+ * the mean covers fewer of them than it seems to; `0.877 n=?` if their number is unknown.
  */
 export function meanCell({ mean, graded, total }: SeenMean, status: string | null | undefined): string {
   const isWhole = graded !== undefined && total !== undefined && graded >= total;
   return mean !== undefined && !isWhole && hasEnded(status) ? `${reward(mean)} n=${graded ?? '?'}` : reward(mean);
 }
 
-/** The mean of a run that may get more rewards: `0.400 n=20+`, or `0.400 so far` if their number is unknown. */
+/** The mean of a run that may still get rewards: `0.400 n=20+`, or `0.400 so far` if their number is unknown. */
 const meanSoFar = (mean: number, graded: number | undefined): string =>
   `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
 
 /**
- * The mean with the number of its rewards and of all rollouts: `0.410 n=40/128`; `0.410 n=40+` if an unknown number of
- * rewards may follow.
+ * The mean with its number of rewards and the total number of rollouts: `0.410 n=40/128`; `0.410 n=40+` if an unknown
+ * number of rewards may follow.
  */
 export function meanOfTotal({ mean, status, certainty, ...counts }: SeenMean & Pick<MeasuredRun, 'status'>): string {
   if (mean === undefined) return reward(mean);
@@ -113,8 +113,8 @@ export function meanOfTotal({ mean, status, certainty, ...counts }: SeenMean & P
 }
 
 /**
- * The mean of a run with the number of its rewards. A missing mean is unknown, not none, while the run is in progress,
- * and after a success unless the record reports no reward.
+ * A run's mean with its number of rewards. While the run is in progress, a missing mean is unknown rather than none;
+ * also after it has succeeded, unless the record says there is no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];

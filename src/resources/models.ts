@@ -7,7 +7,7 @@ import { modelList } from '../queries/models.ts';
 import { asReceived, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
-/** The model column of other resources. A narrow column cuts the vendor, not the name. */
+/** The model column of other resources. When narrow, it truncates the vendor, not the name. */
 export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
   return plainColumn('model', 'MODEL', { min: 10, max: 36, grow: 2 }, slugOf, { cutAt: 'start' });
 }
@@ -32,7 +32,7 @@ function rounded(value: number | null | undefined): number | undefined {
   return value == null ? undefined : Number(value.toPrecision(12));
 }
 
-/** A price without a unit, which the document does not define. */
+/** A price, without a unit because the document does not define one. */
 export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(rounded(value)));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {

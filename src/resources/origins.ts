@@ -1,4 +1,4 @@
-/** The origins of deployed checkpoints, which are training runs: columns, facts, and how to read them. */
+/** The origins of deployed checkpoints, i.e. training runs: their columns and facts, and how to read them. */
 import { perObject } from '../base/memo.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
@@ -19,12 +19,12 @@ import type { MeasuredList } from './define.ts';
 import { measureEach } from './measure-each.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 
-/** A deployment with the origin of its checkpoint, if it was read. */
+/** A deployment with its checkpoint's origin, if that has been read. */
 export type TracedDeployment = Deployment & { readonly from_run?: Origin | undefined };
 
 export const originColumnIds = ['run', 'held-out', 'interval'] as const;
 
-/** @param isUnread whether the origin of a row has not been read yet */
+/** @param isUnread whether a row's origin has not been read yet */
 export function originColumns(range: Range | undefined, isUnread: (row: TracedDeployment) => boolean = () => false) {
   const intervalOf = perObject((held: HeldOutMean): Interval | undefined => intervalOfHeldOut(held, range));
   const run: Column<TracedDeployment> = {
@@ -50,7 +50,7 @@ function measuredWords(held: HeldOutMean, range: Range | undefined): string {
   return `${heldOutCell(held)}, ${between} of ${counted(held.samples, 'sample')}`;
 }
 
-/** The training run of a deployment, and the held-out reward of its step. */
+/** A deployment's training run, and the held-out reward at its step. */
 export function originFacts({ from_run: of }: TracedDeployment, range: Range | undefined): readonly Fact[] {
   if (!of) return [];
   return [
@@ -59,20 +59,20 @@ export function originFacts({ from_run: of }: TracedDeployment, range: Range | u
   ];
 }
 
-/** The checkpoint that a training run continues, with its name if known. */
+/** The checkpoint that a training run continues from, with its name if known. */
 export function fromFact({ parent_checkpoint_id: id }: TrainingRun, from?: Origin): Fact {
   const fact = referenceFact('from', 'checkpoints', id, from?.training_run_id);
   return from && id ? { ...fact, value: `${originWords(from)}\n${id}` } : fact;
 }
 
-/** Deployments with their remembered origins. */
+/** Deployments with their origins, as remembered. */
 export const traced = (rows: readonly Deployment[], memory: RememberedStore): readonly TracedDeployment[] =>
   rows.map(row => {
     const from_run = knownOrigin(row.checkpoint_id, memory);
     return from_run ? { ...row, from_run } : row;
   });
 
-/** Adds their origins to deployments. Rows that cannot be read stay unchanged. @throws ServiceError */
+/** Adds deployments' origins. Rows that cannot be read stay unchanged. @throws ServiceError */
 export function withOrigins(
   rows: readonly TracedDeployment[],
   columns: ReadonlySet<string>,
@@ -90,16 +90,16 @@ export function withOrigins(
   ]);
 }
 
-/** The origin of a checkpoint, if the service offers enough to find it. @throws ServiceError */
+/** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
 export const originOf = (referred: Referred, context: QueryContext): Promise<Origin | undefined> =>
   ifThere(true, () => new OriginSearch().find(referred, context));
 
-/** Maximum time between the two transitions of a promotion, in milliseconds. */
+/** Maximum time between the two status changes of a promotion, in milliseconds. */
 const promotionMs = 2_000;
 
 /**
- * The deployment that served the slug before: the inactive one that changed when this one was promoted. Undefined if it
- * is gone or unclear.
+ * The deployment that previously served the slug: the inactive one that changed when this one was promoted. Undefined
+ * if it is gone or cannot be determined.
  *
  * @param rows the known deployments
  */
@@ -118,7 +118,7 @@ export function servedBefore(deployment: Deployment, rows: readonly Deployment[]
   return left.length === 1 ? left[0] : undefined;
 }
 
-/** A reference to the deployment that served the slug before. */
+/** A reference to the deployment that previously served the slug. */
 export function servedBeforeFact(before: TracedDeployment | undefined): Fact {
   if (!before) return { label: 'replaced', value: undefined };
   const { deployment_id: id, checkpoint_step: step, from_run: of } = before;

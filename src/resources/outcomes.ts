@@ -1,4 +1,4 @@
-/** Columns and facts of the outcomes of rollouts. */
+/** Columns and facts for rollout outcomes. */
 import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';

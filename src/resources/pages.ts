@@ -1,4 +1,4 @@
-/** Reads the list of a resource to its end, page by page. */
+/** Reads a resource's list to the end, page by page. */
 import { pushAll } from '../base/many.ts';
 import { partlyReadWords, unreadableFields } from '../contract/lists.ts';
 import {
@@ -17,13 +17,13 @@ import type { Scope } from './place.ts';
 
 export interface ResourcePage<Row> {
   readonly rows: readonly Row[];
-  /** Why the list may be incomplete. The notes of the last page cover all pages. */
+  /** Why the list may be incomplete. The last page's notes cover all pages. */
   readonly notes: readonly string[];
-  /** The notes about rows that the service may have, but that were not read. */
+  /** Notes about rows that the service may have but that were not read. */
   readonly unread: readonly string[];
-  /** Whether rows are missing because they could not be requested, or reading them failed. */
+  /** Whether rows are missing because they could not be requested, or because reading them failed. */
   readonly isCutOff: boolean;
-  /** Whether the rows are remembered, because the service does not list them. */
+  /** Whether the rows come from memory, because the service does not list them. */
   readonly isRemembered: boolean;
 }
 

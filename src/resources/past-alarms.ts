@@ -1,4 +1,4 @@
-/** Finds the alarms that a run would have raised from its curves and the recorded times of its steps. Pure. */
+/** Finds the alarms a run would have raised, from its curves and the recorded times of its steps. Pure. */
 import { maxOf } from '../base/many.ts';
 import { hasEnded } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
@@ -21,7 +21,7 @@ import {
   type Verdicts,
 } from './alarms.ts';
 
-/** The history of a training run. */
+/** A training run's history. */
 export interface TrainingHistory {
   readonly heldOut: readonly HeldOutReward[];
   readonly trainer: TrainerCurve;
@@ -29,15 +29,15 @@ export interface TrainingHistory {
   readonly points: readonly ProgressPoint[];
   /** The periods in which the step count did not change. */
   readonly silences: readonly Silence[];
-  /** The times of steps that the service reports: checkpoints and the end. */
+  /** The step times that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
-  /** Data of the service from which the pace follows. */
+  /** Data from the service that determines the pace. */
   readonly hints?: PaceHints;
 }
 
 /**
- * The observed counts and silences of a run, none later than its end: an ended run makes no steps, however late it was
- * first seen. Without an end time, its last count may have been seen at any time after it.
+ * The observed counts and silences of a run, none later than its end: an ended run makes no more steps, however late it
+ * was first seen. If the end time is unknown, the last count may have been seen at any time after the end.
  */
 function beforeEnd(
   { training_run_id: id, status, completed_at }: TrainingRun,
@@ -55,7 +55,7 @@ function beforeEnd(
   };
 }
 
-/** Combines what the service and this machine know about the past of a training run. */
+/** Combines what the service and this machine know about a training run's past. */
 export function historyOf(
   run: TrainingRun,
   { heldOut, trainer }: Pick<TrainingHistory, 'heldOut' | 'trainer'>,
@@ -82,13 +82,13 @@ export function historyOf(
 
 /** An alarm that a run would have raised. */
 export interface PastAlarm extends Alarm {
-  /** The latest time at which it would have been raised; epoch milliseconds. */
+  /** The latest time by which it would have been raised; epoch milliseconds. */
   readonly at: number | undefined;
-  /** The step at which it no longer held; undefined if it held at the end. */
+  /** The step at which it no longer held; undefined if it still held at the end. */
   readonly overAtStep: number | undefined;
 }
 
-/** The first alarm of each period in which a kind holds. */
+/** The first alarm in each period during which an alarm of that kind holds. */
 class Episodes {
   readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
   readonly #open = new Map<AlarmKind, { overAtStep: number | undefined }>();
@@ -113,8 +113,8 @@ class Episodes {
 }
 
 /**
- * The silences of a run. If the service repeated a count, the silence lasted that long. Otherwise, the steps between
- * two counts divide the time between them, so at least one gap is as long as their mean.
+ * The silences of a run. If the service repeated a count, the silence lasted that long. Otherwise, the time between two
+ * counts is divided among the steps in between, so at least one gap is as long as the mean gap.
  */
 function* silencesOf({
   points,
@@ -130,17 +130,17 @@ function* silencesOf({
     const checkpoints = hints.checkpoints?.filter(({ at }) => at <= point.at);
     const pace = paceOf(points.slice(0, index + 1), { ...hints, checkpoints });
     const ms = Math.max(silenceMs(pace, until), least);
-    // Before its first step, the run may have been in the queue.
+    // Before its first step, the run may have been queued.
     if (ms > 0 && point.completed_steps > 0) {
       yield { ms, stepMs: pace.stepMs, step: point.completed_steps, at: Math.max(until, point.at + least) };
     }
   }
 }
 
-/** The alarms that a run would have raised, and the alarms that could not be checked. */
+/** The alarms that a run would have raised, and those that could not be checked. */
 export interface PastReport {
   readonly alarms: readonly PastAlarm[];
-  /** The enabled alarms that lack data, with the reason. */
+  /** The enabled alarms that could not be checked for lack of data, with the reason. */
   readonly unjudged: readonly string[];
 }
 
@@ -176,7 +176,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
   return { alarms, unjudged: lacks.filter(Boolean) };
 }
 
-/** The enabled alarms of an evaluation run that lack data, with the reason. */
+/** The enabled alarms that lack data for an evaluation run, with the reason. */
 export function unjudgedOfRun(rules: AlarmRules, verdicts: Verdicts): ReadonlyMap<AlarmKind, string> {
   const lacks = new Map<AlarmKind, string>();
   if (rules.failedShare !== undefined && !verdicts.has('failed rollouts'))
@@ -186,7 +186,7 @@ export function unjudgedOfRun(rules: AlarmRules, verdicts: Verdicts): ReadonlyMa
   return lacks;
 }
 
-/** Checks the last known counts of an evaluation run. */
+/** Checks an evaluation run's last known counts. */
 export function reportOfRun(run: RunCounts, rules: AlarmRules, range: Range): PastReport {
   const verdicts = judge({ rollouts: rolloutsOf(run) }, rules, range);
   const at = parseTime(run.endTime);
@@ -194,7 +194,7 @@ export function reportOfRun(run: RunCounts, rules: AlarmRules, range: Range): Pa
   return { alarms, unjudged: [...unjudgedOfRun(rules, verdicts).values()] };
 }
 
-/** The alarms that a training run would have raised, in the order of its steps. */
+/** The alarms that a training run would have raised, in step order. */
 export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: Range): readonly PastAlarm[] {
   const times = [...history.points, ...history.times].toSorted((left, right) => left.at - right.at);
   const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;

@@ -1,4 +1,4 @@
-/** Places in the program: a view with its input. */
+/** Places in the program: a view and its input. */
 
 import type { OutcomeKind } from '../present/outcome-classes.ts';
 import type { Sort } from '../present/sort.ts';
@@ -10,10 +10,10 @@ export type ScopeName = (typeof scopeNames)[number];
 /** The scope of a list: ids, except for `dataset` and `status`. */
 export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 
-/** Trajectories for a text search, with a label. */
+/** Trajectories for a text search, and a label for them. */
 export interface SearchedTexts {
   readonly scope: Scope;
-  /** Only the rollouts of this step of a training run. */
+  /** Only the rollouts from this step of a training run. */
   readonly step?: number;
   readonly label: string;
 }
@@ -30,9 +30,9 @@ interface Places {
     readonly scope?: Scope;
     /** The label of the scope, e.g. the name of the benchmark. */
     readonly label?: string;
-    /** The id of the row that is selected first. */
+    /** The id of the row to select first. */
     readonly at?: string;
-    /** The initial order; by default the order of the service. */
+    /** The initial sort order; by default the service's order. */
     readonly sort?: Sort;
   };
   readonly record: {
@@ -43,13 +43,13 @@ interface Places {
     readonly label?: string;
     /** The search hit to show first. */
     readonly found?: { readonly query: string; readonly place: number };
-    /** The id of its parent, e.g. the benchmark of a run. */
+    /** Its parent's id, e.g. a run's benchmark. */
     readonly parent?: string;
-    /** The id of the part that is selected first, e.g. a checkpoint of a training run. */
+    /** The id of the part to select first, e.g. a training run's checkpoint. */
     readonly at?: string;
-    /** The trajectory of the same task in another run. */
+    /** The trajectory for the same task in another run. */
     readonly twin?: Twin;
-    /** The grade of a regrading, in words. */
+    /** The grade from a regrading, in words. */
     readonly graded?: string;
   };
   /** Two evaluation runs, task by task. */
@@ -63,9 +63,9 @@ interface Places {
   readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
-  /** The tasks of a run, a dataset or a training run; a run may be compared with a base. */
+  /** The tasks in a run, a dataset or a training run; a run may be compared with a base. */
   readonly tasks: RolloutScope & { readonly base?: NamedRun };
-  /** How the rollouts of a run, a dataset or a training run ended. */
+  /** How the rollouts in a run, a dataset or a training run ended. */
   readonly outcomes: RolloutScope;
   /** The rollouts with the same task or the same outcome, worst first. */
   readonly rollouts: RolloutScope & {
@@ -74,37 +74,37 @@ interface Places {
     readonly base?: NamedRun;
     readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
   };
-  /** The tree of all resources; the branches of these start open. */
+  /** The tree of all resources; the branches with these ids start open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
-  /** The rewards of rollouts against their lengths. */
+  /** Rollout rewards against rollout lengths. */
   readonly lengths: RolloutScope;
   /** Two trajectories side by side. */
   readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>>;
-  /** The tasks of a training step. */
+  /** The tasks in a training step. */
   readonly step: { readonly trainingRunId: string; readonly step: number };
-  /** The rollouts of a training step, or of one of its tasks. */
+  /** The rollouts in a training step, or in one of its tasks. */
   readonly 'step-rollouts': { readonly trainingRunId: string; readonly step: number; readonly task?: string };
-  /** A task through the steps of training, opened at one of them. */
+  /** One task over the steps of training, opened at one of them. */
   readonly 'task-life': {
     readonly trainingRunId: string;
     readonly task: string;
     readonly step?: number;
-    /** The reason to show it. */
+    /** Why it is shown. */
     readonly words?: string;
   };
   /** The audit of a training run. */
   readonly audit: { readonly trainingRunId: string };
   /** The rollouts behind a finding of an audit. */
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
-  /** A search through the texts of trajectories. */
+  /** A search through the text of trajectories. */
   readonly search: { readonly query: string } & SearchedTexts;
-  /** The rollouts of a run that were graded again in this session. */
+  /** The rollouts of a run that have been graded again in this session. */
   readonly regrade: { readonly id: string; readonly label?: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }
 
-/** The prompt of a rollout, for a chat with two models. */
+/** A rollout's prompt, for a chat with two models. */
 export interface ChatPrompt {
   readonly trajectory: string;
   readonly task?: string;
@@ -112,9 +112,9 @@ export interface ChatPrompt {
   /** The last one has not been sent yet. */
   readonly questions: readonly string[];
   readonly second?: string;
-  /** A training run whose checkpoints can answer in turn. */
+  /** A training run whose checkpoints can take turns answering. */
   readonly training?: string;
-  /** Describes who answers. */
+  /** Says who answers. */
   readonly words: string;
 }
 
@@ -122,18 +122,18 @@ export interface ChatPrompt {
 interface Twin {
   /** Undefined if the other run has no such trajectory. */
   readonly id: string | undefined;
-  /** The name of the other run. */
+  /** The other run's name. */
   readonly name: string;
-  /** The name of the run of the trajectory on screen. */
+  /** The name of the run that the trajectory on screen belongs to. */
   readonly of: string;
   /** Whether the other run is the base. */
   readonly isBase: boolean;
 }
 
-/** The scope of rollouts; an empty one has the rollouts of all runs. */
+/** A set of rollouts; an empty scope means the rollouts of all runs. */
 interface RolloutScope {
   readonly scope: Scope;
-  /** Only these steps of training, e.g. `50..60`. */
+  /** Only these training steps, e.g. `50..60`. */
   readonly steps?: string;
   /** The label of the scope. */
   readonly label?: string;
@@ -162,7 +162,7 @@ export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];
 
-/** Fields that do not identify a place: labels, and the texts of a rollout, which its id identifies. */
+/** Fields that do not identify a place: labels, and a rollout's text, which its id already identifies. */
 const ignored: ReadonlySet<string> = new Set([
   'label',
   'likeness',
@@ -174,7 +174,7 @@ const ignored: ReadonlySet<string> = new Set([
   'words',
 ]);
 
-/** A key that identifies the place. */
+/** Identifies the place. */
 export function placeKey(place: Place): string {
   return JSON.stringify(place, (key, value: unknown) => {
     if (ignored.has(key)) return undefined;

@@ -1,4 +1,4 @@
-/** Pools runs of one model if their options differ only in the seed. */
+/** Pools runs of one model whose options differ only in the seed. */
 import { orderedJson } from '../base/ordered-json.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { seedOption } from '../present/start-name.ts';
@@ -7,7 +7,7 @@ import type { NamedRun, Place } from './place.ts';
 
 /**
  * Equal for runs with the same benchmark, tasks, model, checkpoint and options except the seed. Undefined if neither
- * the service nor this machine knows the model or the options: a variant must not count as a seed.
+ * the service nor this machine knows the model or the options: a variant must not be taken for another seed.
  */
 export function likenessOf(run: EvalRun): string | undefined {
   const { bench_id, base_model_slug: model, parent_checkpoint_id: checkpoint, split, agent_id } = run;
@@ -17,13 +17,13 @@ export function likenessOf(run: EvalRun): string | undefined {
   return orderedJson([bench_id, model, checkpoint, split, agent_id, Object.fromEntries(options)]);
 }
 
-/** The reason why the tasks of a pool cannot be opened. */
+/** Why a pool's tasks cannot be opened. */
 export const pooledWords = 'It combines several runs';
 
-/** The ids of all runs of a pool. */
+/** The ids of all runs in a pool. */
 export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): readonly string[] => pool;
 
-/** Pools similar runs under the name of the first, e.g. `words seed 1 +2`. Keeps the order. */
+/** Pools similar runs under the name of the first one, e.g. `words seed 1 +2`. Keeps the order. */
 export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
   const pools = Map.groupBy(runs, ({ id, likeness = id }) => likeness);
   return [...pools.values()].flatMap(([first, ...more]) => {
@@ -32,7 +32,7 @@ export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
   });
 }
 
-/** The comparison of the pools; undefined if there is nothing to pool or to compare. */
+/** A comparison of the pools; undefined if there is nothing to pool or compare. */
 export function pooledPlace(runs: readonly NamedRun[], baseId: string): Place<'compare' | 'compare-many'> | undefined {
   const pools = pooledRuns(runs);
   const base = pools.find(pool => idsOf(pool).includes(baseId));

@@ -16,13 +16,13 @@ import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
 import { pagesOf } from './pages.ts';
 
-/** Compares slugs without regard to case, because services store them in lower case. */
+/** Compares slugs case-insensitively, because services store them in lower case. */
 const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** A deployment that enters production. */
 export interface Entry {
   readonly slug: string;
-  /** Its id, if it exists already. */
+  /** Its id, if it already exists. */
   readonly id?: string | undefined;
   /** The deployment that the user chose to demote. */
   readonly demoted?: Deployment | undefined;
@@ -32,7 +32,7 @@ export interface Entry {
  * Describes the deployment that leaves production: the one that serves the slug now, or the one that the user chose.
  *
  * @param rows the known deployments
- * @param complete whether `rows` is the whole list
+ * @param complete whether `rows` is the complete list
  */
 export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deployment[], complete: boolean): string {
   const ofSlug = rows.filter(row => row.deployment_id !== id && isSameSlug(calledName(row), slug));
@@ -52,25 +52,25 @@ export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deplo
   return clean`${called} is demoted, if it still serves ${served}.`;
 }
 
-/** The maximum number of rows to read, because a list may be endless. */
+/** Maximum number of rows to read, because a list may be endless. */
 const mostRows = 2_000;
 
-/** The maximum number of deployments to name. */
+/** Maximum number of deployments to name. */
 const mostNamed = 5;
 
 interface Deployments {
   readonly rows: readonly Deployment[];
-  /** Why deployments may be missing; undefined if none is. */
+  /** Why deployments may be missing; undefined if none are. */
   readonly unread: string | undefined;
 }
 
-/** The first sentence of an error message without its full stop, for use inside another sentence. */
+/** The first sentence of an error message, without its full stop, for use inside another sentence. */
 const errorReason = (error: unknown): string =>
   errorMessage(error)
     .split(/\.(?: |$)/, 1)
     .join('');
 
-/** Timeout of the reads that delay a question, in milliseconds. */
+/** Timeout for the reads that delay a question, in milliseconds. */
 const patienceMs = 15_000;
 
 const lateReason = (error: unknown, late: AbortSignal): string =>
@@ -100,7 +100,7 @@ async function readDeployments(
 }
 
 /**
- * Describes the deployment that leaves production from a new list of the service.
+ * Reads the service's list again and describes the deployment that leaves production.
  *
  * @throws AbortError if the user interrupts
  */
@@ -111,8 +111,8 @@ export async function replacedNow(entry: Entry, context: QueryContext): Promise<
 }
 
 /**
- * Describes what serves the slugs of removed deployments now, from a new list of the service, which may still contain
- * the removed ones. Leaves out a slug if this is unknown.
+ * Reads the service's list again and describes what serves the slugs of removed deployments now. The list may still
+ * contain the removed ones. Leaves out a slug if this is unknown.
  *
  * @throws AbortError if the user interrupts
  */
@@ -130,16 +130,16 @@ export async function servedNow(removed: readonly Deployment[], context: QueryCo
     .join(' ');
 }
 
-/** Whether a confirmation is still true: it named everything that is replaced now. */
+/** Whether a confirmation still holds: it named everything that would be replaced now. */
 export const isStillReplaced = (entry: Entry, shown: string, now: string): boolean =>
   shown === now || (!entry.demoted && shown === replacedWords(entry, [], false));
 
 const production = Symbol('in production');
 
-/** A training run with the deployments of its checkpoints in production. */
+/** A training run, with those deployments of its checkpoints that are in production. */
 type RunInProduction = TrainingRun & { readonly [production]?: readonly Outage[] };
 
-/** The slugs that a checkpoint of this training run serves, from `withRunsInProduction`. */
+/** The slugs that this training run's checkpoints serve, from `withRunsInProduction`. */
 export const outagesOfRun = (run: RunInProduction): readonly Outage[] =>
   run[production] ?? [doubtOf(run, 'the deployments were not read')];
 
@@ -149,7 +149,7 @@ const doubtOf = ({ display_name, training_run_id }: TrainingRun, origin: string)
   origin,
 });
 
-/** Whether a deployment will serve its slug once it has started. */
+/** Whether a deployment will serve its slug once it is up. */
 const isEntering = ({ role, status }: Deployment): boolean =>
   role === 'production' && ['running', 'waiting'].includes(statusMeaning(status ?? ''));
 
@@ -157,7 +157,7 @@ const isEntering = ({ role, status }: Deployment): boolean =>
 const outageWord = (row: Deployment): string =>
   clean`${calledName(row)} by ${withStep(row)}${isEntering(row) ? ', still being deployed' : ''}`;
 
-/** Adds to training runs the deployments of their checkpoints. @throws AbortError if the user interrupts */
+/** Adds the deployments of their checkpoints to training runs. @throws AbortError if the user interrupts */
 export async function withRunsInProduction(
   runs: readonly TrainingRun[],
   context: QueryContext,
@@ -180,7 +180,7 @@ export async function withRunsInProduction(
   return found;
 }
 
-/** Finds the deployments that serve a checkpoint of the run, and describes possible ones. @throws AbortError */
+/** Finds the deployments that serve a checkpoint of the run, and describes those that might. @throws AbortError */
 async function servingOf(
   run: TrainingRun,
   serving: readonly Deployment[],

@@ -1,4 +1,4 @@
-/** Reads the rows of a change again after the confirmation. If they no longer match it, nothing is sent. */
+/** Reads the rows again after a change is confirmed. If they no longer match the confirmation, nothing is sent. */
 
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -10,7 +10,7 @@ import type { Change, RowAction } from './action.ts';
 import { outagesOf } from './change-words.ts';
 import { idOf, labelOf, type ResourceOf } from './define.ts';
 
-/** Whether a change deletes, or may take something out of production. */
+/** Whether a change deletes something, or may take something out of production. */
 export const isRechecked = <Row>({ change, destructive }: RowAction<Row>): boolean =>
   destructive === true || change?.outages !== undefined;
 
@@ -24,7 +24,7 @@ export interface Asked<Row extends object> {
 export interface Rechecked<Row> {
   /** The current rows, in the same order; undefined if a row no longer exists. */
   readonly rows: readonly (Row | undefined)[];
-  /** Why the change must be confirmed again; undefined if the confirmation is still true. */
+  /** Why the change must be confirmed again; undefined if the confirmation still holds. */
   readonly objection: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export const changedWords = 'This has changed since you were asked. Nothing was 
 const knownOf = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null));
 
-/** Whether the name of a row has changed since the confirmation. A field that only one of both has is no change. */
+/** Whether a row's name has changed since the confirmation. A field that only one version has is not a change. */
 function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, now: Row): boolean {
   const nameOf = change.called ?? ((each: Row) => labelOf(resource, each));
   const [before, after] = [knownOf(row), knownOf(now)];
@@ -43,7 +43,7 @@ function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, no
 }
 
 /**
- * Whether the confirmation of a row is still true. A user who typed a slug that may be in production has also confirmed
+ * Whether the confirmation for a row still holds. A user who typed a slug that may be in production has also confirmed
  * that it is.
  */
 function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
@@ -52,7 +52,7 @@ function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
   return !isRenamed(asked, now) && outagesOf(change, [now]).every(({ slug }) => slugs.has(slug));
 }
 
-/** Adds to rows whether they are in production. @throws AbortError if the user interrupts */
+/** Adds to each row whether it is in production. @throws AbortError if the user interrupts */
 export async function withProduction<Row extends object, Each extends Pick<Asked<Row>, 'change' | 'row'>>(
   asked: readonly (Each & Pick<Asked<Row>, 'change' | 'row'>)[],
   context: QueryContext,
@@ -70,11 +70,11 @@ export async function withProduction<Row extends object, Each extends Pick<Asked
 }
 
 /**
- * Reads rows again, a few at a time. A row that cannot be read counts as remembered, so it is unknown whether it is in
- * production.
+ * Reads rows again, a few at a time. A row that cannot be read is treated as remembered, so whether it is in production
+ * is unknown.
  *
- * @param read reads a record without the cache
- * @throws the error of `read` after the user interrupts
+ * @param read reads a record, bypassing the cache
+ * @throws `read`'s error after the user interrupts
  */
 export async function recheck<Row extends object>(
   asked: readonly Asked<Row>[],

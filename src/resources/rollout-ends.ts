@@ -1,4 +1,4 @@
-/** Counts the failed rollouts of an evaluation if its progress does not. */
+/** Counts an evaluation's failed rollouts if its progress does not. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { hasFailed } from '../present/task-groups.ts';
 import { evaluationKeys } from '../queries/evaluations.ts';
@@ -15,17 +15,17 @@ type Run = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'failed' | 'e
 
 /** 1,000 rollouts are a large enough sample for an alarm. */
 const mostPages = 5;
-/** A running evaluation is read again once the number of ended rollouts has grown by this factor. */
+/** A running evaluation is read again once its number of ended rollouts has grown by this factor. */
 const growth = 1.25;
 
-/** Whether to count the failed rollouts of an evaluation now. */
+/** Whether an evaluation's failed rollouts should be counted now. */
 export function lacksEnds({ kind, status, done = 0, failed, ends }: Run): boolean {
   if (kind !== 'run' || failed !== undefined) return false;
   if (hasEnded(status)) return ends?.isFinal !== true;
   return done >= Math.max(fewestRollouts, growth * (ends?.ended ?? 0));
 }
 
-/** Whether alarms need the rewards of an ended evaluation, because progress and the list of rollouts do not suffice. */
+/** Whether alarms need an ended evaluation's rewards, because the progress and the list of rollouts are not enough. */
 export function needsRewards(
   { kind, status, done = 0, failed, mean, ends }: Run & Pick<KnownResource, 'mean'>,
   { failedShare, evaluation }: Pick<AlarmRules, 'failedShare' | 'evaluation'>,
@@ -35,7 +35,7 @@ export function needsRewards(
   return (failedShare !== undefined && !areCounted) || (evaluation !== undefined && mean === undefined);
 }
 
-/** Computes the mean of an evaluation, its certainty and its count from the rewards. @throws ServiceError */
+/** Computes an evaluation's mean, its certainty and its count from the rewards. @throws ServiceError */
 export async function countsByRewards(
   run: Pick<KnownResource, 'id' | 'status' | 'total' | 'mean' | 'graded'>,
   context: QueryContext,
@@ -45,7 +45,7 @@ export async function countsByRewards(
   return { certainty, mean: run.mean ?? read.mean, graded: run.graded ?? read.rewards };
 }
 
-/** Counts the failed rollouts in the list of the service. */
+/** Counts the failed rollouts in the service's list. */
 export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({
   key: evaluationKeys.ends(id),
   observes: ends => ({ kind: 'run', id, ends }),

@@ -1,26 +1,26 @@
-/** The request budget of the rotation, and the order of the due reads. */
+/** The rotation's request budget, and the order of the due reads. */
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 
-/** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
+/** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, one minute by default. */
 const windowIntervals = 30;
 const mostInWindow = 60;
-/** The budget while a resource has never been read. */
+/** The budget while there is a resource that has never been read. */
 const firstInWindow = 120;
-/** The part of that budget that first reads leave to resources that have just ended. */
+/** The part of that budget that first reads leave free for resources that have just ended. */
 const endsInWindow = 20;
 /** The part for the list and the preview on screen, which poll on their own, and for lists across benchmarks. */
 export const elsewhereInWindow = 10;
-/** The maximum number of first reads per round. */
+/** Maximum number of first reads per round. */
 const firstAtOnce = 10;
 /**
  * The poll interval per resource, as a share of the focused interval: 40 resources take 41 requests a minute. This
- * leaves 19 of the budget of 60 for lists and curves.
+ * leaves 19 of the budgeted 60 for lists and curves.
  */
 const turnShare = 0.74;
-/** The share in Watch, where no list takes requests: all fit in a minute even if they are a round late. */
+/** The same share for Watch, where no list takes requests: all resources fit in a minute even if read a round late. */
 const watchedTurnShare = 0.705;
-/** A read that is due shortly after a round joins it, because otherwise it would be almost a whole round late. */
+/** A read that falls due shortly after a round joins it, because otherwise it would be almost a whole round late. */
 const earlyShare = 0.5;
 
 /** Whether a read belongs to this round. @param dueAt epoch milliseconds */
@@ -29,7 +29,7 @@ export const isDueIn = ({ now, roundMs }: Pick<Round, 'now' | 'roundMs'>, dueAt:
 
 export const windowMs = ({ focusedMs }: PollIntervals): number => windowIntervals * focusedMs;
 
-/** Milliseconds between two reads of one of `count` resources. */
+/** Milliseconds between two reads of the same resource, out of `count`. */
 export function turnMs(count: number, roundMs: number, { focusedMs }: PollIntervals, isWatched = false): number {
   return Math.max(roundMs, count * (isWatched ? watchedTurnShare : turnShare) * focusedMs);
 }
@@ -54,18 +54,18 @@ export interface Round {
   /** The interval between rounds in milliseconds. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
-  /** Requests in the current window except first reads. */
+  /** Requests in the current window, not counting first reads. */
   readonly spent: number;
   /** First reads in the current window. */
   readonly spentFirst?: number;
-  /** Requests per window that the view on screen sends on its own: details leave room for them. */
+  /** Requests per window that the view on screen sends on its own; details leave room for them. */
   readonly elsewhere?: number;
   /** Polling is paused: this is a manual refresh. */
   readonly byHand?: boolean;
 }
 
 /**
- * Chooses the reads of this round within the budget: last reads first, then the longest overdue. Spreads repeated reads
+ * Chooses this round's reads within the budget: last reads first, then the longest overdue. Spreads repeated reads
  * evenly over the rounds.
  */
 export function inTurn<Each extends Turn>(turns: readonly Each[], round: Round): Each[] {

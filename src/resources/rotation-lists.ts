@@ -1,4 +1,4 @@
-/** Chooses the lists for a round: lists with a section count or with running rows. */
+/** Chooses the lists to read in a round: those with a section count or with running rows. */
 import { hasEnded } from '../contract/status.ts';
 import { fewRunning, listQuery } from '../queries/lists/list-query.ts';
 import { cachedQuery, dueAt } from '../queries/live-query.ts';
@@ -12,17 +12,17 @@ import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening,
 /** The lists that may have running rows and take one request per page. */
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
 
-/** Up to `fewRunning` resources of a kind are read one by one; with more, the pages of their list are read instead. */
+/** Up to `fewRunning` resources of a kind are read one by one; above that, the pages of their list are read instead. */
 export function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
   const many = (kind: string): boolean =>
     known.filter(each => each.kind === kind && !hasEnded(each.status)).length > fewRunning;
   return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
 }
 
-/** Represents the rounds among the viewers of a list. */
+/** Stands for the rounds among the viewers of a list. */
 const viewer = {};
 
-/** Makes polls of these lists cover all pages with unfinished rows. */
+/** Makes polls of these lists cover all pages that have unfinished rows. */
 export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
   for (const { resource, source } of runningLists) {
     const reader = lists.of(source);
@@ -31,12 +31,12 @@ export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): vo
   }
 }
 
-/** Visible intervals between two reads of a list, per request: more while many resources are read one by one. */
+/** Visible intervals between two reads of a list, per request it takes: more while many resources are read singly. */
 const intervalsPerRequest = { many: 2, few: 0.25 } as const;
 
 /**
- * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view;
- * so is every list while Watch follows few resources.
+ * The poll interval of a list, in visible intervals. A list that replaces individual reads is polled as often as in a
+ * view. So is every list while Watch follows only a few resources.
  */
 function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, running }: Purpose): number {
   // Ended resources take no requests.
@@ -47,7 +47,7 @@ function listIntervals(workbench: Workbench, list: CountedList, { watched, liste
   return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * workbench.lists.of(list.source).cost);
 }
 
-/** The maximum number of concurrent reads for section counts. */
+/** Maximum number of concurrent reads for section counts. */
 const countsAtOnce = 2;
 
 /** Whether a list is due in this round. @param counted whether the section counts are on screen */
@@ -70,7 +70,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   return due !== undefined && isDueIn(purpose, Math.max(due, last && last + intervals * poll.visibleMs));
 }
 
-/** The due lists. Reads for a count block nothing, and a failing one does not hold up the others. */
+/** The lists that are due. Reads for a count block nothing, and a failing one does not hold up the others. */
 export function dueLists(
   workbench: Workbench,
   purpose: Purpose,

@@ -1,4 +1,4 @@
-/** The reads that each resource needs: its status, its record, its curves and the certainty of its mean. */
+/** The reads each resource needs: its status, its record, its curves and the certainty of its mean. */
 import { hashKey } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
 import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
@@ -20,14 +20,14 @@ import { offered, type RewardRead } from './watch-reads.ts';
 /** The input of a round. */
 export interface Purpose extends Round {
   readonly attention: Attention;
-  /** Watch or the inbox is on screen. */
+  /** Whether Watch or the inbox is on screen. */
   readonly watched: boolean;
-  /** A list with curves is on screen. */
+  /** Whether a list with curves is on screen. */
   readonly isListed: boolean;
-  /** The rows of lists that are on screen, by `keyOf`. */
+  /** The list rows that are on screen, by `keyOf`. */
   readonly shown: ReadonlySet<string>;
   readonly known: readonly KnownResource[];
-  /** Reads for ended resources in lists: curves that may be incomplete, and unknown progress. */
+  /** Reads for ended resources in lists: curves that may be incomplete, and progress that is unknown. */
   readonly unmeasured: readonly (Turn & { readonly known: KnownResource })[];
   /** Reads for the ended resources on screen whose certainty or difference is unknown. */
   readonly uncertain: readonly RewardRead[];
@@ -38,10 +38,10 @@ export interface Purpose extends Round {
   readonly lastSent: LastSent;
 }
 
-/** When a round last sent each query, by hash; epoch milliseconds. The cache drops unused entries. */
+/** When a round last sent each query, by hash; epoch milliseconds. Needed because the cache drops unused entries. */
 export type LastSent = ReadonlyMap<string, number>;
 
-/** When one of the queries last succeeded or failed; 0 if none has. */
+/** When one of the queries last succeeded or failed; 0 if none has yet. */
 export function lastAttempt(workbench: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
   const states = queries.map(({ key }) => cachedQuery(workbench, key)?.state);
   return maxOf(
@@ -53,7 +53,7 @@ export function lastAttempt(workbench: Workbench, queries: readonly Pick<AnyQuer
 const lastEver = (workbench: Workbench, query: AnyQuery, lastSent: LastSent): number =>
   Math.max(lastAttempt(workbench, [query]), lastSent.get(hashKey(query.key)) ?? 0);
 
-/** Whether an earlier session recorded its end and the time of it. */
+/** Whether an earlier session recorded both its end and the time of the end. */
 const isRecalled = ({ openedAt }: Workbench, { endedAt, endTime }: KnownResource): boolean =>
   endedAt !== undefined && endedAt < openedAt && endTime !== undefined;
 
@@ -61,8 +61,8 @@ export const isInFlight = (workbench: Workbench, { key }: Pick<AnyQuery, 'key'>)
   cachedQuery(workbench, key)?.state.fetchStatus === 'fetching';
 
 /**
- * Whether an ended resource must be read once more: an answer that arrives just after the end may belong to a request
- * from before it, and still report a running resource.
+ * Whether an ended resource must be read once more: a response that arrives just after the end may belong to a request
+ * sent before it, and still report a running resource.
  */
 function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery, lastSent: LastSent): boolean {
   const data = workbench.cache.getQueryData(query.key);
@@ -70,15 +70,15 @@ function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: A
   return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
 }
 
-/** Whether a read gets the last data of a resource that has just ended. Ends long ago must not delay other reads. */
+/** Whether a read fetches the last data of a resource that has just ended. Older ends must not delay other reads. */
 export const isLastRead = (
   { dueAt, known: { endedAt = 0 } }: Turn & { readonly known: KnownResource },
   { now, poll }: Pick<Round, 'now' | 'poll'>,
 ): boolean => dueAt === 0 && endedAt > now - windowMs(poll);
 
 /**
- * When a resource was last read, and its poll interval. If its progress matters, answers without progress (e.g. lists)
- * do not count.
+ * When a resource was last read, and its poll interval. If its progress matters, responses without progress (e.g.
+ * lists) do not count.
  */
 function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
   const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
@@ -92,7 +92,7 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
   return { readAt: readAt ?? 0, everyMs: isPolled && !needsDone ? overdueMs : everyMs };
 }
 
-/** The status read of a resource; undefined if none is needed. */
+/** The status read for a resource; undefined if none is needed. */
 export function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
   const { status, countsDone } = resourceOfKind(known.kind)?.watch ?? {};
   const queries = offered(workbench, status?.(known.id));
@@ -114,8 +114,8 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
 }
 
 /**
- * The curves for a line: the held-out curve, and the much longer trainer curve if there is no held-out curve or an
- * alarm needs it.
+ * The curves to draw on a line: the held-out curve, and the much longer trainer curve only if there is no held-out
+ * curve or an alarm needs it.
  */
 function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
   const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
@@ -125,7 +125,7 @@ function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery
   return [first, ...(lacks || trainer ? others : [])];
 }
 
-/** Whether an alarm needs its curves, even off screen. */
+/** Whether an alarm needs a resource's curves, even while it is off screen. */
 function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): boolean {
   const { belowBest, heldOut, trainer } = workbench.alarmsFor(parent);
   return isRunning(status) && (belowBest !== undefined || heldOut !== undefined || trainer !== undefined);
@@ -139,10 +139,10 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
   return (measured && isRoundDue(measured, done)) ?? true;
 }
 
-/** A run with a step in every round needs no times from the service; milliseconds. */
+/** A run that makes a step in every round needs no times from the service; milliseconds. */
 const stillMs = 90_000;
 
-/** Whether only the service knows the time of the last step, because no step arrived during two rounds. */
+/** Whether only the service can tell when the last step happened, because no step has arrived for two rounds. */
 function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.now()): boolean {
   const { id, status, done = 0, checkpoints } = known;
   if (!isRunning(status) || done === 0 || checkpoints !== undefined) return false;
@@ -157,19 +157,19 @@ const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>
   known.done !== undefined &&
   workbench.alarmsFor(known.parent).failedShare !== undefined;
 
-/** Whether the end is known but its time, which the record has, is not. */
+/** Whether the end is known but not its time, which the record contains. */
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
 /** Turns between two reads of a curve, because curves are large. */
 const curveTurns = 4;
-/** Turns between two reads of a curve that lacks a round, which may show a collapse. */
+/** Turns between two reads of a curve that lacks a round; the missing round may show a collapse. */
 const dueCurveTurns = 2;
 
 /**
- * Whether the held-out curve of an ended resource is final, see `isFinalCurve`.
+ * Whether an ended resource's held-out curve is final, see `isFinalCurve`.
  *
- * @param readAt the time of its last read, in epoch milliseconds
+ * @param readAt when it was last read, in epoch milliseconds
  */
 export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, readAt: number): boolean {
   const { measured, endedAt } = known;
@@ -180,7 +180,7 @@ export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, rea
   });
 }
 
-/** When the curve of an ended resource is due, in epoch milliseconds; undefined if it is final. */
+/** When an ended resource's curve is due, in epoch milliseconds; undefined if the curve is final. */
 function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
   const last = lastEver(workbench, curve, lastSent);
   if (hasFinalCurve(workbench, known, last)) return undefined;
@@ -189,7 +189,7 @@ function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQue
   return due === undefined ? undefined : Math.max(due, last + curveTurns * workbench.poll.visibleMs);
 }
 
-/** The other reads for a line of Watch: the record, if no answer contained it, and the growing curves. */
+/** The other reads for a line of Watch: the record, if no response has contained it, and the growing curves. */
 export function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
   const { poll } = workbench;
   const isShown = purpose.watched || purpose.isListed || feedsAlarm(workbench, known);
@@ -205,7 +205,7 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     if (ends.includes(query)) return [{ ...turn, dueAt: attemptedAt && attemptedAt + curveTurns * poll.visibleMs }];
-    // The inbox and the notice need the time and the reason of the end.
+    // The inbox and the notice need the end's time and reason.
     if (hasEnded(known.status)) {
       const isDetail = curves.includes(query);
       if (lacksEnd(workbench, known, query, purpose.lastSent)) return [{ ...turn, isDetail }];
@@ -227,7 +227,7 @@ export function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
 }
 
-/** The read of the curve of an ended resource, until it is final. */
+/** The read of an ended resource's curve, until the curve is final. */
 export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: LastSent): Turn | undefined {
   if (known.gone || !hasEnded(known.status)) return undefined;
   const [curve] = curvesOf(workbench, known);
@@ -236,7 +236,7 @@ export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: 
   return due === undefined ? undefined : { queries: [curve], dueAt: due, isDetail: true };
 }
 
-/** The read of the progress of a resource that ended early, for lists. */
+/** For lists, the read of the progress of a resource that ended early. */
 export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: LastSent): Turn | undefined {
   const { status, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
   const isEarly = hasEnded(known.status) && statusMeaning(known.status ?? '') !== 'success';
@@ -246,7 +246,7 @@ export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: 
   return isWanted ? { queries: [query], dueAt: 0, isDetail: true } : undefined;
 }
 
-/** The read of the rewards so far of a running resource if the service does not report their mean. */
+/** The read of a running resource's rewards so far, if the service does not report their mean. */
 function soFarRead(workbench: Workbench, known: KnownResource, lastSent: LastSent, running: number): RewardRead[] {
   const { statuses, poll } = workbench;
   const { kind, certainty, mean, done } = known;
@@ -260,9 +260,9 @@ function soFarRead(workbench: Workbench, known: KnownResource, lastSent: LastSen
 }
 
 /**
- * The reads of rewards for resources on screen: of running ones if the service does not report their mean so far, and
- * of ended ones for the certainty of the mean and, in lists, its difference from the baseline. Each read is sent once
- * per mean; the read for the certainty is repeated while rewards may be late.
+ * Reads rewards for resources on screen: for running ones if the service does not report their mean so far, and for
+ * ended ones to find the certainty of the mean and, in lists, the difference from the baseline. Each read is sent once
+ * per mean; the read for the certainty is repeated while rewards may still arrive late.
  */
 export function uncertainOn(
   workbench: Workbench,

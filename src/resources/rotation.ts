@@ -1,7 +1,7 @@
 /**
  * Polls what no view polls: lists with a section count or with running rows, and each running or pinned resource. The
  * frame polls in rounds, more often while Watch is on screen. A round reads only the resources that are due, in
- * rotation, so the request rate is bounded for any number of resources.
+ * rotation, so the request rate is bounded however many resources there are.
  */
 
 import { hashKey } from '@tanstack/react-query';
@@ -37,7 +37,7 @@ const watchKey = ['watch'];
 const inboxKey = ['inbox'];
 const progressKey = ['progress'];
 
-/** Runs the reads, a few at a time. @throws ServiceError if all failed, i.e. the service is down */
+/** Runs the reads, a few at a time. @throws ServiceError if all of them failed, which means that the service is down */
 async function readEach(work: readonly (() => Promise<unknown>)[], { signal, progressed }: QueryContext) {
   const failures: unknown[] = [];
   let answered = false;
@@ -55,15 +55,15 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
   signal.throwIfAborted();
   if (answered || failures.length === 0) return;
   const [first] = failures;
-  // The Retry-After of one endpoint must not delay the next round, which has other reads.
+  // One endpoint's Retry-After must not delay the next round, which has other reads.
   throw first instanceof ServerError ? new ServerError(first.message, { ...first, retryAfterMs: undefined }) : first;
 }
 
-/** A request of a round. */
+/** A request sent in a round. */
 interface Sent {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Whether it was the first read of the query. */
+  /** Whether this was the query's first read. */
   readonly isFirst: boolean;
 }
 
@@ -88,7 +88,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const isListed = lists.length > 0;
   const parents = new Set(lists.flatMap(({ queryKey: [, ...ids] }) => ids));
   const all = workbench.statuses.all().filter(({ parent }) => parents.size === 0 || parents.has(parent));
-  // The rows on screen come first.
+  // Rows on screen come first.
   const listedNow = isListed ? [...workbench.lists.shown(), ...all] : [];
   // Watch on screen or in focus makes rounds more frequent.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
@@ -130,7 +130,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
 }
 
 /**
- * Reads the due statuses, and details for Watch and for lists with curves. Returns the number of reads.
+ * Reads the statuses that are due, and details for Watch and for lists with curves. Returns the number of reads.
  *
  * @param isFailing whether to read at least one resource, due or not, to find out whether the service has recovered
  * @throws ServiceError
@@ -147,7 +147,7 @@ async function readTurns(
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
   const certain = purpose.uncertain.map(({ known, query, dueAt = 0 }): Turn & { readonly known: KnownResource } => {
-    // Without a known total, the progress and the record are read as well.
+    // If the total is unknown, the progress and the record are read as well.
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt, isDetail: true, requests, known };
   });
@@ -175,7 +175,7 @@ async function readTurns(
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
   let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
-  /** The error of the last round that read something. */
+  /** The error from the last round that read something. */
   let failure: unknown;
   const send = async (query: AnyQuery, isFirst = false, requests = 1): Promise<unknown> => {
     const now = Date.now();
@@ -191,12 +191,12 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
   /** Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
-    // Other processes of the user may have recorded running resources.
+    // The user's other processes may have recorded running resources.
     workbench.records.recall();
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);
     const { running, others } = dueLists(workbench, purpose, counted);
-    // Lists find resources to follow. A round waits for them only if it has nothing else to read.
+    // Lists find resources to follow. A round waits for its lists only if it has nothing else to read.
     const isIdle = purpose.known.length === 0;
     for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
     const awaited = isIdle ? running : [];
@@ -230,7 +230,7 @@ const repeat = ({ cache }: Workbench): Promise<void> =>
 /**
  * Active while a list with progress and curves is on screen; each poll runs a round.
  *
- * @param parents the parents of the listed resources; all by default
+ * @param parents the listed resources' parents; all by default
  */
 export const progressQuery = (workbench: Workbench, parents: readonly string[] = []): LiveQuery<number> => ({
   key: [...progressKey, ...parents],
@@ -238,7 +238,7 @@ export const progressQuery = (workbench: Workbench, parents: readonly string[] =
   read: () => repeat(workbench).then(() => 0),
 });
 
-/** A list of rows from memory; each poll runs a round. */
+/** A list whose rows come from memory; each poll runs a round. */
 function followedList<Row extends object>(
   workbench: Workbench,
   key: readonly string[],

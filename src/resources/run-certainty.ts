@@ -1,4 +1,4 @@
-/** Reads the certainty of the means of evaluation runs, for lists. */
+/** Reads how certain the means of evaluation runs are, for lists. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -8,7 +8,7 @@ import { readFinalCertainty } from '../queries/run-results.ts';
 import { ifThere } from '../service/errors.ts';
 import { listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 
-/** The listed rollouts for a row of a list: read once for an ended run; a running one would need too many reads. */
+/** The listed rollouts for a row: read once for an ended run, never for a running one, as that takes too many reads. */
 export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
 
 async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
@@ -19,9 +19,9 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
 }
 
 /**
- * Adds the certainty of the mean, and the mean so far if the record of a running run lacks it. Takes one request for the
- * rewards of a running run or a run with a mean, except an ended run that was read before, and one for the number of
- * rollouts if the record lacks it.
+ * Adds the certainty of the mean, and the mean so far if a running run's record lacks it. Sends one request for the
+ * rewards if the run is running or has a mean (unless it had ended when they were read before), and one for the number
+ * of rollouts if the record lacks it.
  *
  * @throws ServiceError
  */

@@ -1,4 +1,4 @@
-/** The columns of runs, and the reads that they need in lists. */
+/** The columns for runs, and the reads that lists of runs need for them. */
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
@@ -52,7 +52,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     wide: true,
     forPrograms: true,
   }),
-  // A narrow column keeps the step.
+  // When narrow, it keeps the step.
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
     wide: true,
@@ -76,10 +76,10 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
 ];
 
 /**
- * The columns of a list of runs, with the interval and the baseline after the mean. Runs of several benchmarks are not
- * comparable, so a list of them shows the benchmark of each.
+ * The columns of a list of runs, with the interval and the baseline after the mean. Runs of different benchmarks are
+ * not comparable, so a list that mixes them shows each run's benchmark.
  *
- * @param nameOf returns the name of a benchmark, if it is known
+ * @param nameOf returns a benchmark's name, if known
  */
 export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = id => id): readonly Column<BasedRun>[] {
   const interval: Column<BasedRun> = {
@@ -94,7 +94,7 @@ export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = 
   });
 }
 
-/** The columns that the rewards of a run fill. */
+/** The columns that are filled from a run's rewards. */
 const ofCertainty = ['interval', 'failed'];
 
 /** The ids of the columns about the baseline. */
@@ -114,8 +114,8 @@ function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>):
 }
 
 /**
- * Adds the difference between a run and the baseline of its benchmark, by task. Takes a request for the rewards of the
- * run, unless the run has ended and its difference is in memory, or there is no baseline.
+ * Adds a run's difference from the baseline of its benchmark, by task. Sends a request for the run's rewards, unless
+ * the run has ended and its difference is in memory, or there is no baseline.
  */
 function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
   const runOf = once(

@@ -1,4 +1,4 @@
-/** Describes the certainty of the mean reward of a run: its interval by task, and the effect of missing rewards. */
+/** Says how certain a run's mean reward is: its interval by task, and the effect of missing rewards. */
 import { hasEnded } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
@@ -7,7 +7,7 @@ import { meanOfRewards } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { boundsField, boundsWords, intervalLabel } from './comparison.ts';
 
-/** The last known state of a run. */
+/** A run's last known state. */
 interface SeenRun {
   readonly id: string;
   readonly status: string | undefined;
@@ -17,8 +17,8 @@ interface SeenRun {
 }
 
 /**
- * Reads the certainty of the mean of a run. Also returns the mean: computed from the same rewards while the run
- * continues, and the mean of the service after the end.
+ * Reads how certain a run's mean is. Also returns the mean: computed from the same rewards while the run continues, and
+ * the service's own mean once it has ended.
  *
  * @throws ServiceError
  */
@@ -40,8 +40,8 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 
 /**
  * E.g. `95% between 0.460 and 0.880 by 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
- * rewards. It applies to the mean over tasks, which the text names if it differs from the displayed mean over rewards,
- * in which a task with more rollouts has more weight. Empty without rewards.
+ * rewards. It applies to the mean over tasks. The text gives that mean if it differs from the displayed mean over
+ * rewards, where a task with more rollouts has more weight. Empty without rewards.
  */
 export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
   const { mean, namelessRewards } = run;
@@ -52,7 +52,7 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
 
-/** The assumption behind the interval if the service does not report the planned number of rollouts. */
+/** The assumption behind the interval if the service does not report how many rollouts were planned. */
 function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, each }: RunMean): string {
   if (isStoppedWhole) return 'if no more rollouts were planned (stopped)';
   if (!isUncounted) return '';
@@ -76,7 +76,7 @@ function intervalWords(run: RunMean): string {
     .join('; ');
 }
 
-/** The certainty in JSON. */
+/** The certainty as JSON fields. */
 export const certaintyFields = (run: RunMean) => {
   const isByTask = run.namelessRewards === 0;
   return {

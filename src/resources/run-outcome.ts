@@ -1,4 +1,4 @@
-/** The result of a run: its rewards and its mean. */
+/** A run's result: its rewards and its mean. */
 
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
@@ -8,8 +8,8 @@ import { counted, reward } from '../text/numbers.ts';
 import { soFar } from './measured-run.ts';
 
 /**
- * A summary of the rewards of a run. Counts three cases separately: a reward of 0 is a result, a missing reward is not
- * 0, and a rollout without an entry was never scored.
+ * A summary of a run's rewards. It keeps three cases apart: a reward of 0 is a result, a missing reward is not 0, and a
+ * rollout without an entry was never scored.
  */
 export interface RewardSummary {
   /** Numeric rewards. */
@@ -20,9 +20,9 @@ export interface RewardSummary {
   readonly unreadable: number;
   /** Describes trajectories with several rewards; empty if there are none. */
   readonly contradictions: string;
-  /** The known number of rollouts that failed without a reward. */
+  /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
-  /** Rollouts of the run, if the service reports them; otherwise the number of listed trajectories. */
+  /** The run's rollouts, if the service reports them; otherwise the number of listed trajectories. */
   readonly total: number;
 }
 
@@ -42,14 +42,14 @@ export function summariseRewards(
   };
 }
 
-/** The result of a run, so far or final. */
+/** A run's result, so far or final. */
 export interface RunOutcome {
   readonly mean: number | undefined;
-  /** The number of rewards in the mean; undefined if only the mean is known. */
+  /** The number of rewards behind the mean; undefined if only the mean is known. */
   readonly graded: number | undefined;
-  /** The mean of the listed rewards, if it differs from the mean of the service. */
+  /** The mean of the listed rewards, if it differs from the service's mean. */
   readonly listed: number | undefined;
-  /** Rollouts of the run; see `RewardSummary`. */
+  /** The run's rollouts; see `RewardSummary`. */
   readonly rollouts: number;
   /** Rollouts listed without a reward before the run ended. */
   readonly without: number;
@@ -59,8 +59,8 @@ export interface RunOutcome {
 }
 
 /**
- * The mean of a run. While the run continues, it is computed from the displayed rewards; after the end, it is the mean
- * of the service. Without rewards, the progress provides the mean so far.
+ * A run's mean. While the run continues, it is computed from the displayed rewards; after the end, it is the service's
+ * mean. Without rewards, the mean so far comes from the progress.
  */
 export function outcomeOf(
   run: EvalRun,
@@ -83,8 +83,8 @@ export function outcomeOf(
 }
 
 /**
- * Follows the number of rollouts without a reward, which includes the failed and the running ones, e.g.
- * `(2 failed, 1 running)`. Empty if there are none.
+ * Follows the number of rollouts without a reward and says how many of them have failed or are running, e.g. `(2
+ * failed, 1 running)`. Empty if none are.
  */
 export function failedAmong(without: number, failed: number = 0, running: number = 0): string {
   if (failed + running === 0 || failed + running > without) return '';
@@ -92,7 +92,7 @@ export function failedAmong(without: number, failed: number = 0, running: number
   return ` (${[failed > 0 && `${failed} failed`, running > 0 && `${running} running`].filter(Boolean).join(', ')})`;
 }
 
-/** Describes a run without a mean: the number of rollouts listed without a reward. */
+/** Describes a run that has no mean: the number of rollouts listed without a reward. */
 export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number, failed?: number): string {
   if (!isRead) return 'rewards not read';
   if (without === 0) return 'no reward yet';
@@ -100,8 +100,8 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
 }
 
 /**
- * E.g. `mean 0.143 of 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the mean of the
- * service differs from the mean of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
+ * E.g. `mean 0.143 of 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the service's mean
+ * differs from the mean of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, source: string] {
   const { mean, graded, listed, rollouts, without, ended, isRead } = outcome;

@@ -1,4 +1,4 @@
-/** The places of comparisons of runs. */
+/** The places for comparing runs. */
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { instant } from '../present/times.ts';
@@ -11,11 +11,11 @@ import { likenessOf } from './pools.ts';
 /** Knows when a run was first seen, and when this machine started it. */
 type Memory = Pick<RememberedStore, 'find'>;
 
-/** The range of possible start times in epoch milliseconds, because some services do not report the start. */
+/** The range of possible start times in epoch milliseconds: some services do not report the start. */
 function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly [from: number, to: number] {
   const created = instant(created_at);
   if (created !== undefined) return [created, created];
-  // A run may be much older than its first sighting, which is only an upper bound.
+  // A run may be much older than when it was first seen, which is only an upper bound.
   const { startedAt = -Infinity, firstSeenAt = Infinity } = memory.find('run', eval_run_id) ?? {};
   return [startedAt, firstSeenAt];
 }
@@ -32,7 +32,7 @@ export function namedRun(run: EvalRun): NamedRun {
   };
 }
 
-/** The place of a comparison of several runs. The base is the baseline of the benchmark, or else the earliest run. */
+/** The place for comparing several runs. The base is the baseline of the benchmark, or else the earliest run. */
 export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedStore): Place<'compare-many'> {
   const startedAt = (run: EvalRun): number => startOf(run, memory)[1];
   const earliest = rows.reduce<EvalRun | undefined>(
@@ -43,7 +43,7 @@ export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedSto
   return { view: 'compare-many', runs: rows.map(namedRun), base: (kept ?? earliest)?.eval_run_id ?? '' };
 }
 
-/** The place of a comparison. The base is the earlier run, or `one` if the order is unknown. */
+/** The place for comparing two runs. The base is the earlier run, or `one` if the order is unknown. */
 export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Place<'compare'> {
   const [[oneFrom, oneTo], [otherFrom, otherTo]] = [startOf(one, memory), startOf(other, memory)];
   const isLater = otherTo < oneFrom;

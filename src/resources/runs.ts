@@ -32,7 +32,7 @@ import { certaintyFields, certaintyWords } from './run-mean.ts';
 import { meanWords, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
 
-/** The mean of a record, with the number of rewards, and after the end also of rollouts without one. */
+/** The mean from a record, with the number of rewards and, once the run has ended, also of rollouts without one. */
 function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const [mean, graded] = [listedMean(run), listedCount(run)];
   if (isUnread && mean === undefined)
@@ -57,7 +57,7 @@ export const cautionOf = (run: MeasuredRun): string | undefined =>
   isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
 
 /**
- * The facts of a run, with its outcome and interval if they are known.
+ * The facts about a run, with its outcome and interval if known.
  *
  * @param isUnread whether its rewards could not be read
  */
@@ -90,7 +90,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
   ];
 }
 
-/** Adds the mean, its number of rewards and its interval, if there are readable rewards. */
+/** Adds the mean, its number of rewards and its interval, if any rewards are readable. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
   const held_out_split = await readHeldOutSplit(run, context);
   let unread: string | undefined;
@@ -120,7 +120,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
 
 const group = 'Run';
 
-/** Sets the run as the base for comparisons in its benchmark. */
+/** Makes the run the base for comparisons within its benchmark. */
 export const baselineCommand: Command = {
   id: 'run.baseline',
   title: 'set it as the baseline of its benchmark, or unset it',

@@ -1,7 +1,7 @@
 /**
- * Keeps section counts and running resources consistent with all answers, because other programs also start and delete
- * resources. If an answer contains a resource that its list lacks, the list is read again at once. If a list no longer
- * contains a known resource, the resource is read, so its end is not missed.
+ * Keeps section counts and running resources consistent with all responses, because other programs also start and
+ * delete resources. If a response contains a resource that its list lacks, the list is read again at once. If a list no
+ * longer contains a known resource, that resource is read, so that its end is not missed.
  */
 import { hashKey } from '@tanstack/react-query';
 import { minOf } from '../base/many.ts';
@@ -21,7 +21,7 @@ import type { Resource } from './define.ts';
 export interface CountedList {
   readonly resource: Resource;
   readonly source: ListSource<object>;
-  /** Whether rows may be running. The frame counts these, so the list is read even while its section is off screen. */
+  /** Whether its rows may be running. The frame counts these, so the list is read even if its section is off screen. */
   readonly runs: boolean;
 }
 
@@ -29,11 +29,11 @@ export const countedLists: readonly CountedList[] = resources
   .filter(({ needs }) => needs === undefined)
   .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.runs === true }));
 
-/** The poll interval, in visible intervals, of a count without running rows or with many requests. */
+/** The poll interval, in visible intervals, for a count whose list has no running rows or takes many requests. */
 export const countIntervals = 6;
-/** The poll interval of a count, in visible intervals. */
+/** The poll interval for a count, in visible intervals. */
 export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? countIntervals : 3);
-/** Longer lists are not kept in memory for their count; they are counted again on screen. */
+/** Longer lists are not kept in memory just for their count; they are counted again when on screen. */
 export const mostRows = 5_000;
 
 /** Whether the first view is still loading: counts must not delay it. */
@@ -41,18 +41,18 @@ export const isOpening = ({ poll, openedAt }: Workbench, now: number): boolean =
 
 export class Counts {
   readonly #workbench: Workbench;
-  /** Resources that have already caused a read of their list, because the list may never contain them. */
+  /** Resources that have already caused a read of their list, which may never contain them. */
   readonly #triedInList = new Set<string>();
-  /** Resources that were read because their list lacked them. They may still exist. */
+  /** Resources that have been read because their list lacked them. They may still exist. */
   readonly #readAlone = new Set<string>();
-  /** The rows of a list at the last check of their tallies. */
+  /** The rows of a list when its tallies were last checked. */
   readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();
 
   constructor(workbench: Workbench) {
     this.#workbench = workbench;
   }
 
-  /** Reacts to all answers until the returned function is called. */
+  /** Reacts to all responses until the returned function is called. */
   follow(): () => void {
     const { cache, statuses } = this.#workbench;
     const lists = new Map(countedLists.map(list => [hashKey(list.source.key), list]));
@@ -70,7 +70,7 @@ export class Counts {
     };
   }
 
-  /** Reads the lists that lack a resource of another answer. */
+  /** Reads the lists that lack a resource found in another response. */
   #findUncounted(): void {
     if (this.#workbench.paused) return;
     const all = this.#workbench.statuses.all();
@@ -97,7 +97,7 @@ export class Counts {
     });
   }
 
-  /** Reads resources that are watched or on screen and no longer in their list. */
+  /** Reads resources that are watched or on screen but no longer in their list. */
   #findMissing({ resource: { kind, get }, source }: CountedList): void {
     const { lists, statuses } = this.#workbench;
     const reader = lists.find(source.key);
@@ -117,7 +117,7 @@ export class Counts {
       this.#readAlone.add(key);
       const [query = get?.(known.id)] = resourceOfKind(kind)?.watch?.status?.(known.id) ?? [];
       if (!query) continue;
-      // After an error, retry with the next answer of the list.
+      // After an error, try again with the list's next response.
       void fetchOnce(this.#workbench, query).catch(error => {
         if (!isAbsent(error)) this.#readAlone.delete(key);
       });
@@ -133,7 +133,7 @@ export class Counts {
     }
   }
 
-  /** Reads a list again if the tally of a parent row has changed, e.g. a benchmark's number of runs. */
+  /** Reads a list again if a parent row's tally has changed, e.g. a benchmark's number of runs. */
   #followTally({ resource: { tally }, source }: CountedList): void {
     const { lists } = this.#workbench;
     const reader = lists.find(source.key);
@@ -164,7 +164,7 @@ export class Counts {
   }
 }
 
-/** Two arrays without their common start and end. */
+/** Two arrays without their common beginning and end. */
 function difference<Item>(left: readonly Item[], right: readonly Item[]): [readonly Item[], readonly Item[]] {
   const most = Math.min(left.length, right.length);
   let start = 0;
@@ -174,7 +174,7 @@ function difference<Item>(left: readonly Item[], right: readonly Item[]): [reado
   return [left.slice(start, left.length - end), right.slice(start, right.length - end)];
 }
 
-/** When the oldest overdue section count was read, in epoch milliseconds; undefined if none is overdue. */
+/** When the longest overdue section count was last read, in epoch milliseconds; undefined if none is overdue. */
 export function oldestCount({ lists, poll }: Workbench, now: number): number | undefined {
   const old = countedLists.flatMap(list => {
     const { readAt } = lists.countOf(list.source.key) ?? {};

@@ -1,4 +1,4 @@
-/** The tasks of a training step. */
+/** The tasks in a training step. */
 import { unreadableIn } from '../contract/lists.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type StepTask, tasksOf } from '../present/task-groups.ts';
@@ -8,7 +8,7 @@ import { eachOnce } from '../queries/run-rewards.ts';
 import { trainingKeys } from '../queries/training.ts';
 import { counted } from '../text/numbers.ts';
 
-/** The tasks of a completed step. @param rewardRange the range of rewards in the settings */
+/** The tasks in a completed step. @param rewardRange the range of rewards from the settings */
 export function stepTaskList(runId: string, step: number, rewardRange: Range): ListSource<StepTask> {
   return {
     key: [...trainingKeys.stepRewards(runId, step), 'tasks', rewardRange],

@@ -1,4 +1,4 @@
-/** The tasks of a run, a dataset or a training step: their columns, their facts and a summary. */
+/** The tasks in a run, a dataset or a training step: their columns, their facts and a summary. */
 import { maxOf, minOf } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
@@ -15,33 +15,33 @@ import { blockLevels, sparkline } from '../text/sparkline.ts';
 import { unlistedOf } from './unlisted.ts';
 
 interface GroupOptions {
-  /** The run of the rollouts, if all belong to one. */
+  /** The run that the rollouts belong to, if it is a single one. */
   readonly run?: Partial<RunExtent> | undefined;
   /** The lowest and the highest reward. */
   readonly range: Range;
-  /** The lowest reward that counts as passed; by default the highest of the range. */
+  /** The lowest reward that counts as a pass; by default the top of the range. */
   readonly passAt?: number | undefined;
-  /** The rewards of each task in another run. */
+  /** Each task's rewards in another run. */
   readonly base?: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
 export interface TaskGroups {
   readonly groups: readonly TaskGroup[];
-  /** Listed rollouts without a task. */
+  /** Listed rollouts that name no task. */
   readonly nameless: number;
-  /** The number of rollouts that the service does not list, with or without a known task. */
+  /** The number of rollouts that the service does not list, whether or not their task is known. */
   readonly unlisted: number;
   /** Whether the service does not report the number of rollouts. */
   readonly isUncounted: boolean;
-  /** The steps of training of the rollouts. */
+  /** The training steps of the rollouts. */
   readonly steps: ReadonlySet<number>;
-  /** The lowest reward that counts as passed. */
+  /** The lowest reward that counts as a pass. */
   readonly passAt: number;
-  /** Whether a reward is outside the range in the settings. */
+  /** Whether any reward is outside the range from the settings. */
   readonly isOutside: boolean;
 }
 
-/** Parses the first and the last step of `50..60`, `50..`, `..60` or `50`; undefined for other text. */
+/** Parses the first and last step from `50..60`, `50..`, `..60` or `50`; undefined for any other text. */
 export function parseSteps(text: string): Range | undefined {
   const parts = text.split('..').map(part => part.trim());
   const [first = '', last = first] = parts;
@@ -50,7 +50,7 @@ export function parseSteps(text: string): Range | undefined {
   return Number(first) <= to ? [Number(first), to] : undefined;
 }
 
-/** The rollouts of some steps of training; all rollouts by default. */
+/** The rollouts from some training steps; all rollouts by default. */
 export function ofSteps(rows: readonly Trajectory[], steps: string | undefined): readonly Trajectory[] {
   const range = steps === undefined ? undefined : parseSteps(steps);
   if (!range) return rows;
@@ -79,11 +79,11 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   };
 }
 
-/** The rewards of each task, as the base for {@link groupsOf}. */
+/** Each task's rewards, as the base for {@link groupsOf}. */
 export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward'>[]) =>
   new Map([...byTask({ rewards: rows }).tasks].map(([id, rollouts]) => [id, scoresOf(rollouts)]));
 
-/** E.g. `8`, or `7 of 8` if one has no reward. */
+/** E.g. `8`, or `7 of 8` if one rollout has no reward. */
 const countWords = (group: TaskGroup): string => {
   const [scored, all] = [group.scores.length, rolloutsOf(group)];
   return scored === all ? String(scored) : `${scored} of ${all}`;
@@ -92,7 +92,7 @@ const countWords = (group: TaskGroup): string => {
 const shareOf = ({ scores, passed }: TaskGroup): number | undefined =>
   scores.length === 0 ? undefined : passed / scores.length;
 
-/** The teaching signal of a group; undefined for a single reward. */
+/** What a group can teach; undefined for a single reward. */
 const signalWord = ({ kind, scores }: TaskGroup): string =>
   kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupWords[kind];
 
@@ -106,18 +106,18 @@ export const taskColumn: Column<TaskGroup> = {
   value: row => row.task_id,
 };
 
-/** The width of the spread column in terminal cells. */
+/** The width of the spread column, in terminal cells. */
 export const spreadWidth = 8;
 
 const courseWidth = 12;
 
-/** The first and the last step of training at which a task has a mean, and the number of these steps. */
+/** The first and last training steps at which a task has a mean, and the number of these steps. */
 function endsOf({ course = [] }: TaskGroup) {
   const steps = course.flatMap(({ step, mean }) => (mean === undefined ? [] : [{ step, mean }]));
   return { first: steps[0], last: steps.at(-1), count: steps.length };
 }
 
-/** The last mean of a task over the steps of a training run, minus its first one. */
+/** How far a task's mean moved over a training run's steps: the last one minus the first. */
 function changeOf(group: TaskGroup): number | undefined {
   const { first, last } = endsOf(group);
   return first === last || !first || !last ? undefined : last.mean - first.mean;
@@ -126,7 +126,7 @@ function changeOf(group: TaskGroup): number | undefined {
 /** A longer list of rewards is truncated in the middle. */
 const mostRewards = 32;
 
-/** The rewards in ascending order; if there are many, only the lowest and the highest. */
+/** The rewards in ascending order; if there are many, only the lowest and highest ones. */
 function rewardWords({ scores }: TaskGroup): string {
   const half = mostRewards / 2;
   const [low, high] =
@@ -135,7 +135,7 @@ function rewardWords({ scores }: TaskGroup): string {
 }
 
 /**
- * @param strip draws the rewards of a task
+ * @param strip draws a task's rewards
  * @param levels the characters for means, from lowest to highest
  */
 export function groupColumns(
@@ -191,7 +191,7 @@ export function groupColumns(
   ];
 }
 
-/** The values of k for pass@k and pass^k; none over several steps of training, i.e. over several models. */
+/** The values of k for pass@k and pass^k; none across several training steps, i.e. across different models. */
 const ksOf = ({ scores, course }: TaskGroup): readonly number[] =>
   course ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
@@ -237,8 +237,8 @@ const sum = (groups: readonly TaskGroup[], count: (group: TaskGroup) => number):
   groups.reduce((total, group) => total + count(group), 0);
 
 /**
- * A summary in sentences: the number of rollouts with a reward, the number of groups that teach nothing, and how often
- * tasks pass within several rollouts.
+ * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
+ * within several rollouts.
  */
 export function groupsWords({
   groups,

@@ -12,7 +12,7 @@ export const placeWords = ({ step, message, line }: Origin): string =>
     .filter(Boolean)
     .join(', ');
 
-/** Describes the progress of a search, its hits and its gaps. */
+/** Describes a search's progress, hits and gaps. */
 export function searchedWords(state: TextSearchState): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');
@@ -43,7 +43,7 @@ export function searchedWords(state: TextSearchState): string {
     .join(' · ');
 }
 
-/** The columns of trajectories. Columns that help to judge a match precede columns about its place. */
+/** The columns of trajectories. Columns that help to judge a match come before those that say where it is. */
 const [task, rewardColumn, ...others] = trajectories.columns;
 const offered = others.map((column): Column<TextHit> => ({ ...column, wide: true }));
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);

@@ -1,4 +1,4 @@
-/** Searches the texts of many trajectories, from the index if it has them, otherwise from the service. */
+/** Searches the text of many trajectories: from the index where it is stored, otherwise from the service. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { asError, errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -24,13 +24,13 @@ interface TextMatch {
   readonly lines: number;
   /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
   readonly other_lines: number;
-  /** The place of the first match; matches in messages precede others. */
+  /** Where the first match is; matches in messages come before others. */
   readonly at: Origin;
-  /** Position of the first match in the transcript. */
+  /** The position of the first match in the transcript. */
   readonly place: number;
   /** The line, truncated around the match. */
   readonly excerpt: string;
-  /** The match in the excerpt. */
+  /** Where the match is in the excerpt. */
   readonly range: Range;
 }
 
@@ -39,13 +39,13 @@ export type TextHit = Trajectory & TextMatch;
 
 export interface TextSearchState {
   readonly phase: 'listing' | 'searching' | 'done' | 'stopped' | 'failed';
-  /** In the order of discovery; the same array until there is a new hit. */
+  /** In order of discovery; the same array until there is a new hit. */
   readonly hits: readonly TextHit[];
-  /** The number of listed trajectories so far. */
+  /** The number of trajectories listed so far. */
   readonly known: number;
-  /** The number of trajectories that were searched in full. */
+  /** The number of trajectories searched in full. */
   readonly searched: number;
-  /** Searched trajectories that came from the index. */
+  /** The number of searched trajectories that came from the index. */
   readonly stored: number;
   /** Trajectories that could not be read in full, with the reason. They do not count as searched. */
   readonly unread: readonly { readonly trajectory_id: string; readonly reason: string }[];
@@ -58,28 +58,28 @@ export interface TextSearchState {
   readonly error?: Error | undefined;
 }
 
-/** The maximum number of trajectories to search: reading more would take an hour. */
+/** Maximum number of trajectories to search: reading more would take an hour. */
 export const mostSearched = 20_000;
-/** The maximum time without handling keys, in milliseconds. */
+/** Maximum time without handling keys, in milliseconds. */
 const sliceMs = 12;
-/** In characters. Larger texts are not indexed, as this would freeze the screen, but read again for each search. */
+/** In characters. A longer text is not indexed, which would freeze the screen, but read again for each search. */
 const mostKept = 2 * 1024 * 1024;
-/** After this many failures in a row, the problem is the service rather than a trajectory, and the search stops. */
+/** After this many failures in a row, the problem is the service rather than a trajectory, so the search stops. */
 const mostFailures = 10;
-/** During listing, the index is searched again each time the number of trajectories has grown by this factor. */
+/** During listing, the index is searched again whenever the number of trajectories has grown by this factor. */
 const growth = 4;
-/** The length of an excerpt, and of its part before the match, in characters. */
+/** The length of an excerpt, and of the part of it before the match, in characters. */
 const excerptLength = 240;
 const beforeMatch = 20;
 
-/** The part of the line around the match. */
+/** The part of a line around the match. */
 function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | 'range'> {
-  // A narrow column shows the beginning.
+  // A narrow column shows only the beginning.
   const start = from <= beforeMatch ? 0 : from - beforeMatch;
   const lead = start === 0 ? '' : '…';
   const cut = line.slice(start, start + excerptLength).toWellFormed();
   const text = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
-  // Copy the text, because a slice would keep the whole text of the trajectory in memory.
+  // Copy the text, because a slice would keep the trajectory's whole text in memory.
   const excerpt = Buffer.from(text).toString();
   const shift = lead.length - start;
   return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
@@ -87,11 +87,11 @@ function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | '
 
 export interface TextSearchPorts {
   readonly search: LineSearch;
-  /** The trajectories to search, page by page, with notes on possible gaps in the list. */
+  /** The trajectories to search, page by page, with notes about possible gaps in the list. */
   readonly pages: AsyncIterable<
     {
       readonly rows: readonly Trajectory[];
-      /** Ids of rows on earlier pages that the list no longer has. */
+      /** Ids of rows from earlier pages that the list no longer has. */
       readonly gone?: readonly string[];
     } & Partial<Pick<ResourcePage<Trajectory>, 'notes' | 'unread'>>
   >;
@@ -100,7 +100,7 @@ export interface TextSearchPorts {
   readonly onHit?: (hit: TextHit) => void;
 }
 
-/** The part of a hit that depends on the lines of a trajectory. */
+/** The part of a hit that depends on a trajectory's lines. */
 interface Matches {
   readonly trajectoryId: string;
   inMessages: number;
@@ -108,7 +108,7 @@ interface Matches {
   first?: Pick<TextMatch, 'at' | 'place' | 'excerpt' | 'range'>;
 }
 
-/** Adds the matches in a part. */
+/** Adds the matches found in one part. */
 function addMatches(matches: Matches, found: LineMatches, text: TextPart): void {
   if (!found.first) return;
   const { line, range } = found.first;
@@ -120,10 +120,10 @@ function addMatches(matches: Matches, found: LineMatches, text: TextPart): void 
   if (at) matches.first = { at, place: at.place + range[0], ...excerptOf(found.first.text, range) };
 }
 
-/** The separator between two origins. It cannot occur within a JSON string, because quotes there are escaped. */
+/** Separates two origins. It cannot occur inside a JSON string, where quotes are escaped. */
 const nextOrigin = '},{"from":';
 
-/** Parses only the origin of the requested line, because parsing all origins takes long. */
+/** Parses only the origin of the requested line, because parsing all of them takes long. */
 function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   let from = 1;
   let to = origins.indexOf(nextOrigin);
@@ -134,10 +134,10 @@ function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   return { body, origins: JSON.parse(`[${origins.slice(from, to < 0 ? -1 : to + 1)}]`) as Origin[] };
 }
 
-/** Characters per call of a regular expression: a call takes a millisecond, and keys are handled between calls. */
+/** Characters per regular expression call: a call takes a millisecond, and keys are handled between calls. */
 const atOnce = 256 * 1024;
 
-/** Groups the parts by `atOnce`. */
+/** Groups the parts into batches of `atOnce`. */
 function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], void> {
   let group: FoundPart[] = [];
   let length = 0;
@@ -151,7 +151,7 @@ function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], 
   if (group.length > 0) yield group;
 }
 
-/** The parts up to the first read error. @param failed called with this error */
+/** The parts up to the first read error. @param failed called with that error */
 function* untilFailure(parts: Iterable<FoundPart>, failed: (error: unknown) => void): Generator<FoundPart, void> {
   try {
     yield* parts;
@@ -166,9 +166,9 @@ export class TextSearch {
   readonly #rows = new Map<string, Trajectory>();
   /** The rows that were searched in full. */
   readonly #searched = new Map<string, Trajectory>();
-  /** `state` copies it, because a copy for each hit would be slow. */
+  /** `state` copies this array; copying it for each hit would be slow. */
   #hits: TextHit[] = [];
-  /** The trajectories that were read from the index. */
+  /** The trajectories that have been looked up in the index. */
   readonly #tried = new Set<string>();
   #known: Known | undefined;
   #state: TextSearchState = {
@@ -195,7 +195,7 @@ export class TextSearch {
     return [...this.#searched.values()];
   }
 
-  /** Searches to the end, or until the signal aborts or the search fails; never throws. */
+  /** Searches to the end, or until the signal aborts or the search fails. Never throws. */
   async run(): Promise<TextSearchState> {
     const { signal } = this.#ports.context;
     try {
@@ -219,7 +219,7 @@ export class TextSearch {
     this.#listeners.notify();
   }
 
-  /** Lists the trajectories. Meanwhile searches the index, so that its hits need not wait for the whole list. */
+  /** Lists the trajectories. Searches the index meanwhile, so that its hits need not wait for the whole list. */
   async #list(): Promise<void> {
     let listed = 0;
     let searchedAt = 0;
@@ -229,14 +229,14 @@ export class TextSearch {
         const { trajectory_id: id } = row;
         const isNew = !this.#rows.has(id);
         if (isNew) listed += 1;
-        // Since it was first listed, a row may have ended.
+        // A row may have ended since it was first listed.
         if (isNew ? listed <= mostSearched : !this.#tried.has(id)) this.#rows.set(id, row);
       }
       listed -= this.#forget(gone);
       const known = this.#rows.size;
       const isListCut = this.#state.isListCut || unread.length > 0;
       this.#set({ known, beyond: listed - known, notes: [...new Set([...this.#state.notes, ...notes])], isListCut });
-      // Each search reads the whole index.
+      // Each such search reads the whole index.
       if (known >= searchedAt) {
         await this.#searchStored();
         searchedAt = known * growth;
@@ -246,7 +246,7 @@ export class TextSearch {
     await this.#searchStored();
   }
 
-  /** Removes trajectories that are no longer listed. @returns their number */
+  /** Removes trajectories that are no longer listed. @returns how many */
   #forget(gone: readonly string[]): number {
     const ids = new Set(gone.filter(id => this.#rows.delete(id)));
     if (ids.size === 0) return 0;
@@ -256,7 +256,7 @@ export class TextSearch {
     return ids.size;
   }
 
-  /** Pauses at times so that keys are handled. @throws the reason of the signal */
+  /** Pauses now and then so that keys are handled. @throws the signal's reason */
   async #pause(): Promise<void> {
     if (performance.now() < this.#turnAt) return;
     await turn();
@@ -280,7 +280,7 @@ export class TextSearch {
     const before = this.#hits.length;
     const isWhole = (await this.#find(index.parts(texts, search.words))) === undefined;
     if (isWhole) index.used(texts.keys());
-    // Another process may have deleted or replaced some of them in the meantime.
+    // Another process may have deleted or replaced some of them meanwhile.
     const still = isWhole ? index.known() : undefined;
     const hit = new Set(this.#hits.slice(before).map(({ trajectory_id }) => trajectory_id));
     for (const [id, trajectoryId] of texts) {
@@ -290,7 +290,7 @@ export class TextSearch {
   }
 
   /**
-   * Reports the trajectories with matches in these parts. The parts of a trajectory must be consecutive.
+   * Reports the trajectories that have matches in these parts. A trajectory's parts must be consecutive.
    *
    * @returns the error if some parts could not be read. The last trajectory is then incomplete and not reported.
    */
@@ -332,7 +332,7 @@ export class TextSearch {
   }
 
   /**
-   * Reads and searches a trajectory; indexes its text if it has ended.
+   * Reads and searches a trajectory, and indexes its text if it has ended.
    *
    * @throws ServiceError that concerns all trajectories
    */
@@ -387,14 +387,14 @@ export class TextSearch {
 
 type Known = ReturnType<TextIndex['known']>;
 
-/** The text of a trajectory in the index; undefined if the trajectory may have changed since then. */
+/** A trajectory's text in the index; undefined if the trajectory may have changed since it was indexed. */
 function storedText({ trajectory_id, num_steps, status }: Trajectory, known: Known) {
   const text = known.get(trajectory_id);
   const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
   return isSame && !isRunning(status) ? text : undefined;
 }
 
-/** The known lengths in the index, as fields of a trajectory, by its id. */
+/** The lengths known from the index, as trajectory fields, by trajectory id. */
 export function storedLengths(rows: readonly Trajectory[], length: Length, index: TextIndex) {
   const known = index.known();
   return new Map(
@@ -407,7 +407,7 @@ export function storedLengths(rows: readonly Trajectory[], length: Length, index
   );
 }
 
-/** The fields for a list of hits. The index keeps them, because the searched list may lack them. */
+/** The fields shown in a list of hits. The index keeps them, because the searched list may lack them. */
 function recordOf(trajectory: Trajectory): Partial<Trajectory> {
   const { status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at } = trajectory;
   const { model_id, dataset_name, rollout, termination_reason } = trajectory;

@@ -1,4 +1,4 @@
-/** The columns of training runs: their records, their measurements, and the options in which they differ. */
+/** The columns for training runs: their records, their measurements, and the options in which they differ. */
 import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
@@ -39,7 +39,7 @@ import type { MeasuredList, Measures } from './define.ts';
 import { measureEach } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 
-/** The last and the best held-out reward of a run. */
+/** A run's last and best held-out rewards. */
 export type HeldOut = Pick<HeldOutMeans, 'last' | 'best' | 'isUnfinished'>;
 
 /** A run with its rewards. */
@@ -85,8 +85,8 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
 ];
 
 /**
- * The interval of a held-out mean on its own tasks; missing samples count as missing rewards. Undefined if a mean of
- * the curve is outside the range, because the true range is then unknown.
+ * A held-out mean's interval on its own tasks; missing samples count as missing rewards. Undefined if any mean of the
+ * curve is outside the range, because the true range is then unknown.
  */
 export function intervalOfHeldOut(
   { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] }: HeldOutMean,
@@ -98,7 +98,7 @@ export function intervalOfHeldOut(
 
 /** More columns would leave no room for names. */
 const mostOptions = 8;
-/** The maximum number of options to compare per run. */
+/** Maximum number of options to compare per run. */
 const mostCompared = 100;
 
 /** Longer values are truncated before they are compared. */
@@ -111,8 +111,8 @@ function optionCell(row: MeasuredTraining, name: string): Cell {
 }
 
 /**
- * The names of the options of the runs: first the options that differ, by their number of values, then the equal ones.
- * The number of steps has its own column.
+ * The names of the runs' options: first those that differ, ordered by their number of values, then the equal ones. The
+ * number of steps has its own column.
  */
 function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
   const differing = new Set<string>();
@@ -143,11 +143,11 @@ function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: s
   };
 }
 
-/** The minimum width of an option: a long name of a short value may be truncated. */
+/** The minimum width of an option column: a long name may be truncated if its values are short. */
 const leastOption = 7;
 
 /**
- * A column for each option in which the runs differ; all but the first are optional. A hidden column for each other
+ * A column for each option in which the runs differ, all but the first optional, and a hidden column for each other
  * option, for filters.
  */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
@@ -166,7 +166,7 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
   });
 }
 
-/** Columns of the model, the number of steps and the options in which the runs differ. */
+/** Columns for the model, the number of steps and the options in which the runs differ. */
 export function differingColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
   const own = trainingColumns.filter(({ id }) => id === 'model' || id === 'steps');
   const differs = ({ value }: Column<ProgressedRun>): boolean => new Set(rows.map(value)).size > 1;
@@ -174,8 +174,8 @@ export function differingColumns(rows: readonly ProgressedRun[]): readonly Colum
 }
 
 /**
- * E.g. `0.612`; `0.612 n=2` if samples of the round are outstanding, failed or cancelled; `0.612 at 15` if every
- * rollout of a later round has failed; `0.612?` if the run has ended and a newer mean may follow.
+ * E.g. `0.612`; `0.612 n=2` if some of the round's samples are outstanding, failed or cancelled; `0.612 at 15` if every
+ * rollout in a later round has failed; `0.612?` if the run has ended and a newer mean may follow.
  */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
@@ -186,12 +186,12 @@ export function heldOutCell(held: HeldOutMean | undefined): string {
     .join(' ');
 }
 
-/** The columns of the held-out curve and of the newest trainer reward, with the same ids in every list. */
+/** The columns for the held-out curve and the newest trainer reward, with the same ids in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
   /** Whether its held-out curve has not been read yet. */
   readonly isUnread: (row: Row) => boolean;
-  /** The interval of the last held-out reward, or of its substitute. */
+  /** The interval of the last held-out reward, or of the reward shown instead. */
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
@@ -202,7 +202,7 @@ export function measuredColumns<Row>(of: {
       ...numberColumn<Row>(id, title, row => meanOf(row)?.reward),
       text: row => heldOutCell(meanOf(row)),
       bestFirst: true,
-      // A mean that lacks samples is often higher than one of all of them.
+      // A mean with missing samples is often higher than one over all of them.
       sortedBy: row => {
         const held = meanOf(row);
         return held && worstOf(held);
@@ -224,7 +224,7 @@ export function measuredColumns<Row>(of: {
   };
 }
 
-/** The number of samples in a held-out mean, and the expected number. */
+/** The number of samples behind a held-out mean, and the expected number. */
 export function samplesColumns<Row>(
   of: (row: Row) => HeldOutMean | undefined,
   before = { id: '', title: '' },
@@ -236,17 +236,17 @@ export function samplesColumns<Row>(
   return [count('samples', 'N'), count('expected', 'OF')];
 }
 
-/** The tasks of the held-out rewards, if the service reports them. */
+/** Which tasks the held-out rewards are from, if the service reports it. */
 export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Column<Row> => ({
   ...{ id: 'split', title: 'SPLIT', width: { min: 5, max: 10, grow: 1 }, wide: true, forPrograms: true, ifAny: true },
   value: row => of(row)?.split,
 });
 
 /**
- * The declared columns, with the deciding measurements after the status.
+ * The declared columns, with the measurements that decide between runs after the status.
  *
- * @param nameOf returns the name of a benchmark, if it is known
- * @param isUnread whether the held-out curve of a run has not been read yet
+ * @param nameOf returns a benchmark's name, if known
+ * @param isUnread whether a run's held-out curve has not been read yet
  * @param onScreen the state column of Watch, which replaces the status except in filters, and the width of the names
  */
 export function listColumns(
@@ -268,7 +268,7 @@ export function listColumns(
     interval: ({ held_out }) => held_out && ofMeans(held_out),
     trainer: row => row.trainer_reward,
   });
-  /** Shown in the order of `decides`, after the option with the most values. */
+  /** Shown in the order given by `decides`, after the option with the most values. */
   const ranked = (column: Column<MeasuredTraining> | undefined, decides: number, forPrograms = true) =>
     column && { ...column, wide: true, forPrograms, decides };
   const columns = [
@@ -297,13 +297,13 @@ export function listColumns(
   return columns.filter(column => column !== undefined);
 }
 
-/** The ids of the columns from the held-out curve. */
+/** The ids of the columns that come from the held-out curve. */
 const ofHeldOut = [
   ...['held-out', 'interval', 'held-out-step', 'samples', 'expected', 'split'],
   ...['best', 'best-interval', 'best-step', 'best-samples', 'best-expected'],
 ];
 
-/** The field of a remembered record with the held-out rewards of an ended run. */
+/** The field of a remembered record that holds an ended run's held-out rewards. */
 const field = 'held_out_rewards';
 
 const isFinal = (value: unknown): value is HeldOut =>
@@ -312,8 +312,8 @@ const isFinal = (value: unknown): value is HeldOut =>
   [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
 
 /**
- * Reads the held-out rewards of a run. Remembers those of an ended run, and does not read them again once they are
- * final, see `isFinalCurve`.
+ * Reads a run's held-out rewards. Remembers those of an ended run, and does not read them again once they are final,
+ * see `isFinalCurve`.
  */
 async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promise<HeldOut | undefined> {
   const { training_run_id: id, status, completed_at } = run;
@@ -327,7 +327,7 @@ async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promis
   const { last, best, isUnfinished } = isLate ? withoutLast(means, stepsDone(run)) : means;
   const held: HeldOut = { last, best, isUnfinished };
   if (!ended) return held;
-  // If the service does not report the end time, the run ended before the first read after its end.
+  // If the service does not report the end time, the run is taken to have ended before the first read after its end.
   const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
   const endedAt = parseTime(completed_at) ?? first;
   const remembered = {

@@ -50,7 +50,7 @@ import { withCertainty } from './run-certainty.ts';
 import { mostStarted } from './several-runs.ts';
 import { type HeldOut, measures, trainingColumns } from './training-columns.ts';
 
-/** The diagnostics of a step, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
+/** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
 function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
   if (!diagnostics) return undefined;
   const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
@@ -65,9 +65,9 @@ function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): strin
 }
 
 /**
- * @param held the held-out rewards of the run, if known
- * @param range the range of rewards in the settings
- * @param from the origin of its first checkpoint, if known
+ * @param held the run's held-out rewards, if known
+ * @param range the range of rewards from the settings
+ * @param from the origin of the checkpoint it starts from, if known
  */
 export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range, from?: Origin): readonly Fact[] {
   return [
@@ -95,7 +95,7 @@ export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range,
 
 const group = 'Training run';
 
-/** A training run and the chosen checkpoint; by default the newest at the start of the action. */
+/** A training run and the chosen checkpoint; by default the newest one when the action starts. */
 export type CheckpointSource = TrainingRun & { readonly checkpoint?: Checkpoint };
 
 const onBenchmark = (rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string =>
@@ -157,7 +157,7 @@ const ofCheckpoint = {
   },
 } as const satisfies ActionTable<CheckpointSource>;
 
-/** The actions on the training run itself rather than a checkpoint. */
+/** The actions on the training run itself rather than on a checkpoint. */
 export const ofTrainingRun = {
   rollouts: {
     id: 'training.rollouts',
@@ -294,16 +294,16 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
 
 export type DeployedCheckpoint = Checkpoint & Measured & Partial<Deployed>;
 
-/** All rows of a list. @throws ServiceError */
+/** All rows in a list. @throws ServiceError */
 async function everyRowOf<Row extends object>(list: ListSource<Row>, context: QueryContext): Promise<readonly Row[]> {
   const all: Row[] = [];
   for await (const { rows } of pagesOf({ list: () => list }, {}, context)) for (const row of rows) all.push(row);
   return all;
 }
 
-/** The measurements of checkpoints on the command line. */
+/** What is measured for checkpoints on the command line. */
 const checkpointMeasures: Measures<DeployedCheckpoint> = {
-  // If the service does not list deployments, an empty column would wrongly mean that nothing is deployed.
+  // If the service does not list deployments, an empty column would wrongly suggest that nothing is deployed.
   columns: (_, range) =>
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
@@ -341,7 +341,7 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
   },
 };
 
-/** The columns of checkpoints with their deployments, held-out rewards and evaluations. */
+/** The columns for checkpoints, with their deployments, held-out rewards and evaluations. */
 export function deployedColumns(range: Range): readonly Column<DeployedCheckpoint>[] {
   const [step, ...others] = checkpointColumns;
   const deployed: Column<DeployedCheckpoint> = {

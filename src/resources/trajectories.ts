@@ -1,4 +1,4 @@
-/** Trajectories: the messages of a rollout and its reward. */
+/** Trajectories: a rollout's messages and reward. */
 
 import { unreadableIn } from '../contract/lists.ts';
 import { trajectoryStatuses } from '../contract/status.ts';
@@ -25,12 +25,11 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     field: 'reward',
     width: 8,
     align: 'right',
-    // A failed trajectory has no reward, which differs from a reward of 0.
+    // A failed trajectory has no reward, which is not the same as a reward of 0.
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },
   statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
-  // The step of training.
   plainColumn('step', 'STEP', 6, row => row.policy_step, { align: 'right', ifAny: true }),
   plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, { field: 'error', cutAt: 'end' }),
   plainColumn('steps', 'STEPS', 6, row => countOf(row.num_steps), { field: 'num_steps', align: 'right' }),
@@ -65,14 +64,14 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   idColumn(row => row.trajectory_id),
 ];
 
-/** The number of steps, and the number of steps that the service sent if it left some out. */
+/** The number of steps, and how many of them the service sent if it left some out. */
 function stepWords({ num_steps, steps }: Trajectory): string | number | undefined {
   const all = countOf(num_steps);
   if (all === undefined || !steps || steps.length === 0 || steps.length >= all) return all;
   return `${all}, ${steps.length} of them sent by the service`;
 }
 
-/** Describes the gaps in a trajectory that was read with its steps; undefined if it is complete. */
+/** Describes what is missing from a trajectory that was read with its steps; undefined if it is complete. */
 export function missingIn({ num_steps, steps }: Trajectory): string | undefined {
   const all = countOf(num_steps);
   if (!steps) return all === 0 ? undefined : 'The service sent no steps.';
@@ -97,7 +96,7 @@ const ofStore: ReadonlySet<string> = new Set([
   'model found by',
 ]);
 
-/** The facts of a trajectory from a file, without links, as the resources that they name do not exist here. */
+/** The facts about a trajectory from a file, without links, because the resources they name do not exist here. */
 export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
   facts
     // The local service generates a trace id if the file has none.
@@ -141,7 +140,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
 
 const group = 'Trajectory';
 
-/** Restricts an action to one running trajectory: the service refuses it after the end. */
+/** Restricts an action to one running trajectory: after its end, the service refuses the request. */
 function open(rows: readonly Trajectory[]): readonly Trajectory[] | string {
   const one = single(rows);
   return typeof one === 'string' ? one : running(one);

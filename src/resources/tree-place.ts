@@ -1,4 +1,4 @@
-/** Positions in the tree. In a file of its own, so that records need not load the tree. */
+/** Positions in the tree. A separate file, so that records need not load the tree. */
 import type { ResourceRef } from '../store/store.ts';
 import type { Place } from './place.ts';
 
@@ -7,10 +7,10 @@ export type TreeKind = 'benchmark' | 'run' | 'training' | 'checkpoint' | 'deploy
 export const treeKey = (kind: TreeKind, id: string): string => `${kind} ${id}`;
 
 /**
- * The position of a record in the tree, by its ids or else by the resource that it belongs to.
+ * A record's position in the tree, by its ids or else by the resource that it belongs to.
  *
  * @param whole the resource that the record belongs to or is
- * @param parentOf returns the id of the benchmark of a run, if known
+ * @param parentOf returns the id of a run's benchmark, if known
  */
 export function treePlaceOf(
   record: unknown,
@@ -31,7 +31,7 @@ export function treePlaceOf(
       readonly run: unknown;
     }
   >;
-  // It is a row of the tree.
+  // It is already a row of the tree.
   if (inner !== undefined && run !== undefined) return undefined;
   const training = training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
   const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));

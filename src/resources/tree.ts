@@ -20,7 +20,7 @@ import type { TracedDeployment } from './origins.ts';
 import { differingColumns, type HeldOut, heldOutCell } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
-/** The words for each kind, and the first name of its resource. */
+/** The words for each kind, and its resource's first name. */
 export const treeKinds: Readonly<
   Record<TreeKind, { readonly word: string; readonly many: string; readonly short: string; readonly resource: string }>
 > = {
@@ -32,29 +32,29 @@ export const treeKinds: Readonly<
 };
 
 export interface TreeRow {
-  /** Its kind and id; each resource is in the tree once. */
+  /** Its kind and id; each resource appears in the tree once. */
   readonly key: string;
   readonly kind: TreeKind;
   readonly id: string;
   readonly name: string;
-  /** The keys of its ancestors, the root first. */
+  /** The keys of its ancestors, root first. */
   readonly path: readonly string[];
   readonly status: string | undefined;
-  /** The held-out reward of a checkpoint; the last one of a training run. */
+  /** A checkpoint's held-out reward, or a training run's last one. */
   readonly held_out: HeldOutMean | undefined;
-  /** The best held-out reward of a training run. */
+  /** A training run's best held-out reward. */
   readonly best_held_out: HeldOutMean | undefined;
-  /** The text for the mean of an evaluation. */
+  /** An evaluation's mean as text. */
   readonly mean: string | undefined;
   readonly meanValue: number | undefined;
   readonly about: string;
   readonly created: string | null | undefined;
-  /** The training run of a checkpoint. */
+  /** A checkpoint's training run. */
   readonly run?: TrainingRun | undefined;
   readonly record: object;
   /** Whether it has or may have children. */
   readonly hasParts: boolean;
-  /** Set for a line that stands for the unread rest of a list; opening it reads more. */
+  /** Set for a line that stands for the unread rest of a list; opening the line reads more. */
   readonly unread?: UnreadList | undefined;
 }
 
@@ -62,14 +62,14 @@ export interface TreeRow {
 export interface UnreadList {
   /** The kind of its rows. */
   readonly kind: Exclude<TreeKind, 'checkpoint'>;
-  /** The benchmark of the list; undefined for a list across benchmarks. */
+  /** The list's benchmark; undefined for a list across benchmarks. */
   readonly benchmark?: string | undefined;
   /** The number of rows read so far. */
   readonly read: number;
   readonly isReading: boolean;
 }
 
-/** The parts of a training run besides its record. */
+/** The parts of a training run, other than its record. */
 export interface KnownTraining {
   readonly checkpoints: readonly Checkpoint[];
   readonly heldOut: readonly HeldOutReward[];
@@ -84,12 +84,12 @@ export interface KnownLineage {
   readonly deployments: readonly TracedDeployment[];
   /** Whether a run is the baseline of its benchmark. */
   readonly isBaseline: (run: EvalRun) => boolean;
-  /** The held-out rewards of a training run without known parts. */
+  /** The held-out rewards of a training run whose parts are unknown. */
   readonly heldOutOf?: (trainingRunId: string) => HeldOut | undefined;
   readonly unread?: readonly UnreadList[];
 }
 
-/** The whole tree from top to bottom. Rows with an unknown parent come last. */
+/** The whole tree from top to bottom. Rows whose parent is unknown come last. */
 export function treeRows(known: KnownLineage): readonly TreeRow[] {
   return new Tree(known).rows();
 }
@@ -105,7 +105,7 @@ class Tree {
   readonly #rows: TreeRow[] = [];
   readonly #placed = new Set<string>();
   readonly #training: ReadonlyMap<string, TrainingRun>;
-  /** The checkpoints of each training run, including those known only from evaluations. */
+  /** Each training run's checkpoints, including those known only from evaluations. */
   readonly #checkpoints = new Map<string, Map<string, Checkpoint>>();
   readonly #runsOf: ReadonlyMap<string, readonly EvalRun[]>;
   readonly #continued: ReadonlyMap<string, readonly TrainingRun[]>;
@@ -156,7 +156,7 @@ class Tree {
       const isBelow = (id: string | null | undefined): boolean => !!id && known.has(id);
       for (const run of own(runs)) if (!isBelow(run.parent_checkpoint_id)) this.#addRun(run, path);
       for (const run of own(training)) if (!isBelow(run.parent_checkpoint_id)) this.#addTraining(run, path);
-      // Runs that continue each other in a cycle have no root. No service should report them.
+      // Runs that continue each other in a cycle have no root. No service should report such runs.
       for (const run of own(training)) this.#addTraining(run, path);
       this.#addUnread(path, unread => unread.benchmark === benchmark.bench_id);
     }
@@ -283,7 +283,7 @@ class Tree {
   }
 }
 
-/** Reports the number of rows of a kind that are not in the tree because their benchmark is unknown; empty for 0. */
+/** Says how many rows of a kind are not in the tree because their benchmark is unknown; empty for 0. */
 export function leftOutWords(kind: TreeKind, count: number): string {
   const { word, many } = treeKinds[kind];
   const rows = counted(count, kind === 'training' ? 'training run' : word, many);
@@ -336,7 +336,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
   ];
 }
 
-/** The facts of a row with a checkpoint. */
+/** The facts about a row that is a checkpoint. */
 export const checkpointRowFacts = ({ id, run, name, held_out, about }: TreeRow): readonly Fact[] => [
   { label: 'checkpoint', value: name },
   referenceFact('id', 'checkpoints', id, run?.training_run_id),

@@ -11,7 +11,7 @@ export function unlistedOf(rows: readonly unknown[], run: Partial<RunExtent> | u
   return total === undefined ? undefined : Math.max(0, total - Math.max(rows.length, listed));
 }
 
-/** E.g. `64 rollouts are not listed by the service: cancelled, or never run`; the reason follows from the status. */
+/** E.g. `64 rollouts are not listed by the service: cancelled, or never run`; the reason is derived from the status. */
 export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
   const count = unlistedOf(rows, run);
   if (count === undefined)

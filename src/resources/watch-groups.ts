@@ -1,10 +1,10 @@
-/** Groups the lines of Watch, each group below a header line. Pure. */
+/** Groups the lines of Watch, each group under a header line. Pure. */
 import { keyOf } from '../queries/statuses/known-resource.ts';
 import { stateOf, type WatchedResource, watchedLine } from './watch.ts';
 
 const groupings = ['none', 'benchmark', 'status'] as const;
 
-/** The grouping of lines; kept between sessions. */
+/** How lines are grouped; kept between sessions. */
 export interface Grouping {
   readonly by: (typeof groupings)[number];
   /** The names of the folded groups. */
@@ -34,7 +34,7 @@ export const toggled = ({ by, folded }: Grouping, name: string): Grouping => ({
 /** The kind of a header line. */
 const groupKind = 'group';
 
-/** The name of the group of a line or header line. */
+/** The name of the group that a line or header line belongs to. */
 export function groupNameOf(line: WatchedResource, by: Grouping['by'], now: number): string {
   if (line.group) return line.id;
   return by === 'status' ? stateOf(line, now).word || 'no status' : (line.benchmark ?? 'no benchmark');
@@ -43,7 +43,7 @@ export function groupNameOf(line: WatchedResource, by: Grouping['by'], now: numb
 /** Identifies the header line of a group among all lines. */
 export const keyOfGroup = (name: string): string => keyOf({ kind: groupKind, id: name });
 
-/** The lines in groups, in the order of their first lines; undefined without groups. */
+/** The lines in groups, ordered by their first lines; undefined if lines are not grouped. */
 export function groupedLines(
   lines: readonly WatchedResource[],
   { by, folded }: Grouping,

@@ -1,4 +1,4 @@
-/** How Watch reads each kind of resource: with the queries of its views, so that they share answers. */
+/** How Watch reads each kind of resource: with the same queries as its views, so that they share responses. */
 
 import { type AnyQuery, cachedQuery } from '../queries/live-query.ts';
 import type { PaceHints } from '../queries/pace.ts';
@@ -9,7 +9,7 @@ import { isNotOffered } from '../service/errors.ts';
 import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
-/** A read of the rewards of an ended resource. */
+/** A read of an ended resource's rewards. */
 export interface RewardRead {
   readonly known: KnownResource;
   readonly query: AnyQuery;
@@ -18,33 +18,33 @@ export interface RewardRead {
 }
 
 export interface Watching extends Kind {
-  /** Queries for the status, each a fallback for the previous one; by default the query of the record. */
+  /** Queries for the status, each a fallback for the previous one; by default the record's query. */
   readonly status?: (id: string) => readonly AnyQuery[];
-  /** The answers of `status` report the progress. Answers without it, e.g. lists, do not count as reads. */
+  /** Responses to `status` queries report the progress. Responses without it, e.g. lists, do not count as reads. */
   readonly countsDone?: true;
   /** Other data for a line of Watch, read once and again after the end. */
   readonly details?: (id: string) => readonly AnyQuery[];
-  /** Curves, read again as they grow; the second one only for a run without the first. */
+  /** Curves, read again as they grow; the second one only for a run that lacks the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
-  /** The times of its steps, read once if benchtop did not see the last step of a running resource arrive. */
+  /** The times of its steps, read once if benchtop did not see a running resource's last step arrive. */
   readonly times?: (id: string) => AnyQuery;
   /**
-   * Distinguishes its line from others with the same label.
+   * Tells its line apart from others with the same label.
    *
    * @param record the last known record
    * @param isOld whether the record is too old to trust fields that may change
    */
   readonly apart?: (record: object, isOld: boolean) => string;
-  /** Its mean so far, if no status answer has it: read with the progress while its line is on screen. */
+  /** Its mean so far, if no status response has it: read with the progress while its line is on screen. */
   readonly soFar?: (known: KnownResource) => AnyQuery;
   /** The certainty of its mean: read once after its end, while its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
   /**
-   * Its difference from the baseline, unless it is known: read once after its end, while it is in a list on screen.
-   * The answers also give the certainty of the means.
+   * Its difference from the baseline, unless it is known: read once after its end, while it is in a list on screen. The
+   * responses also give the certainty of the means.
    */
   readonly difference?: (known: KnownResource, workbench: Workbench) => readonly RewardRead[];
-  /** The names of its progress fields in the contract, for JSON. */
+  /** The contract's names for its progress fields, for JSON. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
   /** The status in which it waits for a user and does not change on its own. */
   readonly stuckAs?: string;
@@ -54,18 +54,18 @@ export interface Watching extends Kind {
     readonly words: string;
     /** @throws ServiceError */
     readonly read: (id: string, context: QueryContext) => Promise<readonly string[]>;
-    /** Extracts the parts from the answer to its start, which may have fields that cannot be read later. */
+    /** Extracts the parts from the response to its start request, which may have fields that cannot be read later. */
     readonly inStart?: (answer: object) => readonly string[];
   };
-  /** Keys of queries whose data changes when it ends. */
+  /** Keys of the queries whose data changes when it ends. */
   readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
 }
 
-/** The queries that the service offers. */
+/** Those of the queries that the service offers. */
 export const offered = (workbench: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
   queries.filter(({ key }) => !isNotOffered(cachedQuery(workbench, key)?.state.error));
 
-/** Data of the service from which the pace of a training run follows. */
+/** Data from the service that determines a training run's pace. */
 export const paceHints = (
   known: Partial<Pick<KnownResource, 'beganAt' | 'startedAt' | 'checkpoints'>> | undefined,
 ): PaceHints => ({ startedAt: known && beginOf(known), checkpoints: known?.checkpoints });

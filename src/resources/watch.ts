@@ -1,4 +1,4 @@
-/** The lines of Watch: resources that are pinned, that run, or that ended while the program was open. */
+/** The lines of Watch: resources that are pinned, are running, or ended while the program was open. */
 
 import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { StatusLook } from '../present/column.ts';
@@ -26,7 +26,7 @@ import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { beginOf, offered, paceHints } from './watch-reads.ts';
 
-/** An older answer may no longer be the current state. */
+/** A response older than this may no longer reflect the current state. */
 const oldMs = 5 * 60_000;
 
 type KindAndId = Pick<KnownResource, 'kind' | 'id'>;
@@ -38,23 +38,23 @@ export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
   /** Its speed and remaining time; empty if unknown. */
   readonly pace: string;
-  /** Its speed alone, because its state contains the remaining time. */
+  /** Only its speed, because its state contains the remaining time. */
   readonly rate: string;
-  /** Its pace at the last read of its progress. */
+  /** Its pace when its progress was last read. */
   readonly standing: Standing;
   /** When its progress, or else its status, was last read; epoch milliseconds. */
   readonly readAt: number | undefined;
-  /** Distinguishes it from lines of the same kind and label; undefined if there are none. */
+  /** Tells it apart from lines of the same kind and label; undefined if there are none. */
   readonly apart?: string | undefined;
-  /** The name of its benchmark, or the id (`parent`) if the name is unknown. */
+  /** Its benchmark's name, or id (`parent`) if the name is unknown. */
   readonly benchmark: string | undefined;
-  /** Current alarms, most urgent first, then alarms of the inbox that no read has refuted. */
+  /** Current alarms, most urgent first, then alarms from the inbox that no read has refuted. */
   readonly alarms: readonly HeldAlarm[];
-  /** The lines of its group, if it is a header line. */
+  /** The lines in its group, if it is a header line. */
   readonly group?: { readonly members: readonly WatchedResource[]; readonly isFolded: boolean };
 }
 
-/** The label of the reward: the mean of a run, the latest trainer reward, or the reward of a trajectory. */
+/** What to call the reward: a run's mean, the latest trainer reward, or a trajectory's reward. */
 export function rewardName(kind: string): string {
   if (resourceOfKind(kind)?.watch?.measures) return 'trainer';
   return kind === 'run' ? 'mean' : 'reward';
@@ -66,7 +66,7 @@ const noPace: RunPace = { standing: { kind: 'unknown' }, pace: '', rate: '' };
 
 const unread = 'steps not read yet';
 
-/** The pace of a run, with its age if the steps were not read recently. */
+/** A run's pace, with its age if the steps have not been read recently. */
 function paceOfRun(known: KnownResource, workbench: Workbench, now: number): RunPace {
   const { remembered, statuses } = workbench;
   const { kind, id, status, done: completed, total } = known;
@@ -89,7 +89,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   return { standing, pace: withAge(words), rate: withAge(rate) };
 }
 
-/** The alarms of a resource by its last known state. */
+/** The alarms for a resource, based on its last known state. */
 function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
   const { remembered, statuses, compare } = workbench;
   const reading = readingOf(known, remembered.progressOf(known.id), statuses.doneReadAt(known));
@@ -108,7 +108,7 @@ function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAl
   return Map.groupBy(raised, ({ of }) => of);
 }
 
-/** Watched resources without a pin: resources that run, or that ended while the program was open. */
+/** Watched resources without a pin: those that are running, or that ended while the program was open. */
 function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const running = new Set(followedOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
@@ -121,14 +121,14 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
     );
 }
 
-/** Whether a resource runs, or has ended without being dismissed. */
+/** Whether any resource is running, or has ended without being dismissed. */
 export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
-/** The end time; infinite while it runs. */
+/** The end time; infinite while it is running. */
 const endOf = (known: KnownResource): number =>
   known.endedAt === undefined ? Number.POSITIVE_INFINITY : (endInstant(known) ?? known.endedAt);
 
-/** The watched resources: pins in their order, then running ones by start, then ended ones by end, newest first. */
+/** The watched resources: pins in their own order, then running ones by start, then ended ones by end, newest first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
   const { statuses } = workbench;
   const pins = workbench.pins.list();
@@ -143,7 +143,7 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
-/** Orders lines: failures and alarms, then running, waiting and ended resources. */
+/** Ranks lines: failures and alarms first, then running, waiting and ended resources. */
 function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses }: Workbench): number {
   const meaning = statusMeaning(status);
   if (alarms.length > 0 || (meaning === 'failure' && statuses.runs(kind))) return 0;
@@ -151,11 +151,11 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
   return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
-/** A line with the texts that distinguish it from others with the same label. */
+/** A line, with the texts that tell it apart from others with the same label. */
 type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
 
 /**
- * Texts that distinguish lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
+ * Texts that tell apart lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
  * ids.
  */
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
@@ -169,7 +169,7 @@ function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: n
   return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
 }
 
-/** Adds texts that distinguish lines with the same label. */
+/** Adds texts that tell apart lines with the same label. */
 export function toldApart<Line extends Labelled>(
   remembered: RememberedStore,
   lines: readonly Line[],
@@ -185,10 +185,10 @@ export function toldApart<Line extends Labelled>(
   return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
 }
 
-/** A younger curve counts as current as the progress; milliseconds. */
+/** A curve read within this time counts as current; milliseconds. */
 const currentMs = 60_000;
 
-/** The held-out means, marked as old if the curve probably has a newer round. */
+/** The held-out means, marked as old if the curve probably has a newer round by now. */
 function measuredOf({ kind, id, status, measured, done }: KnownResource, workbench: Workbench, now: number) {
   if (!measured || !isRunning(status) || !isRoundDue(measured, done)) return measured;
   const [curve] = resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
@@ -196,7 +196,7 @@ function measuredOf({ kind, id, status, measured, done }: KnownResource, workben
   return now - readAt > currentMs ? withOldLast(measured) : measured;
 }
 
-/** The lines of resources. Lines of the same rank stay in the order of {@link watchedKnown}. */
+/** The resources' lines. Lines of the same rank stay in the order of {@link watchedKnown}. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
   const raised = raisedAlarms(workbench);
@@ -222,17 +222,17 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   );
 }
 
-/** The texts for the state of a line, and its appearance. */
+/** A line's state in words, and how it looks. */
 export interface LineState {
-  /** One or two words that stay the same during the state, e.g. `stalled`. */
+  /** One or two words that stay the same while the state lasts, e.g. `stalled`. */
   readonly word: string;
   /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, 38m`. */
   readonly text: string;
   /** For a narrow column. */
   readonly short: string;
-  /** For the narrowest column: without the duration of an ended resource. */
+  /** For the narrowest column: omits an ended resource's duration. */
   readonly shortest?: string;
-  /** For a table with more important columns: only times, in one unit, because the mark shows the rest. */
+  /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
   readonly brief?: string;
   readonly look: StatusLook;
 }
@@ -241,7 +241,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   const [from, to] = [beginOf(row), endInstant(row, now)];
   const word = statusWords(status);
   const look = statusMeaning(status);
-  // Without an end time, only the time of the observation is known.
+  // Without an end time, all that is known is when the end was seen.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
   if (!ago) return { word, text: word, short: word, look };
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
@@ -251,14 +251,14 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   return { word, text, short, shortest: ended, brief: ago, look };
 }
 
-/** The state of a line, preceded by a word for an alarm. */
+/** A line's state, preceded by a word for any alarm. */
 export function stateOf(row: WatchedResource, now: number): LineState {
   if (row.group) return stateOfGroup(row.group.members, now);
   const state = plainStateOf(row, now);
   const [first] = row.alarms;
   if (!first) return state;
   const word = 'ALARM';
-  // The mark shows the alarm, so the text can show the end of a run.
+  // The mark shows the alarm, so the text can say how the run ended.
   const ended = hasEnded(row.status) ? state : undefined;
   const name = `${word} ${shortNames[first.kind]}`;
   const short = ended?.short ?? name;
@@ -266,7 +266,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm' };
 }
 
-/** The words for alarms in a narrow column. */
+/** What to call alarms in a narrow column. */
 const shortNames: Readonly<Record<Alarm['kind'], string>> = {
   stall: 'stall',
   'held-out drop': 'drop',
@@ -351,10 +351,10 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
   if (raised.length > 0) inbox.announce(raised);
 }
 
-/** The kind of upload lines. Uploads are not resources of the service. */
+/** The kind of upload lines. Uploads are not resources on the service. */
 export const uploadKind = 'upload';
 
-/** The uploads of this process that run or have ended, newest first. */
+/** This process's uploads that are running or have ended, newest first. */
 function uploadsOf({ jobs }: Workbench): AnyJob[] {
   return jobs
     .list()
@@ -382,12 +382,12 @@ function lineOfUpload(job: AnyJob): WatchedResource {
   };
 }
 
-/** The lines of Watch: the uploads of this process, then the watched resources. */
+/** The lines of Watch: this process's uploads, then the watched resources. */
 export function watchLines(workbench: Workbench): WatchedResource[] {
   return [...uploadsOf(workbench).map(lineOfUpload), ...watchedOf(workbench)];
 }
 
-/** The last known record of a resource. */
+/** A resource's last known record. */
 function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId): object | undefined {
   const resource = resourceOfKind(kind);
   const key = resource?.get?.(id).key;
@@ -395,14 +395,14 @@ function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId):
   return record && resource?.list({}).id(record) === id ? record : undefined;
 }
 
-/** The last known record of a line with its current status, for the actions of its resource. */
+/** A line's last known record with its current status, for the actions of its resource. */
 export function recordOfLine(workbench: Workbench, line: WatchedResource): object | undefined {
   const { status, gone } = line;
   const record = gone ? undefined : knownRecord(workbench, line);
   return record && status !== undefined ? { ...record, status } : record;
 }
 
-/** The other resources that a resource names: its benchmark, model, checkpoint and so on. */
+/** The other resources that a resource refers to: its benchmark, model, checkpoint and so on. */
 export function referencesOf(workbench: Workbench, line: KindAndId & { readonly parent?: string | undefined }) {
   const record = knownRecord(workbench, line);
   const named =
