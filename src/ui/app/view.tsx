@@ -1,4 +1,4 @@
-/** The whole screen of a view: the frame, the sections, the main pane and, if there is room, the inspector. */
+/** A view's whole screen: the frame, the sections, the main pane and, if there is room, the inspector. */
 import { Box, Text } from 'ink';
 import { memo, type ReactNode, useCallback, useEffect } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
@@ -53,14 +53,14 @@ export interface ViewContent {
 
 const noBindings: readonly Binding[] = [];
 
-/** The whole screen around the content of a view. The view passes its freshness and bindings as values. */
+/** The whole screen around a view's content. The view passes its freshness and bindings as values. */
 export function View({ main, inspector, bindings = noBindings, freshness }: ViewContent) {
   const { layout, focus, setFocus, sections, foot } = useShell();
   const [left, leave] = useMemory<PaneName | undefined>('pane left');
   const { columns, rows, panes } = layout;
   const mainPane = usePane('main');
   const inspectorPane = usePane('inspector');
-  // On the way back, focus the pane that the user left.
+  // When the user comes back, focus the pane that they left.
   useEffect(() => {
     leave(undefined);
     if (left !== undefined) setFocus(left);

@@ -1,7 +1,7 @@
 /**
- * Actions of the screen: each one is sent once, reported once, and never repeated automatically. Does not use
- * `useMutation`: its state may arrive after the next key of the same read, and its cache keeps inputs such as the
- * values of secrets.
+ * Actions on the screen: each one is sent once, reported once, and never repeated automatically. Does not use
+ * `useMutation`: its state may arrive after the next key of the same read, and its cache keeps inputs such as secret
+ * values.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { asError } from '../../base/errors.ts';
@@ -23,7 +23,7 @@ interface Work<Result> {
     work: (service: Service, signal: AbortSignal) => Promise<Result>,
     touches: Action<never>['touches'],
   ) => Promise<Result | undefined>;
-  /** Aborts the running action. It ends as failed, and the error says whether it may have happened. */
+  /** Aborts the running action. It ends as failed, and the error says whether it may have taken effect. */
   readonly stop: () => void;
 }
 
@@ -47,7 +47,7 @@ function useWork<Result>(): Work<Result> {
         return undefined;
       } finally {
         running.current = undefined;
-        // A failed write may have happened if its answer was lost.
+        // A write that failed may still have taken effect if its response was lost.
         for (const key of touches) void workbench.cache.invalidateQueries({ queryKey: key });
       }
     },
@@ -67,7 +67,7 @@ export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state'
    * component has unmounted. Never rejects.
    */
   readonly start: (input: Input) => Promise<Result | undefined>;
-  /** When the same input was last sent with an unknown outcome, in epoch milliseconds. */
+  /** When the same input was last sent without a known outcome, in epoch milliseconds. */
   readonly startedBefore: (input: Input) => number | undefined;
 }
 
@@ -102,10 +102,10 @@ export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<In
   readonly start: () => Promise<boolean>;
 }
 
-/** Called before the first request, with the inputs that are left. Nothing is sent if it throws. */
+/** Called before the first request, with the remaining inputs. If it throws, nothing is sent. */
 export type CheckInputs<Input> = (left: readonly Input[], service: Service, signal: AbortSignal) => Promise<void>;
 
-/** An action that a confirmation sends for each input. Only the first render's `inputs` count. */
+/** Sends an action once for each input after a confirmation. Only the first render's `inputs` count. */
 export function useActionForEach<Input>(
   action: Action<Input>,
   inputs: readonly Input[],

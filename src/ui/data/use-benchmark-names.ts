@@ -1,10 +1,12 @@
-/** The names of benchmarks, for columns that would otherwise show their ids. */
+/** Benchmark names, for columns that would otherwise show ids. */
 import { useMemo } from 'react';
 import { benchmarkList } from '../../queries/benchmarks.ts';
 import { useListedRows } from './use-list.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** Returns the same function until the list of benchmarks changes. Each name is looked up once, as a list may be long. */
+/**
+ * Returns the same function until the list of benchmarks changes. Looks up each name once, because a list may be long.
+ */
 export function useBenchmarkNames(): (id: string) => string | undefined {
   const workbench = useWorkbench();
   const listed = useListedRows(benchmarkList);

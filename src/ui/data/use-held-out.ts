@@ -1,9 +1,9 @@
-/** The held-out rewards of training runs on screen. For an ended run, they are read until they are final. */
+/** Held-out rewards for the training runs on screen. For a run that has ended, they are read until they are final. */
 import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { hasFinalCurve } from '../../resources/rotation-turns.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** Returns a function that makes the query of a run. */
+/** Returns a function that builds the query for a run. */
 export function useHeldOutQuery(): (id: string, ended: boolean) => ReturnType<typeof heldOutRewardsQuery> {
   const workbench = useWorkbench();
   return (id, ended) => {

@@ -1,10 +1,10 @@
-/** Joins the rows of a list with the known data of their resources from the status store. */
+/** Joins a list's rows with what the status store knows about their resources. */
 import { useCallback, useState, useSyncExternalStore } from 'react';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import type { StatusStore } from '../../queries/statuses/store.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** How the rows of a kind of resource are joined. A constant of its module. */
+/** How to join the rows for one kind of resource. Must be the same object in every render. */
 export interface KnownJoin<Row, Known, Joined> {
   readonly kind: string;
   readonly id: (row: Row) => string;

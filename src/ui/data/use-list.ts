@@ -18,7 +18,7 @@ import { useWorkbench } from './workbench.tsx';
 export interface PagedList<Row> {
   readonly rows: readonly Row[];
   readonly loaded: boolean;
-  /** The server has more rows. */
+  /** Whether the service has more rows. */
   readonly hasMore: boolean;
   readonly dropped: number;
   /** Rows left out because of a duplicate id. */
@@ -27,15 +27,15 @@ export interface PagedList<Row> {
   readonly notes: readonly string[];
   /** Why the last page could not be read; undefined if it was. */
   readonly pageError: Error | undefined;
-  /** Number of rows read so far, while the rest is read. */
+  /** Number of rows read so far, while the rest is being read. */
   readonly reading: number | undefined;
-  /** Reads the next page, even if nothing shows the list. */
+  /** Reads the next page, even if the list is not on screen. */
   readonly readOn: () => Promise<void>;
   /** Reads all unread rows, until it is stopped or the user leaves the view. */
   readonly readRest: () => Promise<RestOutcome>;
   /** Reads rows that are missing or older than half a minute; continues when the user leaves or sorts the view. */
   readonly readForFile: (waiter: Waiter) => Promise<RestOutcome>;
-  /** Stops reading the rest for the view, if in progress; rows already read stay. */
+  /** Stops reading the rest for the view, if that is in progress; keeps the rows already read. */
   readonly stop: (() => void) | undefined;
   /** Reports the rows on screen: their pages are polled and, near the end of the list, the next page is read. */
   readonly see: (rows: readonly Row[], nearEnd: boolean) => void;
@@ -43,28 +43,26 @@ export interface PagedList<Row> {
   /** The newest state, even before it is drawn. */
   readonly latest: () => ListData<Row>;
   /**
-   * Who sorts the rows: the `service`, whose order must be kept, or the client, with `all` rows or only the ones `read`
-   * so far. `pending` until the service has answered: the rows keep their former order.
+   * Who sorts the rows: the `service`, whose order must be kept, or the client, which has `all` rows or only those
+   * `read` so far. `pending` until the service has responded: the rows keep their former order.
    */
   readonly sortedAs: 'service' | 'all' | 'read' | 'pending';
 }
 
-/** Delay after scrolling before the pages in view are read, in milliseconds. */
+/** How long to wait after scrolling before reading the pages in view, in milliseconds. */
 const restMs = 150;
 
-/** Older rows are read again before an export, in milliseconds. */
+/** Rows older than this are read again before an export, in milliseconds. */
 const freshMs = 30_000;
 
-/**
- * Rows read before this time are read again. Settled rows are not polled: for them, the time of the last poll counts.
- */
+/** Rows read before this time are read again. Settled rows are not polled: for them, the last poll's time counts. */
 export function oldestWanted<Row>(reader: ListReader<Row>, source: ListSource<Row>, ms: number): number {
   return reader.activity(source) === 'settled' ? reader.polledAt : Date.now() - ms;
 }
 
 const noRows: readonly never[] = [];
 
-/** The rows of a list that another part of the screen reads; undefined before they are read. */
+/** The rows of a list that another part of the screen reads; undefined until they have been read. */
 export function useListed<Row>(source: ListSource<Row>): ListData<Row> | undefined {
   const { cache, lists } = useWorkbench();
   return useSyncExternalStore(lists.subscribe, () => cache.getQueryData<ListData<Row>>(source.key));
@@ -103,7 +101,7 @@ export function useWholeList<Row>(source: ListSource<Row>, attention: Attention)
 export interface OrderedSource<Row> {
   readonly source: ListSource<Row>;
   readonly query: LiveQuery<ListData<Row>>;
-  /** The unordered list, shown until the service has answered; undefined if it is the list to read. */
+  /** The unordered list, shown until the service has responded; undefined if it is the list to read. */
   readonly plain: ListData<Row> | undefined;
 }
 
@@ -120,7 +118,7 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
   const plain = lists.of(source);
-  // The unordered rows show whether the service has to sort.
+  // The unordered list tells whether the service has to sort.
   const asks = useSyncExternalStore(lists.subscribe, () => {
     const { rows, complete } = plain.extent;
     return field !== undefined && rows > 0 && !complete && !lists.refusesOrder(source.key, field);
@@ -129,7 +127,7 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
   return { source: active, query: listQuery(workbench, active), plain: active === source ? undefined : plain.data };
 }
 
-/** The rows of a list and its further pages. @param data the newest answer to the query of the list */
+/** A list's rows and its further pages. @param data the newest response to the list's query */
 export function usePagedList<Row>(
   { source, plain }: OrderedSource<Row>,
   data: ListData<Row> | undefined,
@@ -187,8 +185,8 @@ export function usePagedList<Row>(
 }
 
 /**
- * The number of rows of a list, in `room` cells; four always suffice. A `+` follows if the server has more; the number
- * is then rounded down, so it is never too high. `?` if it has rows, but none that could be read.
+ * A list's row count, in `room` cells; four always suffice. A `+` follows if the service has more; the number is then
+ * rounded down, so it is never too high. `?` if the service has rows, but none could be read.
  */
 export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
   if (!complete && rows === 0) return '?';
@@ -200,7 +198,7 @@ export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete
 }
 
 /**
- * The row count of the list under `key` in `room` cells; undefined before it has been read. It is refreshed off screen
+ * The row count of the list under `key` in `room` cells; undefined before it has been read. Off screen, it is refreshed
  * only if this program may have changed it.
  */
 export function useListCount(key: readonly unknown[] | undefined, room: number): string | undefined {

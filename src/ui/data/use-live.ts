@@ -15,10 +15,10 @@ export interface Live<Data> {
   readonly refresh: () => void;
 }
 
-/** A manual refresh resends requests without progress for this long, in milliseconds. */
+/** A manual refresh resends requests that have made no progress for this long, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Cancels hanging requests, and resends the ones for data on screen. */
+/** Cancels hanging requests, and resends those for data on screen. */
 async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> {
   const since = performance.now() - patienceMs;
   const isHanging = ({ queryHash, state }: Query): boolean =>
@@ -30,14 +30,14 @@ async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> 
   void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
 }
 
-/** The state of the program that polling depends on. */
+/** The program state that polling depends on. */
 function usePolling() {
   const workbench = useWorkbench();
   const gate = useSyncExternalStore(workbench.gate.subscribe, workbench.gate.state);
   return { workbench, paused: usePaused(), gate };
 }
 
-/** The options of a query that is kept current while the caller is on screen. */
+/** Options that keep a query current while the caller is on screen. */
 function liveOptions<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention) {
   return {
     ...optionsOf(workbench, query),
@@ -70,8 +70,9 @@ function freshnessNow<Data>(
 }
 
 /**
- * react-query redraws the caller when a part of the answer changes that it has read. Most polls change only the time,
- * which is read for the freshness: so a caller that does not ask for it is redrawn for data and errors alone.
+ * react-query redraws the caller when a part of the result that it has read changes. Most polls change only the time,
+ * which is read only for the freshness, so a caller that does not ask for the freshness is redrawn only for data and
+ * errors.
  */
 function liveOf<Data>(
   polling: ReturnType<typeof usePolling>,
@@ -99,7 +100,7 @@ function refreshNow(workbench: Workbench, refetch: Answer<unknown>['refetch']): 
     });
 }
 
-/** Keeps the answer to `query` current while the caller is on screen. */
+/** Keeps the response to `query` current while the caller is on screen. */
 export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
   const polling = usePolling();
   const { workbench } = polling;
@@ -109,7 +110,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   return Object.assign(liveOf(polling, query, attention, answer), { refresh });
 }
 
-/** Keeps the answers to any number of queries current. */
+/** Keeps the responses to any number of queries current while the caller is on screen. */
 export function useLives<Data>(queries: readonly LiveQuery<Data>[], attention: Attention): readonly Live<Data>[] {
   const polling = usePolling();
   const { workbench } = polling;
@@ -124,7 +125,7 @@ export function useLives<Data>(queries: readonly LiveQuery<Data>[], attention: A
 }
 
 /**
- * Returns a function that reads the last answer to a query; the caller is redrawn when an answer that it has read
+ * Returns a function that reads the last response to a query; the caller is redrawn when a response that it has read
  * changes.
  */
 export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefined {

@@ -1,4 +1,4 @@
-/** Rows as the cache has them now. */
+/** Rows as the cache has them now, by resource. */
 import { useEffect, useReducer, useState } from 'react';
 import { isRecord } from '../../base/own-property.ts';
 import { cachedQuery } from '../../queries/live-query.ts';
@@ -11,8 +11,8 @@ interface RowsOf {
 }
 
 /**
- * The newest state of the given rows. Looks at answers that have arrived since the caller was mounted: to lists of the
- * resource in any order, and to the records of the rows. Redraws the caller with each new answer.
+ * The newest state of the given rows. Looks at responses that have arrived since the caller was mounted: for lists of
+ * the resource in any order, and for the rows' records. Redraws the caller on each new response.
  */
 export function useNewestRows(parts: readonly RowsOf[]): ReadonlyMap<object, object> {
   const workbench = useWorkbench();

@@ -7,7 +7,7 @@ import type { Attention } from '../../queries/polling.ts';
 import { isAbsent } from '../../service/errors.ts';
 import { useLive } from './use-live.ts';
 
-/** Searches once for these checkpoints, and remembers their origins. The answer is only the time of its end. */
+/** Searches once for these checkpoints, and remembers their origins. Its data is only the time at which it ended. */
 function originsQuery(referred: readonly Referred[]): LiveQuery<number> {
   return {
     key: ['checkpoints', 'origins', ...new Set(referred.flatMap(({ checkpoint_id: id }) => id ?? []))],

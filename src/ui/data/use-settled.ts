@@ -1,7 +1,7 @@
-/** Waits until the user pauses, so that a moving cursor does not send a request for each row it passes. */
+/** Waits until the user pauses, so that moving the cursor does not send a request for each row it passes. */
 import { useEffect, useState } from 'react';
 
-/** Longer than the interval of key repeat, shorter than a pause of the user. */
+/** Longer than the key repeat interval, shorter than a pause by the user. */
 const restMs = 120;
 
 /** A value once it has stopped changing. */

@@ -1,4 +1,4 @@
-/** Hooks for the uploads of this program, and for interrupted ones. */
+/** Hooks for this program's uploads, and for interrupted ones. */
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -51,7 +51,7 @@ function useStopped<Upload>(
   return found;
 }
 
-/** Interrupted uploads of benchmarks, of this or an earlier session, latest first. */
+/** Interrupted benchmark uploads from this or an earlier session, latest first. */
 export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
   const { jobs, remembered } = useWorkbench();
   const { uploads } = remembered;
@@ -65,7 +65,7 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 
-/** Unfinished uploads of trajectories from files that still exist, latest first. */
+/** Unfinished trajectory uploads from files that still exist, latest first. */
 export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
   const { jobs, remembered } = useWorkbench();
   const { trajectoryUploads } = remembered;

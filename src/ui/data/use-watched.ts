@@ -24,11 +24,11 @@ export function useWatched(tick: number): readonly WatchedResource[] {
   const all = useSyncExternalStore(subscribe, () => statuses.all());
   const list = useSyncExternalStore(subscribe, () => pins.list());
   const uploads = useSyncExternalStore(subscribe, jobs.list);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are made of these
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are built from these
   return useMemo(() => watchLines(workbench), [workbench, all, list, uploads, tick]);
 }
 
-/** The count of a section that is not a list. */
+/** The count for a section that is not a list. */
 export interface SectionCount {
   readonly subscribe: (workbench: Workbench, listener: () => void) => () => void;
   readonly read: (workbench: Workbench) => number;
@@ -36,7 +36,7 @@ export interface SectionCount {
 
 const countsNothing: SectionCount = { subscribe: () => () => {}, read: () => 0 };
 
-/** The count as text; undefined for none. */
+/** The count as text; undefined if it is 0. */
 export function useSectionCount({ subscribe, read }: SectionCount = countsNothing): string | undefined {
   const workbench = useWorkbench();
   const follow = useCallback((listener: () => void) => subscribe(workbench, listener), [workbench, subscribe]);
@@ -58,7 +58,7 @@ export const inboxCount: SectionCount = {
   read: ({ inbox }) => inbox.list().length,
 };
 
-/** Refreshes data on screen that is older than the end of a resource. Other data is read when shown. */
+/** Refreshes data on screen that was read before a resource ended. Other data is read when shown. */
 function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {
   for (const queryKey of resourceOfKind(kind)?.watch?.shownIn?.(id) ?? []) {
     const isOld = (query: Query): boolean => query.state.dataUpdatedAt < endedAt;
@@ -66,7 +66,7 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
   }
 }
 
-/** Delay before the remembered store is pruned: long after the first frame. */
+/** How long to wait before pruning the remembered store: well past the first frame. */
 const pruneAfterMs = 10_000;
 
 /** Mounted once, by the frame. `counted` is true while the section counts are on screen. */

@@ -1,4 +1,4 @@
-/** The workbench on the screens, and hooks for its settings, pins and exports. */
+/** The workbench as screens use it, and hooks for its settings, pins and exports. */
 import { QueryClientProvider } from '@tanstack/react-query';
 import {
   createContext,
@@ -38,7 +38,7 @@ export function usePaused(): boolean {
   return useSyncExternalStore(workbench.subscribe, () => workbench.paused);
 }
 
-/** The value of the file that is read; undefined without a file. */
+/** A value from the file being read; undefined if no file is read. */
 export function useFile(name: 'title' | 'problem'): string | undefined {
   const { file } = useWorkbench();
   return useSyncExternalStore(file?.subscribe ?? noFile, () => file?.[name]);

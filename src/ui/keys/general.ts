@@ -1,4 +1,4 @@
-/** The commands with the same meaning everywhere, with the keys of the design. Views add their own tables. */
+/** The commands that mean the same everywhere, with their default keys. Views add their own tables. */
 import { type CommandTable, commandTable } from '../../present/command.ts';
 
 const move = { group: 'Move', palette: false, repeats: true } as const;
@@ -134,7 +134,7 @@ export const paletteCommands = commandTable(palette, {
 
 const door = { group: 'Facts', palette: false } as const;
 
-/** For facts: the resources that they refer to open from there. */
+/** Open the resources that facts refer to. */
 export const doorCommands = commandTable(door, {
   next: { id: 'door.next', title: 'the next reference in the facts', keys: ['tab', 'down', 'j'] },
   previous: { id: 'door.previous', title: 'the previous reference in the facts', keys: ['shift-tab', 'up', 'k'] },
@@ -214,7 +214,7 @@ export const columnCommands = commandTable(column, {
   reset: { id: 'columns.reset', title: 'reset all columns', keys: ['0'], hint: 'reset' },
 });
 
-/** All general tables by layer; within a layer, a key has one meaning. */
+/** All general tables, one per layer; within a layer, a key has one meaning. */
 export const generalLayers: readonly CommandTable[] = [
   listCommands,
   scrollCommands,

@@ -16,27 +16,27 @@ import { TypedNumber } from './typed-number.ts';
 /** A command that is available now. */
 export interface Offer {
   readonly binding: Binding;
-  /** Its current keys, in the order of the key map; never empty. */
+  /** Its current keys, in key map order; never empty. */
   readonly keys: readonly string[];
 }
 
-/** A command that was refused, and why; without a reason, because the program is read-only. */
+/** A command that was refused, and why; if there is no reason, because the program is read-only. */
 export interface Refusal {
   readonly command: Command;
   readonly why?: string | undefined;
 }
 
-/** The key of a command in a sentence: the user may have chosen another. */
+/** A command's key for use in a sentence: the user may have chosen another. */
 export type KeyOf = (command: Command) => string;
 
 export interface RouterOptions {
   readonly overrides: KeyOverrides;
   readonly readOnly: boolean;
-  /** Called with the error of a handler. Without it, `press` throws. */
+  /** Called with a handler's error. If it is missing, `press` throws. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
-/** A queued key, or a paste, which is one text. */
+/** A queued key, or a paste, which is one string. */
 type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly kind: 'paste'; readonly text: string };
 
 /** The routing of keys to scopes; independent of React. */
@@ -48,11 +48,11 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
   readonly #number = new TypedNumber();
-  /** Whether a dispatched change is not on screen yet. */
+  /** Whether something dispatched is not on screen yet. */
   #undrawn = false;
   /** Whether the effect of a command must be on screen before the next key. */
   #blocked = false;
-  /** Whether the target of the next keys is still loading: they wait for it. */
+  /** How many targets of the next keys are still loading: the keys wait for them. */
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
   #offered: readonly Offer[] | undefined;
@@ -113,10 +113,10 @@ export class Router {
     return refused && (this.allows(refused.command) ? refused : { command: refused.command });
   }
 
-  /** Subscribes to every key, before its effect. */
+  /** Subscribes to every key press, before it takes effect. */
   readonly onPress = this.#presses.subscribe;
 
-  /** Subscribes to keys of commands that are disabled for a reason. */
+  /** Subscribes to key presses for commands that are disabled for a reason. */
   readonly onRefused = this.#refusals.subscribe;
 
   #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
@@ -135,7 +135,7 @@ export class Router {
     });
   }
 
-  /** Runs a handler. If it fails, its key counts as handled, so no other scope acts on it. */
+  /** Runs a handler. If it fails, the key counts as handled, so no other scope acts on it. */
   #guarded(handle: () => unknown): unknown {
     const { onFailure } = this.#options;
     try {
@@ -155,7 +155,7 @@ export class Router {
     return !target || 'type' in target || target.command.repeats === true;
   }
 
-  /** The field that a press types into, or the command that it runs, if that takes it. */
+  /** The field that a press types into, or the binding that it runs; undefined if there is neither. */
   #targetOf(press: KeyPress): FieldHandlers | Binding | undefined {
     for (const { handlers } of this.#scopes.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
@@ -227,7 +227,7 @@ export class Router {
     return target && 'type' in target ? target : undefined;
   }
 
-  /** A press merged with the queued characters for the same field: one edit per read, however long. */
+  /** Merges a press with the queued characters for the same field: one edit per read, however long. */
   #withText(press: KeyPress): KeyPress {
     const field = press.text === '' ? undefined : this.#typedBy(press);
     if (!field) return press;
@@ -240,7 +240,7 @@ export class Router {
     return { name: press.name, text: press.text + more.join('') };
   }
 
-  /** A press merged with queued ones of the same key, for a command that counts them. */
+  /** Merges a press with queued presses of the same key, for a command that counts them. */
   #counted(press: KeyPress): KeyPress {
     const counts = this.#scopes.path().some(({ handlers }) => {
       return this.#boundTo(press.name, handlers).some(({ command }) => command.counts);
@@ -259,7 +259,7 @@ export class Router {
     return own(this.#options.overrides, command.id) ?? command.keys;
   }
 
-  /** The key of a command for a sentence: its first key, or its id if it has none. */
+  /** A command's key for a sentence: its first key, or its id if it has none. */
   readonly keyOf: KeyOf = command => keyLabel(this.keysOf(command)[0] ?? command.id);
 
   /**
@@ -306,7 +306,7 @@ export class Router {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Only a change of the available commands and their ranks matters, not new closures of the same commands. */
+  /** Notifies the listeners if the available commands or their ranks have changed; new closures do not count. */
   #changed(): void {
     const before = this.#offered;
     const after = this.offers();

@@ -1,6 +1,6 @@
 /**
  * Keys as written in the key map: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`,
- * `space`, `alt-x`, `f1`. A terminal delivers everything typed between two reads as one text, so a text may be many
+ * `space`, `alt-x`, `f1`. A terminal delivers everything typed between two reads as one string, which may hold many
  * presses.
  */
 import type { Key } from 'ink';
@@ -11,17 +11,17 @@ import { graphemes } from '../../text/width.ts';
 export interface KeyPress {
   /** Name in the key map. */
   readonly name: string;
-  /** The text for a text field; empty for keys without text. */
+  /** What it types into a text field; empty for keys that type nothing. */
   readonly text: string;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
-  /** Returns the number typed just before the key, and undoes the command of its first digit. */
+  /** Returns the number typed just before the key, and undoes the command that its first digit ran. */
   readonly number?: () => number;
-  /** Called by the command of a digit with a function that undoes it, in case the digit begins a number. */
+  /** A digit's command passes this a function that undoes it, in case the digit begins a number. */
   readonly ifNumber?: (takeBack: () => void) => void;
   /**
-   * The time of the read (`performance.now`), equal for all presses of one read, which may be handled later. Missing
-   * for a press that no key made.
+   * The time of the read (`performance.now`), the same for all presses in one read, which may be handled later. Missing
+   * for a press that did not come from a key.
    */
   readonly at?: number;
 }
@@ -31,7 +31,7 @@ export function pressOf(name: string): KeyPress {
   return { name, text: graphemes(name).length === 1 ? name : '' };
 }
 
-/** Names of the keys without text, in the order in which Ink's flags are checked. */
+/** Names of the keys that type nothing, in the order in which Ink's flags are checked. */
 const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],
@@ -48,7 +48,7 @@ const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['delete', 'delete'],
 ];
 
-/** Characters with a name, because they would be invisible in help. */
+/** Characters that need a name, because they would be invisible in help. */
 const namedCharacters: Readonly<Record<string, string>> = {
   ' ': 'space',
   '\r': 'enter',
@@ -105,7 +105,7 @@ export function keyLabel(name: string): string {
 const keyPattern =
   /^(ctrl-)?(alt-)?(shift-)?(up|down|left|right|pageup|pagedown|home|end|enter|esc|tab|space|backspace|delete|\S)$/u;
 
-/** Whether a text in the config file names a key. */
+/** Whether a string from the config file names a key. */
 export function isKeyName(name: string): boolean {
   return keyPattern.test(name);
 }
@@ -113,14 +113,14 @@ export function isKeyName(name: string): boolean {
 /** Keys by command id, from the config file. */
 export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
-/** A key of two commands that may be active at the same time. */
+/** A key that two commands share, although both may be active at the same time. */
 export interface KeyClash {
   readonly key: string;
   /** The commands in the order of declaration. */
   readonly commands: readonly [first: Command, second: Command];
 }
 
-/** The keys that are bound to several of these commands. */
+/** The keys that several of these commands share. */
 export function keyClashes(commands: readonly Command[], overrides: KeyOverrides = {}): KeyClash[] {
   const owners = new Map<string, Command>();
   return commands.flatMap(command =>
@@ -133,8 +133,8 @@ export function keyClashes(commands: readonly Command[], overrides: KeyOverrides
 }
 
 /**
- * Errors in the overrides: unknown commands, unknown keys, and keys of two commands in one layer. Commands that share a
- * key by default may keep it: the enabled one gets it.
+ * Errors in the overrides: unknown commands, unknown keys, and keys that two commands in one layer share. Commands that
+ * share a key by default may keep it: the enabled one gets it.
  */
 export function overrideErrors(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
   const errors = new Set<string>();

@@ -1,6 +1,6 @@
 /**
  * Optional mouse support: the wheel scrolls the part under the pointer, a click focuses and selects, a double click
- * opens. Parts of the screen register with their layout position; a window above the screen disables the mouse for it.
+ * opens. Parts of the screen register their layout positions; while a window is open, the mouse does nothing.
  */
 import { type DOMElement, measureElement } from 'ink';
 import {
@@ -61,7 +61,7 @@ export interface MouseProviderProps {
   readonly source: MouseSource | undefined;
   /** True while a window covers the screen. */
   readonly blocked: boolean;
-  /** Called with the error of a handler; without it, the error is thrown. */
+  /** Called with a handler's error; if it is missing, the error is thrown. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }

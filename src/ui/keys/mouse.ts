@@ -1,6 +1,4 @@
-/**
- * Mouse reports in SGR encoding: modes 1000 and 1006 of "XTerm Control Sequences" (Dickey), section Mouse Tracking.
- */
+/** Mouse reports in SGR encoding: modes 1000 and 1006 of "XTerm Control Sequences" (Dickey), section Mouse Tracking. */
 
 /** Switches mouse reports for buttons and wheel on and off. */
 export const mouseOn = '\u001b[?1000h\u001b[?1006h';
@@ -57,7 +55,7 @@ const buttons = ['left', 'middle', 'right', 'none'] as const;
 /** Bits of the button code; the lowest two are the button, or the direction of the wheel. */
 const bits = { shift: 4, alt: 8, ctrl: 16, motion: 32, wheel: 64, extra: 128 } as const;
 
-/** Undefined for events without a meaning here: sideways wheel, buttons 8 and up, motion without a button. */
+/** Undefined for events that mean nothing here: sideways wheel, buttons 8 and up, motion without a button. */
 function eventOf(code: number, column: number, row: number, released: boolean): MouseEvent | undefined {
   if (code >= bits.extra || column < 0 || row < 0) return undefined;
   const low = code & 3;

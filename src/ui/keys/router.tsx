@@ -1,4 +1,4 @@
-/** The key router in React: the input of keys and the scopes that handle them. */
+/** The key router in React: where keys come in, and the scopes that handle them. */
 import { useInput, usePaste } from 'ink';
 import {
   createContext,
@@ -30,7 +30,7 @@ export function useRouter(): Router {
 export interface KeyRouterProps {
   readonly overrides?: KeyOverrides;
   readonly readOnly?: boolean;
-  /** Called with the error of a key handler. */
+  /** Called with a key handler's error. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }
@@ -63,7 +63,7 @@ export function createFloodGauge(): (input: string, now: number) => boolean {
   };
 }
 
-/** The only entry point of keys and pastes. Only the options of the first render count. */
+/** The only entry point for keys and pastes. Only the first render's options count. */
 export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure, children }: KeyRouterProps) {
   const [router] = useState(() => new Router({ overrides, readOnly, onFailure }));
   // React keeps the order: once this number is on screen, so is everything dispatched before it.
@@ -79,7 +79,7 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
   const [isFlood] = useState(createFloodGauge);
   const readAt = useRef<number>(undefined);
   useInput((input, key) => {
-    // Ink makes several events of a read, one after the other.
+    // Ink turns a read into several events, one after the other.
     const at = readAt.current ?? performance.now();
     readAt.current = at;
     queueMicrotask(() => {
@@ -99,7 +99,7 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
 export interface KeyScopeProps extends ScopeHandlers {
   readonly active?: boolean;
   readonly modal?: boolean;
-  /** Whether the scope ignores the other keys of the read that opened it: they were meant for something else. */
+  /** Whether the scope ignores the other keys in the read that opened it: they were meant for something else. */
   readonly guarded?: boolean;
   readonly children?: ReactNode;
 }
@@ -123,7 +123,7 @@ export function useOffered(): readonly Offer[] {
   return useSyncExternalStore(router.subscribe, router.offered);
 }
 
-/** Returns the key of a command for use in a sentence. */
+/** Returns a function that gives a command's key for use in a sentence. */
 export function useKeyOf(): KeyOf {
   return useRouter().keyOf;
 }

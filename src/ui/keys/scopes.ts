@@ -19,9 +19,9 @@ export interface Binding {
 
 /** A focused text field. */
 export interface FieldHandlers {
-  /** Whether the field handles a press. Must not change until the next drawing. */
+  /** Whether the field handles a press. Must not change until the next frame is drawn. */
   readonly takes: (press: KeyPress) => boolean;
-  /** Edits the field; several characters of one read come as one press. Only dispatches. */
+  /** Edits the field; several characters from one read come as one press. Only dispatches. */
   readonly type: (press: KeyPress) => void;
 }
 
@@ -36,13 +36,13 @@ export interface ScopeHandlers {
 interface Scope {
   readonly id: string;
   readonly parent: string | undefined;
-  /** Increasing number: of two scopes at the same depth, the newer one gets the keys. */
+  /** Higher for newer scopes: of two scopes at the same depth, the newer one gets the keys. */
   readonly sequence: number;
   readonly active: boolean;
   readonly modal: boolean;
-  /** Ignores the other keys of the read that opened it. */
+  /** Whether it ignores the other keys in the read that opened it. */
   readonly guarded: boolean;
-  /** The time at which the press that opened it was read. */
+  /** When the press that opened it was read. */
   readonly openedAt: number | undefined;
   readonly handlers: ScopeHandlers;
 }
@@ -51,7 +51,7 @@ export class Scopes {
   readonly #scopes = new Map<string, Scope>();
   #sequence = 0;
 
-  /** Adds or updates a scope. @param at the time at which the last press was read */
+  /** Adds or updates a scope. @param at when the last press was read */
   set(id: string, scope: Omit<Scope, 'id' | 'sequence' | 'openedAt'>, at?: number): void {
     const known = this.#scopes.get(id);
     if (!known) this.#sequence += 1;

@@ -1,4 +1,4 @@
-/** A number typed before a key, as in less and vi: `1500G`. The first digit may be the key of a command as well. */
+/** A number typed before a key, as in less and vi: `1500G`. The first digit may also be a command's key. */
 import type { KeyPress } from './key.ts';
 
 /** A key this soon after a digit belongs to its number, in milliseconds. */
@@ -10,8 +10,8 @@ export class TypedNumber {
   #takeBack: (() => void) | undefined;
 
   /**
-   * Adds `number` or `ifNumber` to a press. Undefined for a further digit if the first digit ran a command, which is
-   * then undone.
+   * Adds `number` or `ifNumber` to a press. Returns undefined for a further digit if the first digit ran a command,
+   * which is then undone.
    */
   read(press: KeyPress): KeyPress | undefined {
     const { name, at = performance.now() } = press;

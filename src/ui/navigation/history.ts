@@ -1,6 +1,6 @@
 /**
- * Navigation history: the current place, the way there, and places to go back to. Pure: a reducer over a trail of
- * crumbs, a past and a future, as in a browser.
+ * Navigation history: the current place, the trail that leads to it, and places to go back to. Pure: a reducer over a
+ * trail of crumbs, a past and a future, as in a browser.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Place, placeKey } from '../../resources/place.ts';
@@ -21,7 +21,7 @@ export type HistoryAction =
   | { readonly kind: 'open'; readonly place: Place }
   /** Goes to a section, or anywhere by name, with a new trail. */
   | { readonly kind: 'go'; readonly trail: Trail }
-  /** Shows a sibling in the same position: changes the last crumb, but not the way back. */
+  /** Shows a sibling in the same position: changes the last crumb, but not where back leads. */
   | {
       readonly kind: 'replace';
       readonly place: Place;

@@ -1,4 +1,4 @@
-/** Remembers a view's cursor, filter and scroll position, to restore them on the way back. */
+/** Remembers a view's cursor, filter and scroll position, and restores them when the user comes back. */
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import type { Place } from '../../resources/place.ts';
 
@@ -7,9 +7,9 @@ export interface SiblingList {
   readonly ids: readonly string[];
   /** The place of the resource at an index of `ids`; undefined if it has none. */
   readonly placeAt: (index: number) => Place | undefined;
-  /** The ids of the rows that open them, if they differ from the ids of the records. */
+  /** The ids of the rows that open the records, if they differ from the records' ids. */
   readonly rows?: readonly string[];
-  /** The service has more rows. */
+  /** Whether the service has more rows. */
   readonly partial?: boolean;
   /** Reads more rows, and returns the longer list. */
   readonly readMore?: () => Promise<SiblingList>;
@@ -18,18 +18,18 @@ export interface SiblingList {
 /** The neighbours of a record in the list it was opened from, for `[` and `]`. */
 export class Siblings {
   readonly #lists = new Map<string, SiblingList>();
-  /** The record last shown of each resource. */
+  /** For each resource, the record shown last. */
   readonly #shown = new Map<string, string>();
-  /** Ids of the records that were read. */
+  /** Ids of the records that the user has read. */
   readonly read = new Set<string>();
   #reading: Promise<void> | undefined;
 
-  /** Remembers the list from which records of a resource were opened. */
+  /** Remembers the list that a resource's records were opened from. */
   remember(resource: string, list: SiblingList): void {
     this.#lists.set(resource, list);
   }
 
-  /** Remembers the record of a resource that is shown. */
+  /** Remembers which of a resource's records is on screen. */
   arrive(resource: string, id: string): void {
     this.#shown.set(resource, id);
   }
@@ -39,8 +39,8 @@ export class Siblings {
   }
 
   /**
-   * The row of the last shown record if it is in the same list as `row`, otherwise `row`: the user may have stepped on
-   * from `row`.
+   * The row of the record shown last, if it is in the same list as `row`; otherwise `row`. The user may have stepped
+   * from `row` to another record.
    */
   lastShown(row: string): string {
     for (const [resource, list] of this.#lists) {
@@ -60,13 +60,13 @@ export class Siblings {
     return list?.placeAt(list.ids.indexOf(id));
   }
 
-  /** Which of these is in the list: a record, or its twin, which was opened from there. */
+  /** Which of these ids is in the list: a record's, or that of its twin, which was opened from there. */
   listed(resource: string, ...ids: readonly (string | undefined)[]): string | undefined {
     const list = this.#lists.get(resource);
     return ids.find(id => id !== undefined && list?.ids.includes(id));
   }
 
-  /** Reads more rows of the list that records of a resource were opened from, if it has more. */
+  /** Reads more rows of the list that a resource's records were opened from, if it has more. */
   async readMore(resource: string): Promise<void> {
     const list = this.#lists.get(resource);
     if (!list?.partial || !list.readMore) return;
@@ -85,8 +85,8 @@ export class Siblings {
   }
 
   /**
-   * The place `by` rows after `id` (before it, if negative), or the first or last one if there are fewer rows, and its
-   * distance in rows. Undefined at the ends, or if `id` was not opened from a list.
+   * The place `by` rows after `id` (before it if negative), or the first or last place if there are fewer rows, and how
+   * many rows away it is. Undefined at the ends, or if `id` was not opened from a list.
    */
   step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
@@ -115,12 +115,12 @@ export class Siblings {
   }
 }
 
-/** Maximum number of values; the oldest are forgotten. */
+/** Maximum number of values; the oldest is forgotten first. */
 const mostValues = 1_000;
 
-/** Remembers values while the program shows one service. */
+/** Remembers values for as long as the program shows one service. */
 export class Memory {
-  /** Values by place and name, the latest at the end. */
+  /** Values by place and name, latest last. */
   readonly #values = new Map<string, unknown>();
   readonly siblings = new Siblings();
 
@@ -138,7 +138,7 @@ export class Memory {
 
 const MemoryContext = createContext<{ memory: Memory; place: string } | undefined>(undefined);
 
-/** Scopes the memory to the place of the views below. */
+/** Scopes the memory to the place that the views below show. */
 export function MemoryProvider({ memory, place, children }: { memory: Memory; place: string; children: ReactNode }) {
   return <MemoryContext value={{ memory, place }}>{children}</MemoryContext>;
 }
@@ -151,7 +151,7 @@ export function useMemory<Value>(name: string): readonly [Value | undefined, (va
   return useMemoryOf(useContext(MemoryContext)?.place ?? '', name);
 }
 
-/** The same for a value shared by all places. */
+/** Like `useMemory`, for a value that all places share. */
 export function useSharedMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
   return useMemoryOf('', name);
 }

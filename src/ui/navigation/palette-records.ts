@@ -1,4 +1,4 @@
-/** The records that the command palette opens, by name and by id. Pure. */
+/** The records that the command palette can open, by name and by id. Pure. */
 import { resourceNamed, resourceOfId, resourceOfKind, resources, trailTo } from '../../resources/catalogue.ts';
 import type { Resource } from '../../resources/define.ts';
 import type { Place } from '../../resources/place.ts';
@@ -29,18 +29,18 @@ export interface PaletteSources {
   readonly open: OpenTrail;
 }
 
-/** Trajectories far outnumber all other resources, and many share a name. */
+/** Trajectories far outnumber everything else, and many share a name. */
 export const manyKind = 'trajectory';
 /** Number of known ids to offer for a prefix. */
 const mostBeginnings = 8;
 /** A shorter prefix would match too many ids. */
 const shortestBeginning = 3;
-/** A UUID, a number, `r9`…: ids of services that use no prefixes. Words of letters only are names. */
+/** A UUID, a number, `r9`…: ids from services that use no prefixes. A word with only letters is a name. */
 const idLike = /^(?=.*\d)[\w.:-]{2,128}$/;
 
 /**
  * All entries for a query, best first: the record with exactly this id or name; views, commands and known names; known
- * ids with this prefix; and ids that only the service may know.
+ * ids with this prefix; and ids that only the service might know.
  */
 export function paletteEntries(
   typed: string,
@@ -52,7 +52,7 @@ export function paletteEntries(
   if (first === '') return rankEntries(typed, entries, recent);
   const named = words.length === 2 ? resourceNamed(first) : undefined;
   const alike = seenNamed(named ? word : typed.trim());
-  // Matches in the same case come first.
+  // Matches in the same letter case come first.
   const isExact = ({ id, label }: KnownRecord): boolean => id === word || label === typed.trim();
   const seen = uniqueRecords([...alike.filter(isExact), ...alike, ...recentlySeen]);
   const candidates = named ? seen.filter(({ kind }) => kind === named.kind) : seen;
@@ -100,7 +100,7 @@ function knownEntry({ kind, id, label }: KnownRecord, open: OpenTrail): PaletteE
   ];
 }
 
-/** Known ids with the word as a prefix. */
+/** Known ids that start with the word. */
 function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail): PaletteEntry[] {
   if (word.length < shortestBeginning) return [];
   const wanted = word.toLowerCase();
@@ -111,8 +111,8 @@ function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail)
 }
 
 /**
- * Entries for ids never seen before, of the named kind or of any. The kind with ids of this form comes first, but
- * another service may use other forms.
+ * Entries for an id never seen before, as the named kind or as any kind. The kind whose ids look like this comes first,
+ * but another service may use other forms.
  */
 function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail): PaletteEntry[] {
   const ofForm = named ?? resourceOfId(id);

@@ -1,4 +1,4 @@
-/** Ranks the entries of the command palette. Pure. */
+/** Ranks the command palette's entries. Pure. */
 import { cutApart } from '../../text/apart.ts';
 import { fuzzyMatch, fuzzyRank } from '../../text/fuzzy.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
@@ -10,7 +10,7 @@ export interface PaletteEntry {
   readonly title: string;
   /** Other names to search. */
   readonly words: readonly string[];
-  /** Shown at the right, e.g. its key. */
+  /** Shown on the right, e.g. its key. */
   readonly note: string;
   readonly run: () => void;
   /** Entries with a higher rank come after all others, however well they match; 0 if missing. */
@@ -22,7 +22,7 @@ const byRank = (entries: readonly PaletteEntry[]): readonly PaletteEntry[] =>
 
 /**
  * The entries for a query, best first. An exact name or alias comes first, so that `:run` never opens something merely
- * similar; without a query the recent ones come first.
+ * similar; without a query, recently used ones come first.
  */
 export function rankEntries(
   query: string,
@@ -39,7 +39,7 @@ export function rankEntries(
   return [...byRank(exact), ...byRank(ranked.filter(entry => !exact.includes(entry)))];
 }
 
-/** Truncates titles to `width` cells so that they stay distinct and still show the words of the query. */
+/** Truncates titles to `width` cells so that they stay distinct and still show the query's words. */
 export function cutTitles(
   titles: readonly string[],
   width: number,

@@ -1,4 +1,4 @@
-/** The windows that actions open, by their names in `resources`. */
+/** The windows that actions open, under the names that `resources` uses. */
 import type { FunctionComponent } from 'react';
 import type { ActionWindow } from '../../resources/action.ts';
 import { lazyWindow } from '../app/lazy.tsx';

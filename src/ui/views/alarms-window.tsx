@@ -17,7 +17,7 @@ import { alarmCommands } from './commands.ts';
 import { stepsWanted } from './training/charted-runs.ts';
 
 interface ReportWindowProps {
-  /** Undefined while it is being read. */
+  /** Undefined while the data is being read. */
   readonly report: PastReport | undefined;
   readonly benchmark: string | null | undefined;
   readonly onClose: () => void;

@@ -20,7 +20,7 @@ const StartBenchmarkUpload = lazyWindow(
   async () => (await import('../uploads/start-benchmark.tsx')).StartBenchmarkUpload,
 );
 
-/** The readiness of the benchmark in the inspector, kept current. */
+/** The benchmark's readiness in the inspector, kept current. */
 function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   const theme = useTheme();
   const readiness = useLive(readinessQuery(benchId), 'visible');

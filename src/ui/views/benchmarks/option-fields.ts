@@ -1,6 +1,6 @@
 /**
- * The options of an evaluation or a training run as form fields. If the service lists its options, once for all models
- * or per model, the form has exactly those.
+ * Options for an evaluation or a training run as form fields. If the service lists its options, once for all models or
+ * per model, the form has exactly those.
  */
 import { isRecord, own } from '../../../base/own-property.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -22,7 +22,7 @@ interface OptionDescription {
   readonly maximum: number | undefined;
   readonly choices: readonly OptionValue[];
   readonly defaultValue: OptionValue | undefined;
-  /** The service computes the default when the run starts. */
+  /** Whether the service computes the default when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
 }
@@ -71,7 +71,7 @@ function optionsIn(value: unknown): Options {
 
 type OptionsByModel = ReadonlyMap<string | undefined, Options>;
 
-/** The options by model, if the service lists them per model; otherwise under undefined. */
+/** The options by model if the service lists them per model; otherwise all under undefined. */
 function optionsByModel(offered: Fields | undefined): OptionsByModel {
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
@@ -89,7 +89,7 @@ function boundsWords({ minimum, maximum }: OptionDescription): string {
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-/** The error in a value; undefined if it is valid or empty. */
+/** What is wrong with a value; undefined if it is valid or empty. */
 function problem(text: string, option: OptionDescription): string | undefined {
   const { type, choices } = option;
   if (text.trim() === '') return undefined;
@@ -148,7 +148,7 @@ function specOf(name: string, option: OptionDescription, check: Check): OptionSp
   };
 }
 
-/** The combined options of all models: the widest bounds and all choices. */
+/** All models' options combined: the widest bounds and all choices. */
 function joined(all: readonly Options[]): Options {
   const options = new Map<string, OptionDescription>();
   for (const [name, option] of all.flatMap(each => [...each])) {
@@ -173,7 +173,7 @@ function widest(one: OptionDescription, other: OptionDescription): OptionDescrip
 /**
  * The fields for the options that a service accepts. A value is also checked against the options of the chosen model.
  *
- * @param modelOf the model among the values of the form
+ * @param modelOf finds the model among the form's values
  * @param others whole-number options to offer if the service lists none
  */
 export function optionSpecs(
@@ -194,7 +194,7 @@ export function optionSpecs(
   });
 }
 
-/** The error in a value for a model that has its own options. */
+/** What is wrong with a value for a model that has its own options; undefined if nothing is. */
 function problemFor(model: string, text: string, name: string, byModel: OptionsByModel): string | undefined {
   const options = byModel.get(model);
   if (!options || text.trim() === '') return undefined;
@@ -208,7 +208,7 @@ export function modelsOf(offered: Fields | undefined): string[] {
   return [...optionsByModel(offered).keys()].filter(model => model !== undefined);
 }
 
-/** The chosen options, without empty ones, which the service sets. */
+/** The chosen options; empty ones are left for the service to set. */
 export function optionsOf(specs: readonly OptionSpec[], values: FormValues): Record<string, OptionValue> {
   return Object.fromEntries(
     specs.flatMap(({ name, field, parse }) => {

@@ -1,4 +1,4 @@
-/** Blockers and warnings of a benchmark in words. Pure. */
+/** A benchmark's blockers and warnings in words. Pure. */
 import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
 import { unreadableIn } from '../../../contract/lists.ts';
 import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
@@ -9,7 +9,7 @@ import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../list/advice.ts';
 
-/** A line for the verdict, and one for each blocker with its remedy; wraps long lines. */
+/** One line for the verdict, and one for each blocker with its remedy; long lines wrap. */
 export function readinessLines(
   readiness: Readiness | undefined,
   width: number,
@@ -41,7 +41,7 @@ function imageWords(status: string): string {
   return status === '' || status === 'null' ? 'without a status' : sanitiseLine(statusWords(status));
 }
 
-/** The number of built and failed images: `1 of 3 images ready, 1 failed`. */
+/** How many images are built and how many failed: `1 of 3 images ready, 1 failed`. */
 export function imageLines(answer: BenchmarkImages | undefined, { styles }: Theme): string[] {
   if (!answer) return [];
   const { images } = answer;
@@ -57,7 +57,7 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
   ];
 }
 
-/** The number of tasks, and their split if known: `8 tasks: 6 train, 2 test`. */
+/** How many tasks there are, by split if known: `8 tasks: 6 train, 2 test`. */
 export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
   const all = countOf(answer?.task_count);
   if (answer === undefined || all === undefined) return [];

@@ -1,4 +1,4 @@
-/** The form that starts an evaluation or a training run on a benchmark, as declared by its action. */
+/** The form that starts an evaluation or a training run on a benchmark, as its action declares. */
 import { hashKey } from '@tanstack/react-query';
 import { useState } from 'react';
 import { own } from '../../../base/own-property.ts';
@@ -40,9 +40,9 @@ import { useStarts } from './use-starts.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly start: RunStart;
-  /** The base model of the checkpoint, if the run needs it. */
+  /** The checkpoint's base model, if the run needs it. */
   readonly model?: string | undefined;
-  /** The training run of the checkpoint. */
+  /** The training run that the checkpoint is from. */
   readonly run?: TrainingRun | undefined;
   /** Several checkpoints. Each gets its own run on its benchmark. */
   readonly several?: readonly SeveralOrigin[] | undefined;
@@ -77,7 +77,7 @@ export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRun
   return <LoadingWindow title={titleOf(props)} error={error} onClose={onClose} />;
 }
 
-/** The distinct benchmarks of the form; at least one. */
+/** The form's distinct benchmarks; at least one. */
 const benchmarksOf = ({ row, several = [] }: StartRunProps): readonly Benchmark[] => [
   ...new Map([row, ...several.map(({ benchmark }) => benchmark)].map(each => [each.bench_id, each])).values(),
 ];
@@ -88,7 +88,7 @@ function titleOf(props: StartRunProps): string {
   return `${asTitle(start.command)} ${on}`;
 }
 
-/** The choices of the form. */
+/** What the form offers to choose from. */
 interface RunOffer {
   readonly models: readonly { readonly slug: string; readonly name?: string | undefined }[];
   /** The models that the service lists, with their prices. */
@@ -98,8 +98,8 @@ interface RunOffer {
 }
 
 /**
- * The choices of the form; undefined until they are known. With a chosen model, does not wait for the list of models.
- * If the benchmarks differ in their options, the form has no fields for them.
+ * What the form offers; undefined until that is known. If a model is already chosen, does not wait for the list of
+ * models. If the benchmarks have different options, the form has no fields for them.
  */
 function useRunOffer(
   { options }: RunStart,
@@ -127,10 +127,10 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** Interprets the values of the form. */
+/** Interprets the form's values. */
 function useChosen({ row: benchmark, start, model, offered, run, checkpoint, several }: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
-  // Created once: a later answer must not replace the user's input.
+  // Created once: a later response must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
   const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseen);
   const choice = useCheckpointChoice({
@@ -166,7 +166,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
       return several?.find(origin => origin.run.training_run_id === id)?.benchmark ?? benchmark;
     },
     optionsIn: (values: FormValues) => optionsOf(specs, values),
-    /** The base model: the chosen one, or that of the checkpoint. */
+    /** The base model: the chosen one, or the checkpoint's. */
     baseOf: (values: FormValues): string | undefined =>
       modelOf(values) ?? chosenIn(values)?.run.base_model_slug ?? undefined,
     onChange: (values: FormValues, focused: string | undefined): void =>
@@ -176,10 +176,10 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
 
 type Chosen = ReturnType<typeof useChosen>;
 
-/** The default name of the run, distinct from the names of earlier runs. */
+/** The run's default name, distinct from the names of earlier runs. */
 function useUsualName({ start, offered }: StartRunFormProps, chosen: Chosen) {
   const { remembered } = useWorkbench();
-  // A run that has just started must not change the number in the name of this form.
+  // A run that has just started must not change the number in this form's default name.
   const [names] = useState(() => new Map<string, string>());
   return (values: FormValues, others?: ReadonlySet<string>): string => {
     const found = chosen.chosenIn(values);
@@ -199,7 +199,7 @@ function useUsualName({ start, offered }: StartRunFormProps, chosen: Chosen) {
   };
 }
 
-/** The field for the checkpoint, unless the run starts from a model alone. */
+/** The field for the checkpoint, unless the run starts from just a model. */
 function checkpointFields(props: StartRunFormProps, chosen: Chosen): FieldSpec[] {
   const { start, run, checkpoint, several } = props;
   const { choice, modelOf, eachOf } = chosen;
@@ -257,7 +257,7 @@ function inputOf({ modelOf, chosenIn, optionsIn, benchmarkOf }: Chosen, values: 
   };
 }
 
-/** The values of one run, or of one for each marked model and each seed. */
+/** The values for one run, or for one per marked model and seed. */
 function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues, ...FormValues[]] {
   if (!isEach) return [values];
   const models = filled(values, marksOf('model'))?.split('\n') ?? [];
@@ -271,7 +271,7 @@ function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues,
 
 const seedField = `options.${seedOption}`;
 
-/** The field of an option. Its value must be valid for every run that the form starts. */
+/** The field for an option. Its value must be valid for every run that the form starts. */
 function optionField({ field }: OptionSpec, start: RunStart, runsOf: Chosen['eachOf']): FieldSpec {
   if (!start.isEach) return field;
   const { check, name, help = '' } = field;

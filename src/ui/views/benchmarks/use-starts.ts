@@ -1,4 +1,4 @@
-/** Sends the runs that a form starts: one, or one for each model and seed. */
+/** Sends the start requests for a form's runs: one, or one for each model and seed. */
 import { type Action, action, sendAll } from '../../../queries/action.ts';
 import type { RunInput } from '../../../queries/run-options.ts';
 import type { RunStart } from '../../../resources/action.ts';
@@ -7,7 +7,7 @@ import { groupOf } from '../../../store/start-keys.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** The error if only some of several starts have succeeded. */
+/** The error if not all runs could be started. */
 function partly(
   done: number,
   failed: readonly { readonly input: RunInput; readonly error: Error | undefined }[],
@@ -21,21 +21,21 @@ function partly(
 }
 
 interface StartedRuns {
-  /** The answers to the starts that were sent. */
+  /** The responses to the start requests that were sent. */
   readonly runs: readonly object[];
   /** How many were not sent, because they had started earlier. */
   readonly earlier: number;
 }
 
 /**
- * Sends several starts as one action. Until all have succeeded, a retry skips the successful ones, even from another
- * window or command.
+ * Sends several start requests as one action. Until all have succeeded, a retry skips the successful ones, even from
+ * another window or command.
  */
 export function useStarts({ send, kind }: RunStart): {
   readonly action: Action<readonly RunInput[], StartedRuns>;
-  /** The inputs that have not started yet. */
+  /** The inputs whose runs have not started yet. */
   readonly left: (inputs: readonly RunInput[]) => readonly RunInput[];
-  /** When one of the inputs was last sent with an unknown outcome, in epoch milliseconds. */
+  /** When one of the inputs was last sent without a known outcome, in epoch milliseconds. */
   readonly sentBefore: (inputs: readonly RunInput[]) => number | undefined;
 } {
   const workbench = useWorkbench();

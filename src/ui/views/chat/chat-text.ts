@@ -8,7 +8,7 @@ import type { ChatState } from './use-chat.ts';
 
 type ReadChat = Pick<ChatState, 'settings' | 'sides' | 'choiceAt' | 'compared' | 'counts'>;
 
-/** The current branch: system prompt, questions, the answers with their numbers, and which was chosen. */
+/** The current branch: system prompt, questions, answers with their statistics, and which answer was chosen. */
 export function chatText({ settings, sides, choiceAt, compared, counts }: ReadChat): string {
   const models = sides.map(side => side.settings.model);
   const conversations = sides.map(side => side.session.conversation.turns);
