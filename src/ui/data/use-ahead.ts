@@ -14,8 +14,7 @@ export function useAhead<Data>(query: LiveQuery<Data>, wanted: boolean): Data | 
   const answer = useLastAnswer()(query);
   const sends = wanted && !isPaused && answer === undefined;
   const [kind, part, id] = query.key;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the query is a new object in each render, its key is the
-  // same
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the query is a new object in each render, its key is the same
   useEffect(() => {
     if (sends) void workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: aheadKeptMs });
   }, [workbench, sends, kind, part, id]);

@@ -1,4 +1,4 @@
-/** The commands of views that show more than a resource. */
+/** Commands for views that show more than a resource. */
 import { commandTable } from '../../present/command.ts';
 
 export const watchCommands = commandTable('Watch', {

@@ -1,4 +1,4 @@
-/** The datasets of the organization: collections of trajectories. */
+/** The organization's datasets: collections of trajectories. */
 import { useState } from 'react';
 import type { Dataset } from '../../contract/datasets.ts';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
@@ -51,7 +51,7 @@ const uploadName = (record: TrajectoryRecord): string => `${record.path} into ${
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 
 export interface UploadTrajectoriesWindowProps {
-  /** An upload to resume; without one, the user chooses a file. */
+  /** An upload to resume; if missing, the user chooses a file. */
   readonly from?: TrajectoryRecord | undefined;
   readonly onClose: () => void;
 }

@@ -44,7 +44,7 @@ function useDismissal() {
   return { dismiss, undo: { command: inboxCommands.undo, enabled: last.length > 0, run: restore } };
 }
 
-/** The interval in which the age of an event is shown again. */
+/** How often an event's age is redrawn. */
 const agoMs = 5_000;
 
 const agoTick = (now: number): number => Math.floor(now / agoMs);
@@ -61,7 +61,7 @@ export function InboxView() {
   const { dismiss, undo } = useDismissal();
   const { inbox } = workbench;
   const { glyphs } = useTheme();
-  // Events that are new on opening stay marked until the user leaves; the first time, all are new.
+  // Events that are new when the inbox is opened stay marked until the user leaves; the first time, all are new.
   const [since] = useState(() => inbox.newSince);
   useEffect(() => {
     inbox.opened();

@@ -77,7 +77,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   );
 }
 
-/** The images of a benchmark, which can be built again. */
+/** A benchmark's images, which can be built again. */
 export function ImagesView({ place }: ViewProps<'list'>) {
   const build = useActions(benchmarks, { actions: { build: benchmarkActions.build } });
   const benchmark = { bench_id: place.scope?.benchmark ?? '', label: place.label };

@@ -8,7 +8,7 @@ export const numberProblem = (text: string): string | undefined =>
   text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
 
 /**
- * @param what the noun for a numbered item, e.g. `step`
+ * @param what the noun for one item, e.g. `step`
  * @param count the number of items, if known
  */
 export function showNumberWindow(

@@ -42,19 +42,19 @@ import { PlainListView } from './list/list-view.tsx';
 import { PlainRecordView } from './record/record-view.tsx';
 import { WatchView } from './watch.tsx';
 
-/** The custom views of a resource. */
+/** A resource's custom views. */
 interface OwnViews {
   readonly list?: ComponentType<ViewProps<'list'>>;
-  /** Commands of the list in addition to those of the resource. */
+  /** The list's commands in addition to the resource's own. */
   readonly ofList?: readonly Command[];
   readonly record?: ComponentType<ViewProps<'record'>>;
-  /** Commands of the record in addition to those of the resource. */
+  /** The record's commands in addition to the resource's own. */
   readonly own?: readonly Command[];
-  /** Whether the record shows a list of its parts; by default it is a text. */
+  /** Whether the record shows a list of its parts; by default, it shows text. */
   readonly hasParts?: boolean;
   /** Whether the record fills the inspector; true by default. */
   readonly hasInspector?: boolean;
-  /** Terminal columns from which the record shows the panes at its sides; always by default. */
+  /** Minimum terminal columns at which the record shows the side panes; shown at any width by default. */
   readonly sidesFrom?: number;
 }
 
@@ -201,12 +201,12 @@ const inbox: Section = { title: 'Inbox', names: ['inbox', 'in'], place: { view: 
 const tree: Section = { title: 'Tree', names: ['tree', 'lineage'], place: { view: 'tree' } };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 
-/** The actions on lines of Watch and the tree: those of the resources that run, except deletion. */
+/** Actions on lines in Watch and the tree: those of resources that run, except deletion. */
 const lineActions: readonly Command[] = resources
   .filter(({ watch }) => watch)
   .flatMap(({ actions = {} }) => Object.values(actions).filter(({ destructive }) => !destructive));
 
-/** A view of its own; it shows a list unless `general` has other commands. */
+/** A view that no resource declares; it shows a list unless `general` has other commands. */
 const view = <Name extends ViewName>(
   id: Name,
   title: string,

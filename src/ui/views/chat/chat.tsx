@@ -35,11 +35,11 @@ import { lastAnswer, questionsOf, useBindings } from './use-bindings.tsx';
 import { type ChatStart, type ChatState, type Side, useChat } from './use-chat.ts';
 import { useCheckpoints } from './use-checkpoints.ts';
 
-/** The statistics of a side's last answer, under the model's name. */
+/** Statistics for a side's last answer, under the model's name. */
 function sideLines(side: Side, alone: boolean, width: number, theme: Theme): string[] {
   const answer = lastAnswer(side);
   const stats = answer?.stats;
-  // A second model starts with the turns of the first, which are not its answers.
+  // A second model starts with the first one's turns, which are not its own answers.
   const own = alone || stats?.model === side.settings.model ? stats : undefined;
   const heading = alone ? 'LAST ANSWER' : sanitiseLine(side.settings.model).toUpperCase();
   const model = alone && stats ? [{ label: 'model', value: stats.model }] : [];
@@ -52,7 +52,7 @@ function sideLines(side: Side, alone: boolean, width: number, theme: Theme): str
   ];
 }
 
-/** The fact of a slug refers to its active deployment, otherwise to its entry in the list of models. */
+/** A fact about a slug refers to its active deployment, otherwise to its entry in the list of models. */
 function modelFact(label: string, slug: string, deployments: readonly Deployment[]): Fact {
   const serving = deployments.find(({ model_slug, is_active }) => model_slug === slug && is_active);
   const fact = serving
@@ -67,9 +67,9 @@ function deployed(deployments: readonly Deployment[]): string[] {
 
 const noMarks = (): TurnMarks => ({});
 
-/** Cells at the bottom for the position in the text. */
+/** Cells at the bottom reserved for the position in the text. */
 const positionRoom = 10;
-/** Below this width, one of two conversations is shown at a time. */
+/** In fewer columns, only one of two conversations is shown at a time. */
 const twoColumnsFrom = 72;
 
 function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
@@ -91,7 +91,7 @@ const startOf = ({ system, second, questions }: ChatPrompt): ChatStart => ({
   turns: questions.slice(0, -1).map(content => ({ role: 'user', content, reasoning: '' })),
 });
 
-/** The draft, kept while another view is on screen. @param text the first message, not sent yet */
+/** The draft, kept while another view is on screen. @param text the first message, not yet sent */
 function useDraft(text: string) {
   const [left, keep] = useMemory<Draft>('draft');
   const [draft, dispatch] = useReducer(draftReducer, left ?? draftReducer(emptyDraft, { kind: 'set', text }));
@@ -99,7 +99,7 @@ function useDraft(text: string) {
   return [draft, dispatch] as const;
 }
 
-/** The slugs to choose from: listed models, active deployments, and models of the chat endpoint. */
+/** The slugs to choose from: listed models, active deployments, and the chat endpoint's models. */
 function useSlugs(
   listed: readonly SupportedModel[],
   deployments: readonly Deployment[],
@@ -210,7 +210,7 @@ interface InputProps {
   readonly draft: Draft;
   readonly dispatch: Dispatch<DraftAction>;
   readonly bindings: readonly Binding[];
-  /** The indexes of the questions among the turns. */
+  /** The turn indexes of the questions. */
   readonly questions: readonly number[];
 }
 

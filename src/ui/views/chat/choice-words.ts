@@ -1,9 +1,9 @@
-/** Choices between the answers of two models in words. Pure. */
+/** Choices between two models' answers, in words. Pure. */
 import type { Counts, Preference } from '../../../chat/choices.ts';
 import { signTest } from '../../../present/statistics/sign-test.ts';
 import { displayWidth } from '../../../text/width.ts';
 
-/** The mark below each of two answers. */
+/** The mark below each of the two answers. */
 export const verdictWords: Readonly<Record<Preference, readonly [left: string, right: string]>> = {
   left: ['chosen as better', 'the other is better'],
   right: ['the other is better', 'chosen as better'],
@@ -11,12 +11,12 @@ export const verdictWords: Readonly<Record<Preference, readonly [left: string, r
   'both bad': ['chosen: both bad', 'chosen: both bad'],
 };
 
-/** A chance with two digits; never rounded to 0. */
+/** A probability with two digits; never rounded to 0. */
 const chance = (share: number): string => (share < 0.001 ? '< 0.001' : `= ${share.toPrecision(2)}`);
 
 /**
- * E.g. `a better 7, b better 2, equal 1 (n=10), exact sign test at one look: p = 0.18`, or shorter if that is wider than
- * `room`; empty without choices, or without room.
+ * E.g. `a better 7, b better 2, equal 1 (n=10), exact sign test at one look: p = 0.18`, or shorter if that is wider
+ * than `room`; empty if there are no choices, or no room.
  */
 export function countWords(
   counts: Counts,

@@ -50,12 +50,12 @@ function paragraph(kind: ConversationLineKind, text: string, width: number): Con
 
 /** A streaming answer up to this length is laid out again with every word; a longer one only at the end. */
 const longestStreamed = 20_000;
-/** The hidden start of a longer reasoning grows in units of this many characters, so that its lines rarely change. */
+/** If reasoning is longer, its hidden part grows by this many characters at a time, so that the lines rarely change. */
 const hiddenAtOnce = 10_000;
 
 /**
  * The reasoning, with a bar as in the reader: without colours it would look like the answer. While the answer arrives,
- * only the end of a long reasoning is shown, because it is laid out again with every word.
+ * only the end of long reasoning is shown, because it is laid out again with every word.
  */
 function reasoningLines(reasoning: string, width: number, answering: boolean, { glyphs }: Theme): ConversationLine[] {
   const bar = `${glyphs.vertical} `;
@@ -78,7 +78,7 @@ function markdown(text: string, width: number, theme: Theme): ConversationLine[]
   }));
 }
 
-/** The marks in the heading of a turn. */
+/** The marks in a turn's heading. */
 export interface TurnMarks {
   readonly isSelected?: boolean;
   /** Its position among its variants in other branches. */
@@ -143,7 +143,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
   error: 'ended with an error',
 };
 
-/** The parameters of an answer, and its statistics. */
+/** An answer's parameters and statistics. */
 export function answerNote(stats: AnswerStats): string {
   const { parameters, promptTokens, completionTokens, firstMs, totalMs, finishReason } = stats;
   const rate = tokensPerSecond(stats);
@@ -170,7 +170,7 @@ function parameterWords({ temperature, top_p, max_tokens }: ChatParameters): str
   return set.length === 0 ? 'default parameters' : set.join(', ');
 }
 
-/** The chosen model, and the state of the list of models. */
+/** The chosen model, and whether the models could be listed. */
 export interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
@@ -202,18 +202,18 @@ export function openingLines(
   return note(loaded ? `The service lists no model. ${slug}` : 'Loading the models.');
 }
 
-/** A line of each column; missing below the shorter of two turns. */
+/** One line from each column; missing below the end of the shorter turn. */
 export interface ConversationRow {
   readonly cells: readonly (ConversationLine | undefined)[];
-  /** The index of its turn plus a small fraction by line, so that a place keeps its turn at any width. */
+  /** The index of its turn plus a small fraction for the line, so that a place stays in its turn at any width. */
   readonly place: number;
 }
 
-/** A conversation and the columns of cells for it. */
+/** A conversation and the width of its column. */
 interface ConversationColumn {
   readonly conversation: Conversation;
   readonly width: number;
-  /** By the index of the turn. */
+  /** Looked up by turn index. */
   readonly marks?: ((index: number) => TurnMarks) | undefined;
 }
 
@@ -232,7 +232,7 @@ export function createConversationLayout(theme: Theme): ConversationLayout {
     const byWidth = known.get(turn) ?? new Map<number, readonly ConversationLine[]>();
     known.set(turn, byWidth);
     const lines = byWidth.get(width) ?? turnLines(turn, width, false, theme);
-    // Two widths may be side by side; any other is from another terminal size.
+    // Two widths may be side by side; any others are left from another terminal size.
     if (byWidth.size > 1 && !byWidth.has(width)) byWidth.clear();
     byWidth.set(width, lines);
     return lines;

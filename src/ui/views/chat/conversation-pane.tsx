@@ -26,7 +26,7 @@ export interface ShownSide {
   readonly model: string;
   /** Whether its answer is the one to copy. */
   readonly isRead: boolean;
-  /** Changes only if a mark does. */
+  /** Stays the same function unless a mark changes. */
   readonly marks: (index: number) => TurnMarks;
 }
 
@@ -36,9 +36,9 @@ export interface ConversationPaneProps {
   readonly width: number;
   readonly height: number;
   readonly focused: boolean;
-  /** Follows the streaming answer unless the reader has scrolled up. */
+  /** Whether to follow the streaming answer, unless the reader has scrolled up. */
   readonly follows: boolean;
-  /** At the bottom, before the model's name. */
+  /** Shown at the bottom, before the model's name. */
   readonly more: string;
   /** The index of the question to show; undefined for the end. */
   readonly selected: number | undefined;
@@ -57,7 +57,7 @@ const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   error: 'danger',
 };
 
-/** Why an answer has not begun if its request is held back. */
+/** Why an answer has not begun, if its request is being held back. */
 function useHeldBack(): string {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);
@@ -73,7 +73,7 @@ function useHeldBack(): string {
   );
 }
 
-/** The widths of the columns, without the lines between them and the free cell at the end of each. */
+/** The column widths, not counting the lines between columns and the free cell at the end of each. */
 function widthsOf(width: number, count: number): readonly number[] {
   if (count === 1) return [width - 1];
   const first = Math.floor((width - 1) / 2);
@@ -102,7 +102,7 @@ function useConversationScroll(
 ) {
   const isNew = rows.length === 0;
   const answering = sides.some(({ conversation }) => conversation.answering);
-  // Leaves room ahead of the streaming answer, so that the screen scrolls now and then instead of with every line.
+  // Leaves room ahead of the streaming answer, so that the screen scrolls now and then rather than on every line.
   const room = answering ? Math.max(1, height - 4) : 1;
   const lineCount = Math.ceil(lines / room) * room;
   const places = useMemo(

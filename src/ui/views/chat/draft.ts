@@ -25,9 +25,9 @@ export type DraftAction =
   | { readonly kind: 'select'; readonly by: -1 | 1; readonly questions: readonly number[] }
   /** Ends the selection and the edit, for another conversation or branch. */
   | { readonly kind: 'leave-questions' }
-  /** Begins to edit a question that was sent. */
+  /** Begins editing a question that has been sent. */
   | { readonly kind: 'edit'; readonly question: number; readonly text: string }
-  /** Ends the edit of a question that was sent or discarded. */
+  /** Ends the edit, whether it was sent or discarded. */
   | { readonly kind: 'end-edit' };
 
 export const emptyDraft: Draft = {
@@ -38,7 +38,7 @@ export const emptyDraft: Draft = {
   editing: undefined,
 };
 
-/** The turn index of the selected question; by default, of the last one. */
+/** The turn index of the selected question; by default, the last question's. */
 export function selectedQuestion({ question }: Draft, questions: readonly number[]): number | undefined {
   return question !== undefined && questions.includes(question) ? question : questions.at(-1);
 }

@@ -1,4 +1,4 @@
-/** The keys of the chat and the windows that they open. */
+/** The chat's keys, and the windows that they open. */
 import type { Dispatch } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
 import { type Turn, wordsOf } from '../../../chat/conversation.ts';
@@ -24,7 +24,7 @@ import {
   SettingsWindow,
 } from './windows.tsx';
 
-/** Cells beside a notice: its mark, the border, and a key. */
+/** Cells that the rest of a notice takes: its mark, the border, and a key. */
 const toastRoom = 6;
 
 /** The last answer of a side, if there is one. */
@@ -32,7 +32,7 @@ export function lastAnswer({ session }: Side): Turn | undefined {
   return session.conversation.turns.findLast(turn => turn.role === 'assistant');
 }
 
-/** The indexes of the questions among the turns. */
+/** The turn indexes of the questions. */
 export function questionsOf(turns: readonly Turn[]): readonly number[] {
   return turns.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
 }
@@ -127,7 +127,7 @@ function useQuestionBindings(chat: ChatState, [draft, dispatch]: DraftState): re
   ];
 }
 
-/** Sends the message, as the next one or in place of the edited question. */
+/** Sends the message as the next question, or in place of the one being edited. */
 function useSend(chat: ChatState, [draft, dispatch]: DraftState): () => void {
   const { toast } = useShell();
   const keyOf = useKeyOf();
@@ -148,7 +148,7 @@ function useSend(chat: ChatState, [draft, dispatch]: DraftState): () => void {
   };
 }
 
-/** @param read the side from which to copy the answer */
+/** @param read the side whose answer can be copied */
 export function useBindings(
   chat: ChatState,
   read: Side,

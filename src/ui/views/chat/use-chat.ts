@@ -1,4 +1,4 @@
-/** The state of the chat view: one conversation, or two with the same questions, with their branches, kept on disk. */
+/** The chat view's state: one conversation, or two with the same questions, with their branches, kept on disk. */
 import { type Dispatch, type SetStateAction, useEffect, useMemo, useState } from 'react';
 import {
   allBranches,
@@ -36,16 +36,16 @@ export interface ChatState {
   readonly settings: ChatSettings;
   /** One conversation, or two with a second model. */
   readonly sides: readonly [Side, ...Side[]];
-  /** The turns of the first. */
+  /** The first conversation's turns. */
   readonly turns: readonly Turn[];
   readonly answering: boolean;
   readonly send: (text: string) => void;
   readonly stop: () => void;
-  /** Sends the last question again, in a new branch; to one side alone if only that is incomplete. */
+  /** Sends the last question again, in a new branch; to only one side if only its answer is incomplete. */
   readonly again: () => void;
   /** Sends the last question to another second model, in its branch. */
   readonly askSecond: (model: string) => void;
-  /** Replaces the question at an index of the turns, in a new branch. */
+  /** Replaces the question at a turn index, in a new branch. */
   readonly edit: (index: number, text: string) => void;
   readonly branches: readonly Branch[];
   /** The position of the current branch. */
@@ -54,17 +54,15 @@ export interface ChatState {
   /** For each side, the turns that differ between branches. */
   readonly forks: readonly [left: ReadonlyMap<number, Fork>, right: ReadonlyMap<number, Fork>];
   readonly choices: readonly Choice[];
-  /** The choice for the answers at an index of the turns, if there is one. */
+  /** The choice made for the answers at a turn index, if there is one. */
   readonly choiceAt: (index: number) => Choice | undefined;
   /**
    * Records the better answer at a turn index; the same choice again removes it. Returns the counts for the two models.
    */
   readonly choose: (index: number, better: Preference) => Counts | undefined;
-  /**
-   * The two models that the choices compare: the ones that gave the last answers, otherwise the ones that were asked.
-   */
+  /** The two models that the choices compare: the ones that gave the last answers, or else the ones that were asked. */
   readonly compared: Choice['models'] | undefined;
-  /** The choices between them, in all saved conversations. */
+  /** How often each was chosen, in all saved conversations. */
   readonly counts: Counts | undefined;
   readonly change: (settings: ChatSettings) => void;
   /** Begins a new conversation and keeps this one. */
@@ -72,14 +70,14 @@ export interface ChatState {
   /** Deletes this conversation and begins a new one. */
   readonly forget: () => void;
   readonly earlier: () => readonly ListedChat[];
-  /** The conversation as it is saved. */
+  /** The conversation as saved. */
   readonly whole: Chat;
   readonly open: (chat: Chat) => void;
 }
 
 const defaults: ChatSettings = { model: '', system: '' };
 
-/** The parts of a conversation besides its turns. */
+/** What belongs to a conversation besides its turns. */
 interface Identity extends OtherBranches {
   readonly id: string;
   readonly choices: readonly Choice[];
@@ -91,17 +89,17 @@ const noTurns: readonly Turn[] = [];
 
 const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, choices: [] });
 
-/** The state of a new conversation. */
+/** What a new conversation starts with. */
 export interface ChatStart {
   readonly settings: Partial<ChatSettings>;
   readonly turns: readonly Turn[];
 }
 
-/** The branches of the conversation on screen. @param show shows another one */
+/** The branches of the conversation on screen. @param show shows another branch */
 function useBranches(identity: Identity, current: Branch, setIdentity: SetIdentity, show: (branch: Branch) => void) {
   const { turns, secondTurns } = current;
   const branches = allBranches(identity, current);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the turns and the other branches, not the list of all
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the turns and other branches, not the list of all
   const forks = useMemo(() => {
     const all = (of: (branch: Branch) => readonly Turn[]) => forksOf(branches.map(of), of(current));
     return [all(each => each.turns), all(each => each.secondTurns ?? [])] as const;
@@ -148,7 +146,7 @@ function useChoices(
 
 const lastOf = ({ session }: Side): Turn | undefined => session.conversation.turns.at(-1);
 
-/** Sends questions to every side. @param keepBranch is called before an answer is replaced */
+/** Sends questions to every side. @param keepBranch called before an answer is replaced */
 function questionsTo(
   sides: readonly Side[],
   keepBranch: () => void,
@@ -176,7 +174,7 @@ function questionsTo(
   };
 }
 
-/** Changes the settings of the current branch; answers of a replaced second model stay in their branch. */
+/** Changes the current branch's settings; a replaced second model's answers stay in their branch. */
 function settingsOf(
   { settings, turns, secondTurns }: Branch,
   second: ChatSession,
@@ -204,7 +202,7 @@ function settingsOf(
     change: next => {
       if (next.secondModel !== secondModel) {
         keepAnswers();
-        // A second model that is added later gets the earlier turns.
+        // A second model added later gets the earlier turns.
         if (next.secondModel) second.open(turns);
       }
       setSettings(next);
@@ -279,14 +277,14 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   };
 }
 
-/** The model that gave the last answer to a request to `asked`. */
+/** The model that last answered a request sent to `asked`. */
 const answererFor = (asked: string, turns: readonly Turn[] = noTurns): string =>
   turns.findLast(({ stats }) => stats?.model === asked)?.answeredBy ?? asked;
 
 const isSameTurns = (one: readonly Turn[], other: readonly Turn[]): boolean =>
   one.length === other.length && pairKey(one, [], one.length) === pairKey(other, [], other.length);
 
-/** Finds the choice for the answers at an index. */
+/** Returns a function that finds the choice made for the answers at a turn index. */
 function choiceFinder(choices: readonly Choice[], left: readonly Turn[], right: readonly Turn[] = []) {
   const byPair = new Map(choices.map(choice => [choice.pair, choice]));
   return (index: number): Choice | undefined =>

@@ -1,4 +1,4 @@
-/** The deployed checkpoints of a training run, to send one prompt to each of them. */
+/** A training run's deployed checkpoints, for sending one prompt to each of them. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
 import { checkpointTimesQuery } from '../../../queries/checkpoints.ts';
@@ -15,7 +15,7 @@ const moves = [
   { command: chatCommands.nextCheckpoint, by: 1 },
 ] as const;
 
-/** The keys that step through the checkpoints, and words for the current one, the longest form first. */
+/** The keys that step through the checkpoints, and words for the current one, longest form first. */
 export function useCheckpoints(
   prompt: ChatPrompt | undefined,
   chat: ChatState,

@@ -14,7 +14,7 @@ import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** The saved parts of the conversation on screen, besides its turns. */
+/** What is saved of the conversation on screen besides its turns. */
 export type KeptWith = Omit<Chat, 'turns' | 'secondTurns'>;
 
 /**
@@ -40,7 +40,7 @@ export function useKeptChat(
       const chat = { id, title: titleOf(turns), talk };
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
-      // Saving is retried before the program exits.
+      // Try again to save it before the program exits.
       const unsaved = {
         words: clean`The conversation "${chat.title}", which could not be saved`,
         stop: () => void save(),
@@ -70,7 +70,7 @@ export function useChats(): () => readonly ListedChat[] {
   return useCallback(() => savedChats(remembered), [remembered]);
 }
 
-/** Shows a remembered conversation, or a new one with these turns; `remember` is called with it. */
+/** Shows a remembered conversation, or a new one with these turns, and passes it to `remember`. */
 export function useChatSession(
   known: ChatSession | undefined,
   remember: (session: ChatSession) => void,

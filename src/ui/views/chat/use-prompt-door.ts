@@ -1,4 +1,4 @@
-/** The key that sends the prompt of a rollout to its base model and its checkpoint, side by side in the chat. */
+/** The key that sends a rollout's prompt to its base model and its checkpoint, side by side in the chat. */
 import { errorMessage } from '../../../base/errors.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { promptOf } from '../../../present/prompt.ts';
@@ -13,7 +13,7 @@ import { promptCommands } from '../commands.ts';
 /** Timeout in milliseconds; finding the checkpoint may take several requests. */
 const longestReading = 30_000;
 
-/** A rollout that was read, or the id of one. */
+/** A rollout that has been read, or the id of one. */
 type Rollout = Trajectory | string | null | undefined;
 
 export function usePromptDoor(): (rollout: Rollout) => Binding {

@@ -1,4 +1,4 @@
-/** The windows of the chat: model, parameters, saved conversations. */
+/** The chat's windows: model, parameters, saved conversations. */
 import { useRef, useState } from 'react';
 import { endsIncomplete, type ListedChat, type StoredHalf } from '../../../chat/kept.ts';
 import type { ChatSettings } from '../../../chat/session.ts';
@@ -73,7 +73,7 @@ function modelFields({ model, secondModel = '' }: ChatSettings, slugs: readonly 
 
 type NumberCheck = (value: number) => string | undefined;
 
-/** An optional number; empty leaves it to the service. */
+/** An optional number; if empty, the service decides. */
 function numberField(name: string, label: string, initial: number | undefined, check: NumberCheck): FieldSpec {
   return {
     kind: 'text',
@@ -134,7 +134,7 @@ export interface EarlierWindowProps {
   readonly onClose: () => void;
 }
 
-/** The saved conversations; one can be continued. */
+/** The saved conversations, of which the user can continue one. */
 export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) {
   return (
     <ChoiceWindow
@@ -168,11 +168,11 @@ export function ForgetWindow(props: { title: string; onForget: () => void; onClo
 }
 
 export interface SaveWindowProps {
-  /** The conversation with each model. */
+  /** The conversations, one for each model. */
   readonly halves: (taskId: string) => readonly StoredHalf[];
-  /** The dataset and the task of an earlier attempt, and its outcome. */
+  /** An earlier attempt's dataset, task and outcome. */
   readonly initial?: { readonly dataset: string; readonly task: string; readonly outcome: string };
-  /** Called with the halves that were refused, to try again. */
+  /** Called with the halves that were refused, so that the user can try again. */
   readonly onRefused: (props: Omit<SaveWindowProps, 'onRefused' | 'onClose'>) => void;
   readonly onClose: () => void;
 }
@@ -194,7 +194,7 @@ const saveFields = (initial: SaveWindowProps['initial']): readonly FieldSpec[] =
   },
 ];
 
-/** Stores one conversation, or two with one request, as trajectories of a dataset. */
+/** Stores one conversation, or two in one request, as trajectories in a dataset. */
 export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowProps) {
   const { toast } = useShell();
   const made = halves('');

@@ -30,9 +30,9 @@ import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.t
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 
 export interface DeployWindowProps {
-  /** The training run of the checkpoint; without it, the user chooses among all runs. */
+  /** The checkpoint's training run; if missing, the user chooses among all runs. */
   readonly run?: TrainingRun;
-  /** Finds the checkpoint to begin with. */
+  /** Finds the checkpoint that the form first shows. */
   readonly checkpoint?: FindCheckpoint;
   readonly onClose: () => void;
 }
@@ -67,7 +67,7 @@ function liveWords(chosen: OfferedCheckpoint): string {
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
 
-/** The deployed checkpoints of the run: `Step 30 of this run is deployed as production: tutor.` */
+/** The run's deployed checkpoints: `Step 30 of this run is deployed as production: tutor.` */
 const deployedWords = (
   { run }: OfferedCheckpoint,
   offered: readonly OfferedCheckpoint[],
@@ -94,7 +94,7 @@ const roleField: FieldSpec = {
   })),
 };
 
-/** Production is confirmed by typing the slug. @param effect describes the effect of the deployment */
+/** For production, the user types the slug to confirm. @param effect describes what the deployment changes */
 const confirmationField = (effect: (values: FormValues) => string): FieldSpec => ({
   kind: 'text',
   name: 'confirmed',

@@ -1,4 +1,4 @@
-/** A deployment: its lifecycle with times, and its facts. */
+/** A deployment: its lifecycle, with times, and its facts. */
 import { useMemo } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { statusWords } from '../../../contract/status.ts';
@@ -18,7 +18,7 @@ import { RecordView } from '../record/record-view.tsx';
 
 const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
 
-/** The lifecycle: done, current and future states. */
+/** The lifecycle: past, current and future states. */
 export function lifecycleLine(status: Deployment['status'], theme: Theme): string {
   const { styles, glyphs } = theme;
   const at = (way as readonly string[]).indexOf(status ?? '');

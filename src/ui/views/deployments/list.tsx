@@ -46,7 +46,7 @@ export function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, 
 
 const none: readonly Deployment[] = [];
 
-/** The origins of the listed deployments: searched in the background, and shown as far as they are known. */
+/** The listed deployments' origins: searched for in the background, and shown once known. */
 function useTraced(rows: readonly Deployment[]) {
   const { attention } = usePane('main');
   const { remembered, compare } = useWorkbench();

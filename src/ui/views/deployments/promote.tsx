@@ -1,4 +1,4 @@
-/** Confirms the promotion of a deployment, and asks which one to demote if there are others. */
+/** Confirms promoting a deployment, and asks which one to demote if there are others. */
 import { useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
@@ -13,7 +13,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
 
-/** Deployments in production, starting with the ones of the same slug. */
+/** The other deployments in production, starting with those that have the same slug. */
 function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
   const answering = listed.filter(
     ({ deployment_id, role, is_active }) =>
@@ -60,7 +60,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const label = labelOf(deployment);
   const entry = { slug: label, id: deployment.deployment_id, demoted };
   const known = replacedWords(entry, listed, complete);
-  /** The deployment as read after the confirmation, until the list changes. */
+  /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */
   const [found, setFound] = useState({ instead: '', replaced: '' });
   const replaced = found.instead === known ? found.replaced : known;
   const check: CheckInputs<unknown> = async (_, service, signal) => {

@@ -1,4 +1,4 @@
-/** Advice with the actual key of a command; nothing if the command is disabled. */
+/** Advice with a command's actual key; empty if the command is disabled. */
 import { useCallback } from 'react';
 import type { Command } from '../../../present/command.ts';
 import type { Advice } from '../../../resources/define.ts';

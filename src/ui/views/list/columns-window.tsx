@@ -1,4 +1,4 @@
-/** The window that shows, hides and widens the columns of a list. */
+/** The window that shows, hides and widens a list's columns. */
 
 import { Box } from 'ink';
 import { useReducer } from 'react';

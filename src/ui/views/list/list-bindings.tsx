@@ -1,4 +1,4 @@
-/** The keys of a list: for the row under the cursor or the marked rows, for related places, and for the columns. */
+/** A list's keys: for the row under the cursor or the marked rows, for related places, and for the columns. */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
@@ -46,8 +46,8 @@ export function useListBindings<Row extends object>(
 }
 
 /**
- * Focuses the facts of the row and their first reference. While the facts are hidden, only this hint shows that there
- * are any.
+ * Focuses the row's facts and their first reference. While the facts are hidden, only this hint shows that there are
+ * any.
  */
 function useReferencesBinding<Row>({ facts }: ResourceListProps<Row>, { table: { current } }: ListTable<Row>): Binding {
   const { setFocus } = useShell();
@@ -101,7 +101,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
   });
 }
 
-/** Reads the marked rows in order of marking, or all filtered rows in the order of the table. */
+/** Reads the marked rows in the order they were marked, or all filtered rows in table order. */
 function rowReader<Row extends object>(
   { rows, join }: ResourceListProps<Row>,
   { table, list }: ListTable<Row>,

@@ -1,4 +1,4 @@
-/** The properties of a list on the screen. */
+/** The properties of a list on screen. */
 import type { ComponentType, ReactNode } from 'react';
 import type { Column } from '../../../present/column.ts';
 import type { Command } from '../../../present/command.ts';
@@ -26,75 +26,75 @@ export interface PreviewProps<Row> {
   readonly rests: boolean;
 }
 
-/** The rows to export. */
+/** The rows that can be exported. */
 export interface ListedRows<Row> {
-  /** In the order of marking. */
+  /** In the order they were marked. */
   readonly marked: readonly Row[];
   readonly current: Row | undefined;
-  /** Reads all: the marked rows, or the filtered ones in the order of the table. @throws Error that says why rows are missing */
+  /** Reads the marked rows, or all filtered ones in table order. @throws Error that says why rows are missing */
   readonly read: (waiter: Waiter) => Promise<readonly Row[]>;
 }
 
 export interface ResourceListProps<Row> {
-  /** Stable name under which the choice of columns is saved. */
+  /** Stable name under which the user's choice of columns is saved. */
   readonly name: string;
   readonly source: ListSource<Row>;
-  /** Other data of the view besides the list, for the freshness; a refresh reads all of it. */
+  /** The view's other data besides the list: it counts for the freshness, and a refresh reads all of it. */
   readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
-  /** The parent was deleted; the header says so. */
+  /** Whether the parent was deleted, as the header says. */
   readonly deleted?: boolean;
   /** Rows to show instead of the list's own. */
   readonly rows?: readonly Row[];
-  /** When the oldest of these rows was read, in epoch milliseconds: their age before the first answer. */
+  /** When the oldest of these rows was read, in epoch milliseconds: shows their age before the first response. */
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
   readonly emptyWords: string;
   /** Replaces `emptyWords` if the service does not list such rows. */
   readonly noneSeen?: string;
   readonly emptyAdvice?: Advice;
-  /** Where a row opens; rows without a place do not. */
+  /** The place that a row opens; rows without one do not open. */
   readonly open?: PlaceOf<Row>;
-  /** Whether the keys for neighbours stop at a row; by default at every row. */
+  /** Whether the keys for neighbours stop at a row; by default, they stop at every row. */
   readonly isNeighbour?: (row: Row) => boolean;
   /** Other places that a row opens, by command, and the reason if it opens none. */
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row>; readonly why?: string }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** Text about the row under the cursor, in the line below the rows, if no column has room for it. */
+  /** Text about the row under the cursor, on the line below the rows, for when no column has room for it. */
   readonly below?: ((row: Row) => string | undefined) | undefined;
   /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /**
-   * A preview of the row below its facts or, while these are hidden, below few rows: drawn at once from known data even
-   * while the cursor moves, and from the service once it rests.
+   * A preview of the row below its facts or, while these are hidden, below a short list: drawn at once from known data
+   * even while the cursor moves, and from the service once it rests.
    */
   readonly preview?: ComponentType<PreviewProps<Row>>;
   /** Whether a list that fills the screen makes room for the preview. */
   readonly keepsPreview?: boolean;
-  /** The parent of the list, below the facts about the row: lines, and facts. */
+  /** The list's parent, below the facts about the row: lines and facts. */
   readonly about?: ((width: number) => FactsPart) | undefined;
   /** New rows may come first: see `TableOptions`. */
   readonly keepsTop?: boolean;
-  /** The rows in groups, shown while there is neither a filter nor an order. */
+  /** The rows in groups, shown while the list is neither filtered nor sorted. */
   readonly grouped?: readonly Row[] | undefined;
-  /** The rows of a group, for its header row. */
+  /** The rows in a group, given its header row. */
   readonly membersOf?: (row: Row) => readonly Row[] | undefined;
-  /** Replaces opening the place of a row: returns the function to call; undefined to open it. */
+  /** What to do instead of opening a row's place: returns the function to call, or undefined to open the place. */
   readonly toggles?: (row: Row) => (() => void) | undefined;
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
   /** Files that can be exported besides the rows. */
   readonly files?: (rows: ListedRows<Row>) => readonly (OtherFile | ExportWay)[];
   readonly sort?: Sort;
-  /** Adds data from elsewhere to the rows; the same function while nothing changes. */
+  /** Adds data from elsewhere to the rows; must stay the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];
-  /** Ids of columns that the joined rows make complete, even if the list has unread rows. */
+  /** Ids of columns that joining completes, even if the list has unread rows. */
   readonly joined?: readonly string[];
   /** Notes below the rows, in addition to the notes about the list itself. */
   readonly notes?: readonly string[];
-  /** Shown beside the filter: the unread parts of the rows, which it cannot search. */
+  /** Shown beside the filter: which parts of the rows are unread, so that it cannot search them. */
   readonly unsearched?: string | undefined;
-  /** Lines below a table of few rows, in at most this height. */
+  /** Lines below a short table, in at most this height. */
   readonly footer?: (height: number) => readonly string[];
   /** Lines above the table, two cells narrower than the pane, for a list that is part of a larger view. */
   readonly header?: readonly string[];
@@ -103,29 +103,29 @@ export interface ResourceListProps<Row> {
   /** The error that the header shows in full, so that the list need not repeat it. */
   readonly errorAbove?: Error | undefined;
   /**
-   * The trajectories that `//` searches, of all rows or of one; without any, `//` begins an expression that filters the
-   * rows.
+   * The trajectories that `//` searches, for all rows or for one; if there are none, `//` begins an expression that
+   * filters the rows.
    */
   readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
   readonly bindings?: readonly Binding[];
-  /** Commands that move the cursor by some rows, besides the usual ones. */
+  /** Commands besides the usual ones that move the cursor by some rows. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
-  /** The id of the row under the cursor at first; by default, the cursor is on the first row. */
+  /** The id of the row that the cursor starts on; by default, the first row. */
   readonly startAt?: string | undefined;
   /** Called with the row under the cursor whenever it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;
-  /** The name of a row; by default, its id is shown. */
+  /** A row's name; by default, its id is shown. */
   readonly label?: (row: Row) => string;
-  /** The id of a row at the service, if it differs from `id`. */
+  /** A row's id on the service, if it differs from `id`. */
   readonly serviceId?: (row: Row) => string;
   /** The reference for pinning a row to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
-  /** The parent of the list, e.g. a run: copied and pinned if there is no row. */
+  /** The list's parent, e.g. a run: copied and pinned if there is no row. */
   readonly whole?: {
     readonly id: string;
     readonly json: unknown;
     readonly pin?: ResourceRef;
-    /** The parent's resource, to step to neighbours in the list it was opened from. */
+    /** The parent's resource, for stepping to neighbours in the list it was opened from. */
     readonly siblings?: string;
   };
 }

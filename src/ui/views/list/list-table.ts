@@ -1,4 +1,4 @@
-/** The rows of a list in a table. The order of the table decides the order to request from the service. */
+/** A list's rows in a table. The table's order decides which order to request from the service. */
 import { useEffect, useMemo, useState } from 'react';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
@@ -28,18 +28,18 @@ export interface ListTable<Row> {
   readonly list: PagedList<Row>;
   readonly live: Live<ListData<Row>>;
   readonly rows: readonly Row[];
-  /** The number of rows from the list itself, without joined ones. */
+  /** The number of rows read from the list itself. */
   readonly read: number;
   readonly loaded: boolean;
   readonly error: Error | undefined;
-  /** The order, unless it is by a column of joined rows. */
+  /** The order, unless it is by a joined column. */
   readonly sort: Sort | undefined;
-  /** The order of the list before the user chooses one. */
+  /** The list's order before the user chooses one. */
   readonly usualSort: Sort | undefined;
   readonly room: ListRoom;
-  /** Opens the form that searches the texts; undefined for a list without texts. */
+  /** Opens the form that searches the trajectories; undefined if the list has none to search. */
   readonly searchTexts: ((initial: string) => void) | undefined;
-  /** Opens a place of a row, with the other rows as its neighbours. */
+  /** Opens a row's place, with the other rows as its neighbours. */
   readonly openAs: (row: Row, placeOf: PlaceOf<Row>) => void;
 }
 
@@ -58,11 +58,11 @@ export const errorHeight = 3;
 export const fewestTableLines = 4;
 /** The column titles, the position, and a gap below a table that something follows. */
 const otherLines = 3;
-/** Lines of a preview that are worth their room. Fewer lines below the rows remain empty. */
+/** The fewest lines that are worth a preview. If there are fewer lines below the rows, they stay empty. */
 export const fewestPreviewLines = 6;
-/** The column titles, ten rows, and the position: a preview leaves them to a list that fills the screen. */
+/** The column titles, ten rows, and the position: a list that fills the screen keeps these despite a preview. */
 const fewestLinesAbovePreview = 12;
-/** A list that fills the screen makes room for no fewer lines of a preview. */
+/** A list that fills the screen makes room for a preview only if it gets at least this many lines. */
 const fewestKeptLines = 4;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
@@ -85,12 +85,12 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const failed = live.error ?? list.pageError;
   const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
   const loaded = list.loaded || rows.length > 0 || isAbove;
-  // The service may refuse the parts of a deleted parent.
+  // The service may refuse a deleted parent's parts.
   const isExpected = props.deleted && loaded && isAbsent(failed);
   const error = isExpected || isAbove ? undefined : failed;
   const room = useListRoom(props, list, error, (props.grouped ?? rows).length);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
-    // As the table shows them, without holding its rows.
+    // As the table shows them, without keeping its rows in memory.
     const arrange = createArrange(columns, source.id);
     return arrange(ordered ? read : join(read), { filter, sort: ordered ? undefined : order });
   });
@@ -113,7 +113,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     initial,
     keepsTop: props.keepsTop,
     sorted: ordered || list.sortedAs === 'pending',
-    // Before the first answer, it is unknown whether there are more rows.
+    // Before the first response, it is unknown whether there are more rows.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
     stop: list.stop,
     onSlash: searchTexts,
@@ -144,7 +144,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
 }
 
-/** The table as the user left it; at first, with the chosen columns. */
+/** The table as the user left it; the first time, with the chosen columns. */
 function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps<Row>, 'name' | 'sort' | 'startAt'>) {
   const [remembered, remember] = useMemory<TableState>('table');
   // By column id: a new column appears as it does by default, and an unknown id is ignored.
@@ -158,7 +158,7 @@ function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps
   return [initial, remember] as const;
 }
 
-/** The setting with the chosen columns of a list. */
+/** The setting that holds a list's chosen columns. */
 export const columnSetting = (name: string): `columns.${string}` => `columns.${name}`;
 
 /** The order to request from the service. */
@@ -196,7 +196,7 @@ function useListRoom<Row>(
 
 type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => ArrangedRows<Row>;
 
-/** Returns a function that goes to a place of a row; it returns false if there is none. */
+/** Returns a function that opens a row's place; it returns false if there is none. */
 function useOpening<Row extends object>(
   { source, rows, open, isNeighbour }: ResourceListProps<Row>,
   { hasMore, readOn, latest }: PagedList<Row>,
@@ -222,7 +222,7 @@ function useOpening<Row extends object>(
       });
       const isOwn = one.id === source.id(row);
       const isRow = rows === undefined && isOwn;
-      // An id alone says nothing of a twin or a new grade.
+      // An id alone says nothing about a twin or a new grade.
       const isPlain = isOwn && one.twin === undefined && one.graded === undefined;
       const plain = isPlain ? siblingRows(resource, arranged, placeOf) : undefined;
       const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;
@@ -253,7 +253,7 @@ function siblingRows<Row extends object>(
   return { ids, placeAt };
 }
 
-/** The neighbours of a list in which rows open other records, or none. */
+/** The neighbours in a list whose rows open other records, or none. */
 function siblingPlaces<Row>(
   rows: readonly Row[],
   placeOf: PlaceOf<Row> = () => undefined,

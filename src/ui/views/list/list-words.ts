@@ -33,7 +33,7 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasM
   /** Rows read so far. */
   readonly read: number;
   readonly filtered: boolean;
-  /** Sorted by a column with unknown values. */
+  /** Whether they are sorted by a column that may have unknown values. */
   readonly sorted: boolean;
 }
 
@@ -52,10 +52,10 @@ export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] 
 
 interface EmptyList {
   readonly loaded: boolean;
-  /** Shown until the first answer. */
+  /** Shown until the first response. */
   readonly asking: string;
   readonly filter: string;
-  /** Why the filter could not be applied, which is shown below the rows. */
+  /** Why the filter could not be applied; shown below the rows. */
   readonly notice?: string | undefined;
   readonly read: number;
   /** How many rows could not be read. */
@@ -75,16 +75,16 @@ export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): st
   return `No row${among} matches /${filter}; ${hasMore ? `${keyOf(listCommands.bottom)} reads the rest, ` : ''}${clears}`;
 }
 
-/** The freshness of rows from an earlier session, until the first answer. */
+/** The freshness of rows from an earlier session, until the first response. */
 export function withAge(freshness: Freshness, at: number | undefined): Freshness {
   if (at === undefined || ('at' in freshness && freshness.at !== undefined)) return freshness;
   return freshness.kind === 'loading' ? { kind: 'stale', at } : { ...freshness, at };
 }
 
-/** Report rows that are this much older than the list, in milliseconds. */
+/** Rows are reported if they are this much older than the list, in milliseconds. */
 const noteworthyMs = 25_000;
 
-/** Whether rows are much older than the last answer about their list. */
+/** Whether rows are much older than the last response for their list. */
 function isOutdated(old: RowsAge | undefined, freshness: Freshness): old is RowsAge {
   const at = 'at' in freshness ? freshness.at : undefined;
   return old !== undefined && at !== undefined && at - old.readAt > noteworthyMs;

@@ -1,4 +1,4 @@
-/** The list of a resource with its inspector. */
+/** A resource's list with its inspector. */
 import { Box } from 'ink';
 import { useEffect } from 'react';
 import type { Column } from '../../../present/column.ts';
@@ -59,7 +59,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   return (
     <Box flexDirection="column">
       <Lines lines={header.map(line => ` ${line}`)} width={pane.width} height={room.header} />
-      {/* Also without rows: the user may type a filter ahead of them. */}
+      {/* Also before there are rows: the user may already be typing a filter. */}
       {loaded || !error ? (
         <TableView
           table={table}
@@ -109,13 +109,13 @@ function PreviewBelow<Row>({
   );
 }
 
-/** How many rows a filter or an order by a column cannot judge yet; empty if there are none. */
+/** How many rows cannot be filtered or sorted by a column yet, in words; empty if there are none. */
 function unreadWords<Row>(column: Column<Row> | undefined, rows: readonly Row[]): string {
   const unread = rows.filter(row => column?.isUnread?.(row) && column.value(row) === undefined).length;
   return unread > 0 ? `${column?.title} unread in ${unread} of ${rowCount(rows.length)}` : '';
 }
 
-/** The text in place of the rows, and below them. */
+/** The words shown in place of the rows, and below them. */
 function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const { table, list, live, loaded, read, sort, age, noneSeen } = props;
   const advise = useAdvise();
@@ -127,7 +127,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const { rows } = table.arranged;
   const sorted = props.columns.find(({ id }) => id === table.state.sort?.column);
-  // A filter leaves out the rows that lack a value, so it counts among all of them.
+  // A filter leaves out rows that lack a value, so the unread ones are counted among all rows.
   const filtered = new Set(columnsIn(filter, props.columns));
   const unread = [...filtered].map(column => unreadWords(column, props.rows));
   if (!filtered.has(sorted)) unread.push(unreadWords(sorted, rows));
@@ -177,7 +177,7 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
   const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
   const at = doors.at ?? 0;
-  // Long facts leave half of the lines to the preview, which users read first.
+  // Long facts leave half the lines to the preview, which users read first.
   const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
   const room = inspector.height - shown;
   // The other parts share the rest.

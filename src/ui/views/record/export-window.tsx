@@ -20,15 +20,15 @@ export interface ExportableRows extends ExportTitle {
 }
 
 export interface ExportOptions {
-  /** The id and the record; undefined until it is known. */
+  /** The record and its id; undefined until they are known. */
   readonly record: { readonly id: string; readonly json: unknown } | undefined;
   /** The record as readable text, if this differs from its JSON. */
   readonly document?: (() => Document) | undefined;
-  /** Rows to export, and how to read them all; by default, the record itself is exported. */
+  /** The rows to export, and how to read them all; by default, the record itself is exported. */
   readonly exportable?: ExportableRows | undefined;
   /** Files with more than the rows. */
   readonly files?: readonly (OtherFile | ExportWay)[] | undefined;
-  /** Its resource, to step to neighbours in the list it was opened from. */
+  /** Its resource, for stepping to neighbours in the list it was opened from. */
   readonly siblings?: string | undefined;
 }
 
@@ -36,10 +36,10 @@ export interface ExportOptions {
 export interface OtherFile {
   readonly key: string;
   readonly label: string;
-  /** Its name among the running exports: `the report on first`. */
+  /** What it is called among the running exports: `the report on first`. */
   readonly title: string;
   /**
-   * Reads and writes it. Returns words for the saved data, and its path.
+   * Reads the data and writes the file. Returns words that describe what was saved and its path.
    *
    * @throws Error that says why nothing was saved
    */
@@ -68,7 +68,7 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   markdown: 'Markdown table',
 };
 
-/** Saves a file, with its progress among the exports. @param stopped also stops it */
+/** Saves a file, and shows its progress among the exports. @param stopped also stops it */
 export function saveOther<Result>(
   { exports, service: connect, remembered: memory, compare }: Workbench,
   { title, save }: { readonly title: string; readonly save: (reading: FileReading) => Promise<Result> },

@@ -24,9 +24,9 @@ import { useRecordBindings } from './use-record-bindings.tsx';
 export interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;
   readonly place: Place<'record'>;
-  /** The known part of the record before it is read. */
+  /** What is known of the record before it is read. */
   readonly unread?: Row;
-  /** The facts; by default, the ones that the resource declares. */
+  /** The facts to show; by default, those that the resource declares. */
   readonly facts?: (row: Row) => readonly Fact[];
   /** Lines below the name, once it is read. */
   readonly head?: (row: Row) => readonly string[];

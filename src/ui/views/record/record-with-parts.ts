@@ -1,4 +1,4 @@
-/** A record above the list of its parts: its problems, and the properties of that list. */
+/** A record above the list of its parts: the record's problems, and the properties for that list. */
 
 import { isNotOffered } from '../../../service/errors.ts';
 import type { ResourceRef } from '../../../store/store.ts';
@@ -20,7 +20,7 @@ export interface RecordWithParts {
 }
 
 /**
- * Shows the first error of all reads.
+ * Reports the first error among all reads.
  *
  * @param reads the record and its progress: either proves that it exists
  * @param parts its other reads, besides the list
@@ -50,7 +50,7 @@ export function useRecordWithParts(
   };
 }
 
-/** The list properties that come from the record, which replaces a missing row. */
+/** The list properties that come from the record, which stands in where there is no row. */
 export function partsProps(
   { isDeleted: deleted, isRead, error: headerError }: RecordWithParts,
   pin: ResourceRef,

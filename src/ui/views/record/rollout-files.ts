@@ -1,4 +1,4 @@
-/** The files about rollouts that `x` offers besides the rows: reports, and trajectories with their steps. */
+/** The files on rollouts that `x` offers besides the rows: reports, and trajectories with their steps. */
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceNamed } from '../../../resources/catalogue.ts';
@@ -23,7 +23,7 @@ const formats: readonly (readonly [ReportFormat, string])[] = [
 /** Loaded when a report is written. */
 const reports = () => import('../../../rollouts/report.ts');
 
-/** One choice for each format of a report. @param of the subject of the report */
+/** One choice for each report format. @param of what the report is on */
 function reportFiles(
   of: string,
   name: ExportTitle,
@@ -49,7 +49,7 @@ function reportFiles(
   }));
 }
 
-/** The report on a run, a training run or a dataset. @param resource the first name of the resource */
+/** The report on a run, a training run or a dataset. @param resource the resource's first name */
 export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: string, row: object): readonly OtherFile[] {
   const found = resourceNamed(resource);
   if (!found) return [];
@@ -94,7 +94,7 @@ export interface ChosenRollouts {
   readonly ids: (waiter: Waiter) => Promise<readonly string[]>;
 }
 
-/** The marked trajectories, or all of the filtered list. */
+/** The marked trajectories, or all in the filtered list. */
 export const listedRollouts = <Row extends { readonly trajectory_id?: string | null | undefined }>({
   marked,
   read,
@@ -111,7 +111,7 @@ export const flaggedRollouts = (ids: readonly string[]): ChosenRollouts => ({
   ids: async () => ids,
 });
 
-/** Saves trajectories with their steps. Returns the path, and words for the saved data. */
+/** Saves trajectories with their steps. Returns the path, and words that describe what was saved. */
 export async function saveWithSteps(
   { ids: idsOf }: ChosenRollouts,
   reading: FileReading,

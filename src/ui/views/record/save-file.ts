@@ -1,4 +1,4 @@
-/** Saves rows or a document to a new file in the current folder. */
+/** Saves rows or a document to a new file in the folder that the program was started in. */
 
 import { extname } from 'node:path';
 import { errorCode } from '../../../base/errors.ts';
@@ -14,11 +14,11 @@ import { rowCount } from '../list/list-words.ts';
 
 import type { Document } from './open-external.ts';
 
-/** Names the export, for its file and its progress. */
+/** Names an export, for its file name and its progress. */
 export interface ExportTitle {
   /** E.g. `runs`. */
   readonly kind: string;
-  /** Id of their parent, if any. */
+  /** The parent's id, if the rows have one. */
   readonly id?: string;
 }
 
@@ -29,9 +29,10 @@ export interface Exportable<Row> extends ExportTitle {
 }
 
 /**
- * Writes rows to a new file in the start folder of the program. Returns their number and the absolute path in words.
+ * Writes rows to a new file in the folder that the program was started in. Returns their number and the absolute path,
+ * in words.
  *
- * @throws NewFileError, and the reason of the signal once that aborts; no file is left then
+ * @throws NewFileError, and the signal's reason if that aborts; no file is left then
  */
 export async function exportToFile<Row>(
   { kind, id = '', rows, columns }: Exportable<Row>,
@@ -45,7 +46,7 @@ export async function exportToFile<Row>(
 type Parts = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Writes a text in parts to a new file in the start folder of the program. Returns the absolute path.
+ * Writes a file in parts to the folder that the program was started in. Returns the absolute path.
  *
  * @param parts called again if another export in the same second has taken the name
  * @throws the errors of `exportToFile` and of the parts
@@ -59,7 +60,7 @@ export function saveParts(
   return writeNumbered(exportFileName(kind, id, format, new Date()), () => unlessStopped(parts(), signal));
 }
 
-/** Number of names to try if another export in the same second has taken the first one. */
+/** How many names to try if another export in the same second has taken the first one. */
 const mostNames = 20;
 
 async function writeNumbered(name: string, parts: () => Parts, number = 1): Promise<string> {

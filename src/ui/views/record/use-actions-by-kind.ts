@@ -1,4 +1,4 @@
-/** The actions on rows of several resources. */
+/** Actions on rows that belong to several resources. */
 import type { ActionTable } from '../../../resources/action.ts';
 import { resourceAt } from '../../../resources/catalogue.ts';
 import type { Resource } from '../../../resources/define.ts';

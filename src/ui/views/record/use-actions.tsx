@@ -1,4 +1,4 @@
-/** The actions of a resource as keys: each opens its confirmation, its window or its place. */
+/** A resource's actions as keys: each opens its confirmation, its window or its place. */
 
 import { own } from '../../../base/own-property.ts';
 import type { Command } from '../../../present/command.ts';
@@ -16,9 +16,9 @@ import { actionWindows } from '../action-windows.ts';
 const ConfirmChange = lazyWindow(async () => (await import('../../windows/confirm-change.tsx')).ConfirmChange);
 
 export interface ActionsOptions<Row> {
-  /** These replace all actions of the resource. */
+  /** Replaces all of the resource's actions. */
   readonly actions?: ActionTable<Row> | undefined;
-  /** Called after rows were deleted, e.g. to leave their view. */
+  /** Called after rows have been deleted, e.g. to leave their view. */
   readonly onRemoved?: (() => void) | undefined;
 }
 
@@ -38,9 +38,7 @@ export function useActions<Row extends object>(
   return rows => bindingsOf([{ resource, actions, onRemoved, rows } as unknown as ActedRows]);
 }
 
-/**
- * Returns the bindings for rows of several resources: an action of all of these resources applies to all rows at once.
- */
+/** Returns the bindings for rows of several resources: an action that all of these have applies to all rows at once. */
 export function useActionsOfAll(): (parts: readonly ActedRows[]) => readonly Binding[] {
   const shell = useShell();
   const known = useLastAnswer();
@@ -81,14 +79,14 @@ export function useActionsOfAll(): (parts: readonly ActedRows[]) => readonly Bin
 
 interface ActionTarget extends ActedRows {
   readonly action: RowAction<object>;
-  /** The other rows, and why the action does not apply to them; empty for none. */
+  /** The other rows, and why the action does not apply to them; empty if there are none. */
   readonly leftOut: string;
 }
 
-/** With more rows, the ones that an action does not apply to are not named: finding them slows each render. */
+/** If there are more rows, those that an action does not apply to are not named: finding them slows every render. */
 const mostNamed = 200;
 
-/** The rows that the action of this name applies to, or why it applies to none. */
+/** The rows that the action with this name applies to, or why it applies to none. */
 function targetsOf(name: string, parts: readonly ActedRows[], known: Known): readonly ActionTarget[] | string {
   const targets: ActionTarget[] = [];
   for (const part of parts) {

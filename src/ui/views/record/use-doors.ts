@@ -24,7 +24,7 @@ export interface Doors extends DrawnFacts {
   readonly bindings: readonly Binding[];
 }
 
-/** The facts with the known names of the resources that they refer to, unless another fact has the name. */
+/** Adds known names to facts that refer to resources, unless another fact already shows the name. */
 function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
   const nameOf = useNameOf();
   return facts =>
@@ -50,7 +50,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
   };
 }
 
-/** Opens the resource of a reference. Searches for the training run of a checkpoint if that is unknown. */
+/** Opens the resource that a reference names. Searches for a checkpoint's training run if it is unknown. */
 function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();
@@ -89,7 +89,7 @@ const searchMs = 30_000;
 export interface DoorsOptions {
   readonly pane: Exclude<PaneName, 'sections'>;
   readonly width: number;
-  /** Whether focusing the pane selects the first door; otherwise the key for the next one does. */
+  /** Whether focusing the pane selects the first door; otherwise, the key for the next door does. */
   readonly focused?: boolean;
 }
 

@@ -24,16 +24,16 @@ const ActionMenu = lazyWindow(async () => (await import('../../windows/choice-wi
 const ExportWindow = lazyWindow(async () => (await import('./export-window.tsx')).ExportWindow);
 
 export interface RecordOptions extends ExportOptions {
-  /** Ids of the marked rows, if there are several. */
+  /** The marked rows' ids, if there are several. */
   readonly marked?: readonly string[] | undefined;
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
-  /** The reference for pinning it to Watch; undefined if its kind is not watched. */
+  /** What to pin to Watch; undefined if this kind cannot be watched. */
   readonly pin?: ResourceRef | undefined;
-  /** The references of the marked rows, which are pinned instead. */
+  /** What to pin instead if rows are marked. */
   readonly markedPins?: readonly ResourceRef[] | undefined;
-  /** The id to find neighbours of, if it is not the id of `record`. */
+  /** The id whose neighbours to find, if it differs from the id of `record`. */
   readonly siblingId?: string | undefined;
 }
 

@@ -31,7 +31,7 @@ import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
 
-/** The letter and the verdict of each run, wrapped. */
+/** Each run's letter and verdict, wrapped. */
 function verdictLines(grid: Grid, width: number): readonly string[] {
   return gridVerdicts(grid).flatMap(({ letter, words }) => {
     const [first = '', ...rest] = wrap(words, width - letter.length - 1);
