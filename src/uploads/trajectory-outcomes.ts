@@ -199,6 +199,27 @@ export function held(
   };
 }
 
+/**
+ * The outcome of sending items of an earlier request again, unless the service took it for the same request: a rejected
+ * item may still have been stored by the earlier one.
+ *
+ * @param message why it may be stored
+ */
+export function sentAgain(sent: readonly NamedItem[], outcome: RequestOutcome, message: string): RequestOutcome {
+  const { outcomes, counts, items } = outcome;
+  const open = sent.filter((_, index) => outcomes[index]?.failed === true).map(({ id }) => id);
+  const words = ({ message: why }: Outcome): string =>
+    `${message} Sent again, it was rejected${why ? `: ${why}` : '.'}`;
+  return {
+    ...outcome,
+    outcomes: outcomes.map(each =>
+      each.failed ? { ...each, status: statuses.unknown, failed: false, message: words(each) } : each,
+    ),
+    counts: { ...counts, failed: 0, unknown: counts.unknown + counts.failed },
+    items: { ...items, unknown: [...items.unknown, ...open] },
+  };
+}
+
 /** The outcome if all items were rejected, or none was sent. */
 function rejected(
   sent: readonly NamedItem[],

@@ -50,6 +50,7 @@ import {
   type Outcome,
   type RequestOutcome,
   refusedOutcome,
+  sentAgain,
   sumOf,
   unknownCountsOf,
 } from './trajectory-outcomes.ts';
@@ -402,12 +403,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const body = this.#bodyHash(items);
     // The service answers by index, and may refuse the key with another body.
     const sameKey = body === request.body ? request.key : undefined;
-    const isHonoured = service.honoursKeys && Date.now() - request.sentAt < honouredMs;
-    const isHarmless = (sameKey !== undefined && isHonoured) || isRepeatable(items, service);
+    const isHonoured = sameKey !== undefined && service.honoursKeys && Date.now() - request.sentAt < honouredMs;
+    const isHarmless = isHonoured || isRepeatable(items, service);
     const how =
-      request.key === undefined
-        ? 'the service did not say which trajectories of its request are'
-        : 'an earlier request with it was not answered';
+      request.key === undefined ? 'no response said whether it is' : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
     const message = `It may be stored: ${how}${request.other ? ` (sent ${request.other})` : ''}.`;
     const { outcomes, counts } = request.other ? lost(items, message) : held(items, request, message);
@@ -419,7 +418,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const key = sameKey ?? randomUUID();
     if (isWhole && this.#record?.repeat(request.id, key, body) === false) this.#refuse(this.#records?.problem);
     try {
-      const answer = answered(items, await this.#request(service, items, key));
+      const response = answered(items, await this.#request(service, items, key));
+      const answer = isHonoured ? response : sentAgain(items, response, message);
       const ids = new Set(items.map(({ id }) => id));
       const others = request.unknown.filter(id => !ids.has(id));
       const named = { ...answer.items, unknown: [...answer.items.unknown, ...others] };

@@ -387,6 +387,18 @@ it.each([
   expect([words, ownerOf(alice).held.join('')]).toEqual(['2 stored, 0 skipped, 0 failed', `b${lines.join('')}`]);
 });
 
+it('keeps an unknown outcome unknown when the service rejects the trajectory the second time', async () => {
+  const { send } = world({ skips: true });
+  await send(['a', 'b'], { account: 'A', fates: ['loses the answer'] });
+  const { words } = await send(['a', 'b'], { account: 'A', fates: ['rejects the first'] });
+  expect(words).toBe('0 stored, 1 skipped, 0 failed, 1 unknown');
+  const other = await send(['a', 'b'], { account: 'B' });
+  expect([other.words, other.fresh]).toEqual([
+    '0 stored, 0 skipped, 0 failed, 1 unknown, 1 sent before with another API key',
+    [],
+  ]);
+});
+
 it('repeats no request with a key that the service may have forgotten', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
