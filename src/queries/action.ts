@@ -1,4 +1,4 @@
-/** The writes that users start. An action is a function that sends a request, with a declaration of its effects. */
+/** The writes that users trigger. An action is a function that sends a request, plus a declaration of its effects. */
 
 import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
@@ -30,26 +30,26 @@ export interface Removed {
 }
 
 interface Removal<Input, Result> {
-  /** The resource that a success deletes; undefined if the response reports that it was kept. */
+  /** The resource that a success deletes; undefined if the response says that it was kept. */
   resource(input: Input, answer?: Result): Removed | undefined;
   /** Reads the resource again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
-  /** The answer to a deletion that leaves only this record; undefined if more than the record is left. */
+  /** The response to a deletion that leaves only this record; undefined if more than the record is left. */
   kept?(record: unknown, input: Input): Result | undefined;
 }
 
 export interface ActionEffects<Input, Result> {
-  /** Prefixes of the query keys whose answers change. */
+  /** Prefixes of the query keys whose results change. */
   readonly touches: readonly (readonly unknown[])[];
   /**
-   * Set if the action starts something: a retry with the same input reuses the idempotency key. Keys are stored under
+   * Set if the action starts something: a retry with the same input reuses its idempotency key. Keys are stored under
    * this name, so it must not change.
    */
   readonly keyed?: string;
   starts?(result: Result, input: Input): Observation;
   /**
    * Set if the action deletes a resource. After a 404, the resource is read again. If that also fails with 404, it
-   * counts as deleted, without a response.
+   * counts as deleted, and there is no response.
    */
   readonly removes?: Removal<Input, Result>;
 }
@@ -66,7 +66,7 @@ export function action<Input, Result>(
   return Object.assign(send.bind(undefined), effects);
 }
 
-/** A failed input. `error` is missing if the input was not sent, because it would have failed like an earlier one. */
+/** An input that failed. `error` is missing if it was not sent because it would have failed like an earlier one. */
 export interface FailedInput<Input> {
   readonly input: Input;
   readonly error: Error | undefined;
@@ -79,22 +79,22 @@ interface SendOptions {
 }
 
 interface KeyedOptions extends SendOptions {
-  /** The user's own key. */
+  /** An idempotency key from the user. */
   readonly idempotencyKey?: string | undefined;
-  /** Called before sending if the start may have happened before and the user gave no key. A throw prevents sending. */
+  /** Called before sending if it may already have been started and the user gave no key. A throw prevents sending. */
   readonly onEarlier?: ((earlier: EarlierStart) => void | Promise<void>) | undefined;
 }
 
 export interface SendAllOptions<Input> extends SendOptions {
-  /** Called after each success, with the number of successes so far, and the answer if there is one. */
+  /** Called after each success, with the number of successes so far and the response, if there is one. */
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
-/** Whether a start with an unknown outcome can be repeated without asking: the service still honours its key. */
+/** Whether a start request with an unknown outcome can safely be repeated: the service still honours its key. */
 export const isHarmlessRepeat = ({ isExpired }: EarlierStart, { honoursKeys }: Pick<Service, 'honoursKeys'>): boolean =>
   honoursKeys && !isExpired;
 
-/** Runs an action. An input with an earlier unknown outcome keeps its idempotency key. @throws ServiceError */
+/** Runs an action. An input whose earlier outcome is unknown keeps its idempotency key. @throws ServiceError */
 export async function sendKeyed<Input, Result>(
   service: Service,
   send: Action<Input, Result>,
@@ -123,10 +123,10 @@ const isNotFound = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.status === 404 || isGone(error));
 
 /**
- * Runs an action for one input. A 404 to a deletion may concern the path, or come from a gateway: only a second read
- * shows whether the resource exists. If it does, tries the path of the other generation once.
+ * Runs an action for one input. A deletion's 404 may be about the path, or come from a gateway: only reading the
+ * resource again shows whether it exists. If it does, tries the other generation's path once.
  *
- * @returns the answer; undefined if the resource no longer exists
+ * @returns the response; undefined if the resource no longer exists
  * @throws ServiceError
  */
 async function sendOne<Input, Result>(
@@ -137,7 +137,7 @@ async function sendOne<Input, Result>(
 ): Promise<Result | undefined> {
   const { removes } = send;
   const { signal } = options;
-  /** The result of the second read: an answer, undefined if the resource no longer exists, or a note that it does. */
+  /** What reading it again shows: a response, undefined if the resource is gone, or an error saying it still exists. */
   const readAgain = async (error: unknown): Promise<Result | ServiceError | undefined> => {
     if (!removes || !isNotFound(error)) throw error;
     const name = removes.resource(input)?.id ?? 'it';
@@ -169,7 +169,7 @@ async function sendOne<Input, Result>(
 const lacksPath = (error: unknown): boolean =>
   error instanceof ServiceError && (error.noSuchPath || error.kind === 'request' || error.kind === 'validation');
 
-/** The error for a 404 to the deletion of a resource that can still be read. */
+/** The error for a deletion that failed with 404 although the resource can still be read. */
 function stillThere(name: string, record: unknown, refusal: ServiceError): ServiceError {
   // The message already explains that the service does not delete these resources.
   if (refusal instanceof CapabilityMissingError) return refusal;
@@ -188,7 +188,7 @@ function stillThere(name: string, record: unknown, refusal: ServiceError): Servi
   });
 }
 
-/** The error for a 404 to a deletion if the resource could not be read again. */
+/** The error for a deletion that failed with 404 when the resource could not be read again. */
 function notReadAgain(name: string, refusal: ServiceError, failure: Error): ServiceError {
   return new ResponseError(
     `${refusal.words ?? refusal.message} ${clean`It is not known whether ${name} was deleted, because it could not be read again.`} ${failure.message}`,
@@ -196,7 +196,7 @@ function notReadAgain(name: string, refusal: ServiceError, failure: Error): Serv
   );
 }
 
-/** Runs an action for each input, a few in parallel. Never rejects: returns the failed inputs in order. */
+/** Runs an action for each input, a few in parallel. Never rejects: returns the failed inputs, in order. */
 export async function sendAll<Input>(
   service: Service,
   send: Action<Input>,

@@ -8,7 +8,7 @@ import { clean } from '../text/sanitise.ts';
 import { pageSize } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 
-/** Maximum number of agents to read; an agent beyond it must be named by id. */
+/** Maximum number of agents to read; any agent beyond these must be named by id. */
 const mostAgents = 2_000;
 
 /** @throws ServiceError also if the service has no list of agents */
@@ -30,11 +30,10 @@ export const agentsQuery: LiveQuery<readonly Agent[]> = {
 };
 
 /**
- * Resolves the agent of an upload to an id. If agents cannot be listed, or not with this key, the value is sent
- * unchanged.
+ * Resolves an upload's agent to an id. If agents cannot be listed, or not with this key, the value is sent unchanged.
  *
  * @param agent an id, a name, or `name:` and a name; the profile's by default
- * @throws ServiceError if the agents cannot be listed this time; Error if several have the name
+ * @throws ServiceError if listing the agents fails this time; Error if several have the name
  */
 export async function namedAgent(
   service: Service,

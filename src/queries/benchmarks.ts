@@ -30,7 +30,7 @@ export const benchmarkKeys = {
   runtimes: ['runtimes'],
 } as const;
 
-/** Starts the builds of all missing images; the list of images shows their progress. */
+/** Starts building all missing images; the list of images shows the progress. */
 export const buildImages = action(
   (service, { bench_id }: Pick<Benchmark, 'bench_id'>, options) =>
     service.call('buildBenchmarkImages', { params: { bench_id } }, options),
@@ -52,13 +52,13 @@ export const runtimeList: ListSource<BenchmarkRuntime> = {
   activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
 };
 
-/** Cursors of the pages on which benchmarks were found, by service. */
+/** Cursors of the pages where benchmarks were found, by service. */
 const foundAt = new WeakMap<Capabilities, Map<string, string | undefined>>();
 
 /**
- * Finds a benchmark in the list. The list is searched once; after that, the page it was found on is read first.
+ * Finds a benchmark in the list. Only the first call searches the whole list; later ones first read the page it was on.
  *
- * @throws ServiceError, a NotFoundError if the list does not have it
+ * @throws ServiceError, a NotFoundError if the list does not contain it
  */
 async function findListed(service: Service, benchId: string, signal: AbortSignal): Promise<Benchmark> {
   const { capabilities } = service;
@@ -84,7 +84,7 @@ async function findListed(service: Service, benchId: string, signal: AbortSignal
   throw new NotFoundError(clean`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });
 }
 
-/** A benchmark by id: from the endpoint if the service has it, else from the list. */
+/** A benchmark by id: from its endpoint if the service has one, else from the list. */
 export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   return {
     key: benchmarkKeys.one(benchId),
@@ -102,10 +102,10 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
-/** The status of a benchmark that lacks nothing but secrets, which a user has to create. */
+/** The status of a benchmark that lacks only secrets, which a user has to create. */
 export const secretsMissing = 'secrets missing';
 
-/** `failed` if an image has failed and none is being built: the benchmark will not become ready by itself. */
+/** `failed` if an image has failed and none is being built: the benchmark will not become ready on its own. */
 function statusOf({ ready, missing_secret_names, unready_task_image_counts }: Readiness): string {
   if (ready) return 'ready';
   const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
@@ -126,7 +126,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   };
 }
 
-/** The number of tasks of a benchmark, if the service counts them. Only an ingest changes it. */
+/** A benchmark's number of tasks, if the service counts them. Only an ingest changes it. */
 export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   return {
     key: benchmarkKeys.tasks(benchId),
@@ -135,7 +135,7 @@ export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   };
 }
 
-/** The number of tasks that an evaluation runs: of the test split, or of all splits if they are not counted apart. */
+/** How many tasks an evaluation runs: those of the test split, or of all splits if they are not counted separately. */
 export function evaluatedTasksQuery(benchId: string): LiveQuery<{ readonly tasks?: number }> {
   const counted = taskCountQuery(benchId);
   return {

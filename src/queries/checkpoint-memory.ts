@@ -1,22 +1,22 @@
-/** Remembers where checkpoints come from, because other records have only their ids. */
+/** Remembers where checkpoints come from, because other records contain only their ids. */
 import { isRecord } from '../base/own-property.ts';
 import type { Checkpoint } from '../contract/training.ts';
 import type { RememberedStore } from '../store/store.ts';
 import type { HeldOutMean } from './held-out.ts';
 
-/** The training run and the step of a checkpoint. */
+/** A checkpoint's training run and step. */
 export interface Origin {
   readonly training_run_id: string;
   readonly display_name: string;
   readonly step: number | undefined;
-  /** The held-out reward of its step. */
+  /** The held-out reward at its step. */
   readonly held_out?: HeldOutMean | undefined;
 }
 
 const kind = 'checkpoint';
 
 interface RememberedOrigin extends Origin {
-  /** Whether `held_out` is final, even if it is undefined. */
+  /** Whether `held_out` is final, even if undefined. */
   readonly isMeasured: boolean;
 }
 
@@ -35,7 +35,7 @@ export function rememberedOrigin(id: string, memory: RememberedStore): Remembere
   };
 }
 
-/** The remembered origin of a checkpoint. */
+/** A checkpoint's remembered origin. */
 export function knownOrigin(id: string | null | undefined, memory: RememberedStore): Origin | undefined {
   const known = id ? rememberedOrigin(id, memory) : undefined;
   if (!known) return undefined;
@@ -47,7 +47,7 @@ export function knownOrigin(id: string | null | undefined, memory: RememberedSto
 export const originWords = ({ display_name, step }: Origin): string =>
   step === undefined ? display_name : `${display_name} step ${step}`;
 
-/** @param run_name the name of the run, if the caller knows it */
+/** @param run_name the run's name, if the caller knows it */
 export function rememberCheckpoints(
   training_run_id: string,
   checkpoints: readonly Checkpoint[],

@@ -1,25 +1,25 @@
-/** Names for the checkpoints of a training run: `first@latest`, `first@best`, `first@6`. Pure. */
+/** Names for a training run's checkpoints: `first@latest`, `first@best`, `first@6`. Pure. */
 import { hasMoreAfter, unreadableIn } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
 import { cutOffWords } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
 import { bestHeldOut, heldOutOfStep } from './held-out.ts';
 
-/** The names that can replace a step, with their meanings. */
+/** The names that can stand in for a step, with their meanings. */
 export const namedSteps = {
   latest: 'its last checkpoint',
   best: 'its checkpoint with the highest held-out reward',
 } as const;
 
 /**
- * Whether the word looks like a checkpoint id. Such a word always counts as one, even if a training run has this name,
- * because no operation reads a checkpoint by id to decide. The run can be named as `NAME@latest`.
+ * Whether the word looks like a checkpoint id. Such a word is always taken for one, even if a training run has this
+ * name, because no operation reads a checkpoint by its id alone to check. The run can be named as `NAME@latest`.
  */
 export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
-/** Whether the word could be another id of the service's checkpoints: same prefix, or same length and punctuation. */
+/** Whether the word could be the id of another of these checkpoints: same prefix, or same length and punctuation. */
 export function isLikeIdOf(word: string, checkpoints: readonly Checkpoint[]): boolean {
   const formsOf = (id: string): readonly (string | undefined)[] => [
     /^[a-z]+[_-](?=.*\d)/i.exec(id)?.[0],
@@ -31,9 +31,7 @@ export function isLikeIdOf(word: string, checkpoints: readonly Checkpoint[]): bo
   );
 }
 
-/**
- * Splits `first@best` into the name of the training run and its checkpoint. Without `@`, the checkpoint is the latest.
- */
+/** Splits `first@best` into the training run's name and the checkpoint. Without `@`, the checkpoint is the latest. */
 export function splitCheckpointName(word: string): { readonly name: string; readonly which: string } {
   const at = word.lastIndexOf('@');
   return at < 1 ? { name: word, which: 'latest' } : { name: word.slice(0, at), which: word.slice(at + 1) };
@@ -42,20 +40,20 @@ export function splitCheckpointName(word: string): { readonly name: string; read
 /** One meaning of a word: a checkpoint of a training run. */
 export interface CheckpointReading<Run> {
   readonly run: Run;
-  /** The part of the word that is the id or the name of the run. */
+  /** The part of the word that is the run's id or name. */
   readonly name: string;
   /** The step, `latest` or `best`. */
   readonly which: string;
-  /** Whether the word is the run alone. */
+  /** Whether the word names only the run. */
   readonly isRun: boolean;
 }
 
 /**
- * All meanings of a word as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run that is called
- * `a@6`. The id of a run beats names. Whether the run has the checkpoint does not matter, or the meaning would change
- * while it trains.
+ * All meanings of a word as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run called `a@6`. A
+ * run's id beats names. Whether the run has the checkpoint does not matter, or the meaning would change while it
+ * trains.
  *
- * @param called the training runs with this id or name
+ * @param called returns the training runs with this id or name
  */
 export function checkpointReadings<Run>(
   word: string,
@@ -65,7 +63,7 @@ export function checkpointReadings<Run>(
   const { name, which } = splitCheckpointName(word);
   const wholes = called(word).map(run => ({ run, name: word, which: 'latest', isRun: true }));
   const isStep = Object.hasOwn(namedSteps, which) || /^\d+$/.test(which);
-  // If there is only one meaning, the error can name the problem with the step.
+  // If there is only one meaning, the error can say what is wrong with the step.
   const parts = (name === word ? [] : called(name))
     .filter(run => isStep || wholes.length === 0 || idOf(run) === name)
     .map(run => ({ run, name, which, isRun: false }));
@@ -75,8 +73,8 @@ export function checkpointReadings<Run>(
 }
 
 /**
- * Why the latest or the best checkpoint may be missing, without a full stop: a row could not be read, the list was cut
- * off, or only some checkpoints have a step. Undefined if none can be missing.
+ * Why the latest or best checkpoint may be missing, without a full stop: a row could not be read, the list was cut off,
+ * or only some checkpoints have a step. Undefined if none can be missing.
  */
 export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | undefined {
   const unread = unreadableIn(checkpoints);
@@ -90,8 +88,8 @@ export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | 
 }
 
 /**
- * The checkpoint of a run that is `latest`, `best` or of the given step. `best` has the highest held-out reward, and is
- * the latest of equal ones. Without held-out rewards there is no best checkpoint.
+ * A run's checkpoint that is `latest`, `best` or at the given step. `best` has the highest held-out reward; the latest
+ * one if tied. Without held-out rewards, no checkpoint is the best.
  */
 export function checkpointCalled<Row extends Checkpoint>(
   which: string,

@@ -1,6 +1,6 @@
 /**
- * Finds the training runs of checkpoints. No service has an operation for this, so a search takes a request per
- * training run, and its results are remembered.
+ * Finds the training runs that checkpoints come from. No service has an operation for this, so a search takes one
+ * request per training run, and its results are remembered.
  */
 import { perObject } from '../base/memo.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -20,7 +20,7 @@ import type { QueryContext } from './query-context.ts';
 import { everyPlainTrainingRun, observeTraining, stepsOf } from './training.ts';
 import { heldOutRewardsQuery } from './training-curves.ts';
 
-/** The fields of a record that refers to a checkpoint. */
+/** The relevant fields of a record that refers to a checkpoint. */
 export interface Referred {
   readonly checkpoint_id?: string | null | undefined;
   readonly checkpoint_step?: number | null | undefined;
@@ -35,7 +35,7 @@ export const mostSearched = 100;
 /** The checkpoints of ended runs, which are final. */
 const finalCheckpoints = perObject((_: RememberedStore) => new Map<string, Promise<readonly Checkpoint[]>>());
 
-/** Whether a run may have made the checkpoint. */
+/** Whether a run may have produced the checkpoint. */
 function mayBeOf(run: TrainingRun, { checkpoint_step, base_model_slug, created_at }: Referred): boolean {
   const differs = base_model_slug != null && run.base_model_slug != null && base_model_slug !== run.base_model_slug;
   const isLater = created_at != null && run.created_at != null && Date.parse(run.created_at) > Date.parse(created_at);
@@ -49,7 +49,7 @@ export class OriginSearch {
   #listed: Promise<readonly TrainingRun[]> | undefined;
 
   /**
-   * The training run of a checkpoint. Searches the runs that this machine remembers, then the newest of the service.
+   * A checkpoint's training run. Searches the runs that this machine remembers, then the service's newest.
    *
    * @throws ServiceError
    */
@@ -63,7 +63,7 @@ export class OriginSearch {
     );
   }
 
-  /** The origin of a checkpoint. @param withReward also reads its held-out reward @throws ServiceError */
+  /** A checkpoint's origin. @param withReward also reads its held-out reward @throws ServiceError */
   async find(wanted: Referred, context: QueryContext, withReward = true): Promise<Origin | undefined> {
     const { checkpoint_id: id } = wanted;
     if (!id) return undefined;
@@ -116,7 +116,7 @@ export class OriginSearch {
     return read;
   }
 
-  /** Remembers the held-out reward of the step. @throws ServiceError */
+  /** Remembers the held-out reward at the step. @throws ServiceError */
   async #measure(id: string, { training_run_id, step }: Origin, context: QueryContext): Promise<void> {
     const isOver = hasEnded(context.memory.find('training', training_run_id)?.status);
     const query = heldOutRewardsQuery(training_run_id, isOver);

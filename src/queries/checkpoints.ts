@@ -18,7 +18,7 @@ import { partOfTraining, trainingKeys, trainingRunQuery } from './training.ts';
 const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
   service.call('listCheckpoints', { params: { training_run_id }, query }, options);
 
-/** The checkpoints of a run, newest last. See `unreadCheckpoints` for missing ones. @throws ServiceError */
+/** A run's checkpoints, newest last. See `unreadCheckpoints` for missing ones. @throws ServiceError */
 export async function checkpointsByStep(
   service: Service,
   runId: string,
@@ -45,7 +45,7 @@ function requireAll(checkpoints: readonly Checkpoint[]): void {
   if (unread) throw new Error(`The newest checkpoint is not known: ${unread}. Choose one of the run's checkpoints.`);
 }
 
-/** The newest checkpoint of a run. @throws Error for the user if there is none yet, or not all could be read */
+/** A run's newest checkpoint. @throws Error for the user if there is none yet, or not all could be read */
 export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
   const checkpoints = await checkpointsByStep(service, runId);
   requireAll(checkpoints);
@@ -54,7 +54,7 @@ export async function lastCheckpoint(service: Service, runId: string): Promise<C
   return last;
 }
 
-/** The newest deployable checkpoint of a run. @throws Error for the user if there is none, or not all could be read */
+/** A run's newest deployable checkpoint. @throws Error for the user if there is none, or not all could be read */
 export async function lastDeployable(service: Service, runId: string): Promise<Checkpoint> {
   const checkpoints = await checkpointsByStep(service, runId);
   requireAll(checkpoints);
@@ -84,7 +84,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
-/** The steps of checkpoints, by time. A run that was reset saves earlier steps again. */
+/** The checkpoints' steps over time. A run that was reset saves earlier steps again. */
 export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
   checkpoints
     .flatMap(({ step_index, created_at }) => {
@@ -96,7 +96,7 @@ export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly Pr
 /** How many checkpoints to keep for estimating a run's pace. */
 const newestCheckpoints = 12;
 
-/** All checkpoints of a run, oldest first, for the times of its steps. */
+/** All of a run's checkpoints, oldest first, for the times of its steps. */
 export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<readonly Checkpoint[]> {
   return {
     key: [...trainingKeys.checkpoints(runId), 'all'],

@@ -20,7 +20,7 @@ export interface ComparedRun {
   readonly read: ReadRewards;
 }
 
-/** The rewards of the runs, one row per run. Takes one or a few requests per run. */
+/** The runs' rewards, one row per run. Takes one or a few requests per run. */
 export function comparedRuns(
   runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'pool'>)[],
 ): ListSource<ComparedRun> {

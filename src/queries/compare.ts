@@ -25,21 +25,21 @@ import {
 } from './run-rewards.ts';
 import { readHeldOutSplit } from './training-curves.ts';
 
-/** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
+/** A task's rewards in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
   readonly task_id: string;
   readonly base: number | undefined;
   readonly new: number | undefined;
-  /** New minus base; missing if either is. */
+  /** New minus base; missing if either is missing. */
   readonly difference: number | undefined;
   readonly rollouts: OfBoth<Rollouts>;
-  /** The totals of the runs when the rewards were read; the same for every task. */
+  /** The runs' totals when the rewards were read; the same for every task. */
   readonly runs: OfBoth<RunExtent>;
 }
 
 const noRollouts: Rollouts = { listed: [], unlisted: 0 };
 
-/** The number of rollouts of a task without a reward. */
+/** How many of a task's rollouts have no reward. */
 export const withoutReward = (rollouts: Rollouts): number =>
   rollouts.listed.length - ratedRewards(rollouts).length + rollouts.unlisted;
 
@@ -58,22 +58,22 @@ function highest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
 }
 
 /**
- * The worse run on a task, by the means or, if these are equal or unknown, by the rollouts without a reward; the new
- * run if both are equal.
+ * The run that did worse on a task, by the means or, if these are equal or unknown, by the rollouts without a reward;
+ * the new run if both are equal.
  */
 export function lostBy({ difference, rollouts }: ComparedTask): Side {
   if (difference) return difference > 0 ? 'base' : 'new';
   return withoutReward(rollouts.base) > withoutReward(rollouts.new) ? 'base' : 'new';
 }
 
-/** Whether the rewards of a task, or the number of its rollouts without one, differ between the runs. */
+/** Whether a task's rewards, or its number of rollouts without one, differ between the runs. */
 export function isChanged({ difference, base, new: fresh, rollouts }: ComparedTask): boolean {
   if (difference !== undefined && difference !== 0) return true;
   return (base === undefined) !== (fresh === undefined) || withoutReward(rollouts.base) !== withoutReward(rollouts.new);
 }
 
 /**
- * The rollouts of a task to look at first: the worst one of the run that did worse, and the best one of the other run.
+ * The rollouts to look at first for a task: the worst one from the run that did worse, and the best one from the other.
  * For an unchanged task, the worst ones.
  */
 export function telling(task: ComparedTask): OfBoth<Rollouts['listed'][number] | undefined> {
@@ -88,10 +88,10 @@ export function telling(task: ComparedTask): OfBoth<Rollouts['listed'][number] |
   return { base: rolloutOf('base'), new: rolloutOf('new') };
 }
 
-/** The task id of unlisted rollouts, whose tasks are unknown. */
+/** The task id for unlisted rollouts, whose tasks are unknown. */
 export const unlistedTask = '';
 
-/** Every task of either run. Trajectories without a task cannot be compared and are left out. */
+/** Every task in either run. Trajectories without a task cannot be compared and are left out. */
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
   const [baseTasks, newTasks] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
@@ -119,8 +119,8 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
 }
 
 /**
- * Reads the rewards of a run, and whether its checkpoint may have been chosen by the same tasks. The latter cannot
- * change and is read once.
+ * Reads a run's rewards, and whether its checkpoint may have been chosen on the same tasks. The latter cannot change
+ * and is read once.
  */
 function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
   let isChosen: boolean | undefined;
@@ -131,7 +131,7 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
       const split = await readHeldOutSplit(run, context);
       return isMeasuredAsChosen(run, split);
     } catch {
-      // The comparison works without it, and the next poll retries.
+      // The comparison works without it, and the next poll tries again.
       signal.throwIfAborted();
       return undefined;
     }
@@ -147,7 +147,7 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
   };
 }
 
-/** The rewards of pooled runs, and whether more may follow although the runs have ended. */
+/** The rewards of pooled runs, and whether more may follow even though the runs have ended. */
 interface PoolRead {
   readonly read: ReadRewards;
   readonly mayChange: boolean;
@@ -162,7 +162,7 @@ export function comparedPool(ids: readonly string[]): (context: QueryContext) =>
   };
 }
 
-/** The tasks of two runs, and notes about omissions. */
+/** The tasks of two runs, and notes about what was left out. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
 /** @param baseRuns the ids of the runs that are pooled as the base run, at least one; likewise `newRuns` */

@@ -18,7 +18,7 @@ export const deploymentKeys = {
   one: (deploymentId: string) => ['deployments', 'one', deploymentId],
 } as const;
 
-/** A deployment in progress changes slowly by itself, a finished one only through users. */
+/** A deployment in progress changes slowly on its own; a finished one only when users change it. */
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'building' : 'open');
 
 function observeDeployment(deployment: Deployment): Observation {
@@ -58,7 +58,7 @@ export const unpromote = action(
   { touches: [deploymentKeys.all] },
 );
 
-/** Whether an `undeploy` kept the record, according to its response. */
+/** Whether an `undeploy` kept the record, according to the response. */
 export const keptRecord = (answer: unknown): boolean => isRecord(answer) && answer['row_deleted'] === false;
 
 /** Tears down a deployment, then deletes its record. */
@@ -99,12 +99,12 @@ export const deploymentList: ListSource<Deployment> = remembering(
 );
 
 /**
- * Deployments with a status, ignoring case and spelling. Does not fall back on remembered rows, whose statuses would be
- * out of date.
+ * Deployments with a given status, ignoring case and spelling. Does not fall back on remembered rows, whose statuses
+ * would be out of date.
  */
 export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   const known = knownDeploymentStatuses.find(each => isSameStatus(each, status));
-  // Do not filter by a status with two spellings, because the service may use the other one.
+  // Do not filter by a status that has two spellings, because the service may use the other one.
   const filter = known?.startsWith('CANCEL') ? {} : { status: known ?? status };
   return {
     ...deploymentList,

@@ -75,7 +75,7 @@ export const startEvaluation = action(
       const display_name = answer.display_name ?? input.display_name;
       const bench_id = answer.bench_id ?? input.bench_id;
       const from = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
-      // The answer has no status.
+      // The response has no status.
       const record = { eval_run_id, display_name, bench_id, status: null, ...from };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
@@ -83,15 +83,15 @@ export const startEvaluation = action(
 );
 
 /**
- * The run that a request has started, with the options that were sent; undefined for other requests. Made from the
- * request and its answer alone, so that it is the same for every form and command.
+ * The run that a request has started, with the options that were sent; undefined for other requests. Made only from the
+ * request and its response, so that every form and command gets the same.
  */
 export function runWithSentOptions(
   operation: string,
   { params, body }: CallInput<unknown, unknown>,
   answer: unknown,
 ): SeenResource | undefined {
-  // Not parsed with the schemas of the contract, which are loaded after the first frame.
+  // Not parsed with the contract's schemas, which are loaded after the first frame.
   if (operation !== 'startEval' || !isRecord(answer) || !isRecord(body)) return undefined;
   const { eval_run_id } = answer;
   const { display_name, options } = body;
@@ -112,7 +112,7 @@ type CallContext = Pick<QueryContext, 'service'> & Pick<CallOptions, 'signal'>;
 const listRuns = ({ service, signal }: CallContext, bench_id: string, query: ListQuery) =>
   service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
 
-/** Services as in the document need the benchmark to delete a run. If the record lacks it, nothing is sent. */
+/** Services that follow the document need the benchmark to delete a run. If the record lacks it, nothing is sent. */
 export const deleteRun = action(
   (service, { bench_id, eval_run_id }: Pick<EvalRun, 'bench_id' | 'eval_run_id'>, options) =>
     service.call('deleteEvalRun', { params: { bench_id: bench_id ?? '', eval_run_id } }, options),
@@ -121,7 +121,7 @@ export const deleteRun = action(
     removes: {
       resource: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
       reread: async (service, { bench_id, eval_run_id }, options): Promise<unknown> => {
-        // A list that has the run is conclusive; one without it may leave out the evaluations of training runs.
+        // A list that contains the run is conclusive; one without it may omit evaluations made by training runs.
         const listed = await ifThere(Boolean(bench_id), () =>
           findOnPages(
             cursor => readRows({ cursor }, query => listRuns({ service, ...options }, bench_id ?? '', query)),
@@ -132,7 +132,7 @@ export const deleteRun = action(
         const input = { params: { eval_run_id } };
         return service.call('getEvalRun', input, options).catch((error: unknown) => {
           if (!isNotOffered(error) && !mayLackPath(error)) throw error;
-          // Every service has an operation for the rewards, even if there are none.
+          // Every service has an operation for a run's rewards, even if there are none.
           return service.call('getTrajectoryRewards', input, options);
         });
       },
@@ -159,7 +159,7 @@ const asSent = <Page extends { readonly items: readonly EvalRun[] }>(page: Page,
   items: page.items.map(run => withSentOptions(run, memory)),
 });
 
-/** The runs of a benchmark as the service lists them. */
+/** A benchmark's runs, as the service lists them. */
 export function listedRunsOf(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
@@ -196,7 +196,7 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
   rememberedRuns,
 );
 
-/** While the reported mean of an ended run differs from the mean of its listed rewards, either may be out of date. */
+/** While an ended run's reported mean differs from the mean of its listed rewards, either may be out of date. */
 function activityOfMean(status: string | null | undefined, reported: RecordedMean, listed: RecordedMean): Activity {
   const isSame = isSameMean(reported, listed, intervalDefaults.range);
   return hasEnded(status) && !isSame ? 'settling' : activityOfRun(status);
@@ -228,14 +228,14 @@ export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<Eva
   });
 }
 
-/** The parent declaration of lists that belong to a run. */
+/** Declares a run as the parent of lists that belong to it. */
 export function partOfRun(runId: string): NonNullable<ListSource<never>['partOf']> {
   return { kind: 'run', id: runId, read: evalRunQuery(runId).read };
 }
 
 /**
- * The number of completed rollouts. Services differ in whether rollouts cancelled with their run are terminal; here
- * they are not complete.
+ * The number of completed rollouts. Services differ on whether rollouts cancelled along with their run are terminal;
+ * here they are not complete.
  */
 export function rolloutsDone({ terminal_rollouts, live }: EvalProgress): number | undefined {
   const terminal = countOf(terminal_rollouts);

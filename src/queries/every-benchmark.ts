@@ -1,4 +1,4 @@
-/** Gathers the lists of all benchmarks: no service lists all runs of an organization. */
+/** Combines the lists of all benchmarks: no service lists all of an organization's runs. */
 
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -11,9 +11,9 @@ import { isCutOff, nextCursor } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
 
-/** Maximum number of benchmarks in a page. */
+/** Maximum number of benchmarks per page. */
 const benchmarksAPage = 50;
-/** After this many 404s that may concern the path, no more requests are sent until the ones in flight are answered. */
+/** After this many 404s that may be about the path, requests stop until those in flight have been answered. */
 const fewRefused = 3;
 
 interface OfBenchmark {
@@ -26,28 +26,28 @@ type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 export interface AcrossOptions<Row> {
   readonly operation: Operation;
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
-  /** Whether a benchmark may have rows, by its record. Others are skipped, unless none may have rows. */
+  /** Whether a benchmark may have rows, judging by its record. Others are skipped, unless none may have rows. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
-  /** The rows in notes, in the plural: `runs`. */
+  /** What notes call the rows, in the plural: `runs`. */
   readonly words: string;
 }
 
-/** A part of a page: the rows of a benchmark, from a cursor on. */
+/** A part of a page: one benchmark's rows, starting at a cursor. */
 interface Part {
   readonly benchId: string;
   readonly cursor?: string;
 }
 
-/** The rest after a page, in order: benchmarks with more rows, benchmarks from a cursor on, failed parts. */
+/** What remains after a page, in order: benchmarks with more rows, benchmarks after a cursor, failed parts. */
 interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
   readonly failed: readonly Part[];
-  /** A list ended although the service has more rows. */
+  /** Whether a list ended although the service has more rows. */
   readonly isCutOff: boolean;
 }
 
-/** Drops repeated parts. A list whose cursors loop repeats its benchmarks: a growing rest would hide the loop. */
+/** Drops repeated parts. A list whose cursors loop repeats its benchmarks, and a growing rest would hide the loop. */
 const eachPartOnce = (parts: readonly Part[]): readonly Part[] => [
   ...new Map(parts.map(part => [JSON.stringify([part.benchId, part.cursor]), part])).values(),
 ];
@@ -56,7 +56,7 @@ const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor 
 
 /**
  * Reads a page: the rows of the next benchmarks, newest first. If a benchmark has more rows than fit in one response,
- * the next pages have these before they continue with other benchmarks. If the rows of a benchmark cannot be read, its
+ * the next pages contain these before they continue with other benchmarks. If a benchmark's rows cannot be read, its
  * old rows stay, a note counts the failed benchmarks, and the last pages retry them.
  *
  * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
@@ -110,19 +110,19 @@ interface PartsOptions<Row> extends Pick<AcrossOptions<Row>, 'operation' | 'read
 /** Reads the parts of a page, a few at a time. */
 class PartsReading<Row extends OfBenchmark> {
   readonly items: Row[] = [];
-  /** Why the rows of a benchmark could not be read, by its id. */
+  /** Why a benchmark's rows could not be read, by its id. */
   readonly failed = new Map<string, Error>();
   dropped = 0;
-  /** The rows of a benchmark ended although the service has more. */
+  /** Whether a benchmark's rows ended although the service has more. */
   isCutOff = false;
   readonly #context: PageContext<Row>;
   readonly #options: PartsOptions<Row>;
   readonly #parts: readonly Part[];
   readonly #waiting: Part[];
-  /** The cursor of the rows that follow, by benchmark. */
+  /** The cursor for the next rows, by benchmark. */
   readonly #cursors = new Map<string, string>();
   #succeeded = 0;
-  /** Whether the endpoint may not exist. No more requests are sent until those in flight have decided. */
+  /** Whether the endpoint may not exist. No more requests are sent until those in flight have settled it. */
   #mayBeMissing = false;
 
   constructor(context: PageContext<Row>, parts: readonly Part[], options: PartsOptions<Row>) {
@@ -137,7 +137,7 @@ class PartsReading<Row extends OfBenchmark> {
     const read = (part: Part): Promise<void> => this.#read(part);
     await inParallel(this.#nextParts(), read);
     if (!this.#mayBeMissing) return;
-    // The service has just listed the benchmarks, so the endpoint must be missing.
+    // The service has just listed the benchmarks, so it must be the endpoint that is missing.
     if (this.#succeeded === 0) {
       for (const error of this.failed.values()) this.#context.service.capabilities.confirmMissing(error);
       throw new CapabilityMissingError(this.#options.operation);
@@ -180,7 +180,7 @@ class PartsReading<Row extends OfBenchmark> {
     if (this.failed.size === this.#parts.length && !this.#mayBeMissing) throw error;
   }
 
-  /** The rest after the rows read, in the order of the benchmarks, so that an equal page has an equal cursor. */
+  /** What remains after the rows read, in the order of the benchmarks, so that equal pages have equal cursors. */
   more(): readonly Part[] {
     return this.#parts.flatMap(({ benchId }) => {
       const cursor = this.#cursors.get(benchId);
@@ -194,7 +194,7 @@ class PartsReading<Row extends OfBenchmark> {
   }
 }
 
-/** The next parts of the rest: benchmarks with more rows or, at the end, the failed parts. */
+/** The next parts to read: benchmarks with more rows or, at the end, the failed parts. */
 function continued({ parts, benchmarks, failed }: Rest) {
   const isRetry = parts.length === 0;
   return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed, isCutOff: false };
@@ -206,7 +206,7 @@ function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
   return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: ${restKey} tries again`;
 }
 
-/** The benchmarks of the next page of their list, and the number of unreadable ones. */
+/** The benchmarks on the next page of their list, and the number of unreadable ones. */
 async function nextBenchmarks(
   { service, signal, memory, progressed }: PageContext<OfBenchmark>,
   mayHave: (benchmark: Benchmark) => boolean,
@@ -215,11 +215,10 @@ async function nextBenchmarks(
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
   progressed?.();
-  // The names distinguish the rows of different benchmarks on screen.
+  // On screen, the names tell apart the rows of different benchmarks.
   memory.see(page.items.map(({ bench_id: id, label }) => ({ kind: 'benchmark', id, label })));
   const held = page.items.filter(mayHave);
-  // Ask for at least one benchmark even if none has rows, because only the response shows whether the service has such
-  // lists.
+  // Ask for at least one benchmark even if none has rows: only a response shows whether the service has such lists.
   const chosen = held.length > 0 ? held : page.items.slice(0, 1);
   const parts = chosen.map(({ bench_id }) => ({ benchId: bench_id }));
   const benchmarks = nextCursor(page, next => next === cursor) ?? null;

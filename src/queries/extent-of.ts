@@ -1,24 +1,24 @@
-/** The state and size of a run, as reported by the service and as needed by the statistics. */
+/** A run's state and size, as the service reports them and as the statistics need them. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { RunEnd, RunTasks } from '../present/statistics/tasks.ts';
 
-/** The mean reward of a run, and the number of its rewards, as reported by the service. */
+/** A run's mean reward, and its number of rewards, as reported by the service. */
 export interface RecordedMean {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
 }
 
-/** The number of rollouts per task, from the options of a run. */
+/** The number of rollouts per task, from a run's options. */
 export interface SamplesPerTask {
   readonly each: number;
   /** From the options that benchtop sent, because the service returns none. It may have ignored them. */
   readonly isSent: boolean;
 }
 
-/** The totals of a run, as reported by the service. */
+/** A run's totals, as reported by the service. */
 export interface RunExtent {
   readonly status: string | null | undefined;
-  /** The number of rollouts of the complete run; undefined if the service does not report it. */
+  /** How many rollouts the complete run will have; undefined if the service does not report it. */
   readonly total: number | undefined;
   /** The number of rollouts in the list of rewards, including unreadable ones. */
   readonly listed?: number | undefined;
@@ -27,19 +27,19 @@ export interface RunExtent {
    * count as missing instead.
    */
   readonly nameless?: number | undefined;
-  /** The number of listed rollouts that are known to have failed without a reward. */
+  /** How many listed rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
   /** Read only if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
-  /** From the record of the run, if it was read. */
+  /** From the run's record, if it was read. */
   readonly recorded?: RecordedMean | undefined;
   /** When the run ended, if known; epoch milliseconds. */
   readonly endedAt?: number | undefined;
-  /** Whether the missing rewards of one of several pooled runs cannot be counted. */
+  /** Whether it cannot be determined how many rewards are missing from one of several pooled runs. */
   readonly isPartOpen?: boolean | undefined;
-  /** Why its status or total could not be read. */
+  /** Why the run's status or total could not be read. */
   readonly unread?: Error | undefined;
-  /** Whether its tasks are known to equal those of the held-out curve by which its checkpoint may have been chosen. */
+  /** Whether its tasks are known to be those of the held-out curve that its checkpoint may have been chosen by. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
@@ -50,7 +50,7 @@ function endOf(status: string | null | undefined): RunEnd {
   return hasEnded(status) ? 'stopped' : 'running';
 }
 
-/** A larger total must be an error. */
+/** A larger total must be a mistake. */
 const mostRollouts = 1e9;
 
 export const extentOf = ({
@@ -64,8 +64,8 @@ export const extentOf = ({
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
   const known = Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined;
-  // Without a total, sent options still show that rollouts may be missing. With a total, ignore them: if the service
-  // did too, the run would seem to have fewer tasks.
+  // Without a total, the options sent still show that rollouts may be missing. With a total, ignore them: if the
+  // service ignored them too, the run would seem to have fewer tasks.
   const isUsed = known === undefined || samplesPerTask?.isSent === false;
   return {
     total: known,

@@ -1,4 +1,4 @@
-/** Counts the failures of queries, and retries failed queries early once the host answers again. */
+/** Counts how often queries fail, and retries failed queries early once the host responds again. */
 import type { QueryClient } from '@tanstack/react-query';
 import { affectsAllRequests } from '../service/errors.ts';
 import type { GateMonitor } from '../service/gate.ts';
@@ -8,7 +8,7 @@ export interface FailedQueriesOptions {
   readonly gate: GateMonitor;
   /** Whether automatic requests are paused. */
   readonly isPaused: () => boolean;
-  /** Minimum time between two additional attempts of a query, in milliseconds. */
+  /** Minimum time between two extra attempts at a query, in milliseconds. */
   readonly leastMs: number;
 }
 
@@ -16,7 +16,7 @@ export class FailedQueries {
   readonly #options: FailedQueriesOptions;
   /** Failures since the last success, and the newest error, by query hash. */
   readonly #failures = new Map<string, { readonly count: number; readonly last: unknown }>();
-  /** Queries that failed because of the host or the key, and when each was last retried early. */
+  /** Queries that failed because of the host or the key, with the time of each one's last early retry. */
   readonly #heldUp = new Map<string, number>();
   #hostFailed = false;
   /** Stops following the gate and the cache. */
@@ -36,12 +36,12 @@ export class FailedQueries {
     };
   }
 
-  /** Failures of a query since its last success. */
+  /** How often a query has failed since its last success. */
   count(hash: string): number {
     return this.#failures.get(hash)?.count ?? 0;
   }
 
-  /** The error of the last attempt; undefined after a success. react-query drops it while a retry is in flight. */
+  /** The error from the last attempt; undefined after a success. react-query drops it while a retry is in flight. */
   lastError(hash: string): unknown {
     return this.#failures.get(hash)?.last;
   }
@@ -72,7 +72,7 @@ export class FailedQueries {
 
   /**
    * Retries queries on screen that failed because of the host or the key, because their next poll may be a minute away.
-   * Limited in rate, in case the service refuses only this query.
+   * Rate-limited, in case the service refuses only this query.
    */
   #askHeldUp(): void {
     const { cache, isPaused, leastMs } = this.#options;

@@ -5,7 +5,7 @@ export type Freshness =
   | { readonly kind: 'loading' }
   /** Polled every `intervalMs`; without an interval the data is final. */
   | { readonly kind: 'fresh'; readonly at: number; readonly intervalMs: number | undefined }
-  /** The next answer is overdue. */
+  /** The next response is overdue. */
   | { readonly kind: 'stale'; readonly at: number }
   /** The last attempt failed. `at` is when the displayed data was read, if there is any. */
   | { readonly kind: 'failing'; readonly at: number | undefined; readonly retryAt: number | undefined }
@@ -25,13 +25,13 @@ export type Freshness =
 
 export interface FreshnessFacts {
   readonly dataAt: number | undefined;
-  /** The data was read by an earlier start of the program. */
+  /** The data was read in an earlier session. */
   readonly isRestored?: boolean;
   readonly failedAt: number | undefined;
   readonly intervalMs: number | undefined;
   readonly paused: boolean;
   readonly gate: GateState;
-  /** Why it is not polled any more. */
+  /** Why it is no longer polled. */
   readonly ended?: 'gone' | 'unlisted' | undefined;
 }
 
@@ -39,7 +39,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   const { dataAt, isRestored = false, failedAt, intervalMs, paused, gate, ended } = facts;
   if (ended) return { kind: ended, at: dataAt };
   if (paused) return { kind: 'paused', at: dataAt };
-  // Without polling, nothing is overdue, except the first answer.
+  // Without polling, nothing is overdue, except the first response.
   const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
   if (waits && gate.kind === 'limited') {
     return gate.reason === 'rate_limit'
@@ -58,12 +58,12 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   return { kind: 'fresh', at: dataAt, intervalMs };
 }
 
-/** Number of intervals after which an answer is overdue. */
+/** Number of intervals after which a response is overdue. */
 export const overdueIntervals = 2.5;
 
-/** The freshness at `now`: fresh data becomes stale when the next answer is overdue. */
+/** The freshness at `now`: fresh data becomes stale when the next response is overdue. */
 export function freshnessAt(freshness: Freshness, now: number): Freshness {
-  // After a rate limit the data keeps its age until the next answer.
+  // After a rate limit, the data keeps its age until the next response.
   if (freshness.kind === 'limited' && now >= freshness.until) {
     return freshness.at === undefined ? { kind: 'loading' } : { kind: 'stale', at: freshness.at };
   }
@@ -84,7 +84,7 @@ const order: readonly Freshness['kind'][] = [
   'unlisted',
 ];
 
-/** When the next answer is overdue; infinity if none is expected. */
+/** When the next response is overdue; infinity if none is expected. */
 function overdueAt(freshness: Freshness): number {
   if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return Number.POSITIVE_INFINITY;
   return freshness.at + freshness.intervalMs * overdueIntervals;

@@ -1,4 +1,4 @@
-/** Summarises the held-out rewards of a training run: the newest and the best mean, with steps and samples. Pure. */
+/** Summarises a training run's held-out rewards: the newest and the best mean, with their steps and samples. Pure. */
 import { maxOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -9,7 +9,7 @@ import { statusMeaning } from '../contract/status.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { countOf } from '../text/numbers.ts';
 
-/** The number of samples in a held-out mean, and the expected number, if the service reports them. */
+/** The number of samples behind a held-out mean, and the expected number, if the service reports them. */
 export interface HeldOutSamples {
   readonly samples: number | undefined;
   readonly expected?: number | undefined;
@@ -22,14 +22,14 @@ export interface FailedRound {
   readonly failed: number;
   /** It may still get a reward. */
   readonly isUnfinished?: boolean | undefined;
-  /** By its counts, all its rollouts have ended, although the service reports it as unfinished. */
+  /** Whether, by its counts, all its rollouts have ended although the service reports it as unfinished. */
   readonly haveAllEnded?: boolean | undefined;
 }
 
 /** The newest of several failed rounds: a finished one, or an unfinished one if none is finished. */
 export interface FailedRounds extends FailedRound {
   readonly rounds: number;
-  /** Whether all rounds have as many rollouts as the newest. */
+  /** Whether all the rounds have as many rollouts as the newest. */
   readonly isSame: boolean;
 }
 
@@ -38,17 +38,17 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly reward: number;
   readonly failed?: number | undefined;
   readonly cancelled?: number | undefined;
-  /** The split of the evaluated tasks, if the service reports it. */
+  /** The split that the evaluated tasks are from, if the service reports it. */
   readonly split?: string | undefined;
-  /** Samples are outstanding, as reported by the service or by its counts. */
+  /** Whether samples are outstanding, according to the service or its counts. */
   readonly isUnfinished?: boolean | undefined;
-  /** By its counts, all its rollouts have ended, although the service reports it as unfinished. */
+  /** Whether, by its counts, all its rollouts have ended although the service reports it as unfinished. */
   readonly haveAllEnded?: boolean | undefined;
-  /** A later round exists or is due, but was not read, so there may be a newer or better mean. */
+  /** A later round exists or is due but has not been read, so there may be a newer or better mean. */
   readonly isOld?: boolean | undefined;
   /** Later rounds in which every rollout failed, so the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
-  /** The lowest and the highest mean of its curve; the mean itself by default. */
+  /** The lowest and the highest mean of its curve; by default, the mean itself. */
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
 }
 
@@ -56,15 +56,15 @@ export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** See `bestHeldOut`. */
   readonly best: HeldOutMean;
-  /** A round is incomplete, so that the means may change, even after the end of the run. */
+  /** Whether a round is incomplete, so that the means may change even after the run has ended. */
   readonly isUnfinished?: boolean | undefined;
   /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];
-  /** The whole curve at equal distances of steps, oldest first; undefined for missing rewards. */
+  /** The whole curve at equally spaced steps, oldest first; undefined where a reward is missing. */
   readonly curve: readonly (number | undefined)[];
-  /** The usual number of steps between rewards; undefined with one point. */
+  /** The usual number of steps between rewards; undefined if there is only one point. */
   readonly everySteps: number | undefined;
-  /** The last step that the curve has, with or without a reward. */
+  /** The last step on the curve, with or without a reward. */
   readonly upTo: number;
 }
 
@@ -75,15 +75,15 @@ export function samplesOf(point: HeldOutReward): HeldOutSamples {
   return { samples, expected: countOf(expected_samples) ?? countOf(completed_samples) ?? samples };
 }
 
-/** The curves of the other splits of a run, by the curve of the deciding split. */
+/** The curves of a run's other splits, by the deciding split's curve. */
 const others = new WeakMap<readonly HeldOutReward[], readonly (readonly HeldOutReward[])[]>();
 
 const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row => row.held_out_reward != null).length;
 
-/** The usual names of splits by which checkpoints are chosen, most likely first. */
+/** The usual names of splits that checkpoints are chosen by, most likely first. */
 const choosing = ['validation', 'val', 'valid', 'dev', 'eval'];
 
-/** The rank of a split by the words in its name: the lowest decides. */
+/** A split's rank, from the words in its name: the lowest rank decides. */
 function placeOf(split: string | undefined): number {
   if (split === undefined) return choosing.length + 1;
   const words: readonly string[] = split.toLowerCase().match(/[a-z]+/g) ?? [];
@@ -122,7 +122,7 @@ export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutR
 export const otherSplits = (deciding: readonly HeldOutReward[]): readonly (readonly HeldOutReward[])[] =>
   others.get(deciding) ?? [];
 
-/** The means of a curve, in its order. */
+/** A curve's means, in order. */
 export function heldOutMeansOf(points: readonly HeldOutReward[]): readonly HeldOutMean[] {
   const means = points.flatMap(meanOf);
   const [first] = means;
@@ -133,7 +133,7 @@ export function heldOutMeansOf(points: readonly HeldOutReward[]): readonly HeldO
   return means.map(mean => ({ ...mean, extremes }));
 }
 
-/** The mean of a point; empty without a reward. */
+/** A point's mean; empty without a reward. */
 function meanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
@@ -141,7 +141,7 @@ function meanOf(point: HeldOutReward): HeldOutMean[] {
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, ...unfinished(point) }];
 }
 
-/** Whether all samples of a round have ended, by its counts; undefined without counts. */
+/** Whether all samples of a round have ended, going by its counts; undefined without counts. */
 function haveAllEnded(point: HeldOutReward): boolean | undefined {
   const { completed_samples, failed_samples, cancelled_samples, expected_samples } = point;
   const [expected, completed] = [countOf(expected_samples), countOf(completed_samples) ?? samplesOf(point).samples];
@@ -149,14 +149,14 @@ function haveAllEnded(point: HeldOutReward): boolean | undefined {
   return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) >= expected;
 }
 
-/** Whether a round is incomplete, as reported by the service, or else by the counts of its samples. */
+/** Whether a round is incomplete, according to the service or else to its sample counts. */
 export const isOutstanding = (point: HeldOutReward): boolean =>
   point.round_completed == null ? haveAllEnded(point) === false : !point.round_completed;
 
 const unfinished = (point: HeldOutReward): Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'> =>
   isOutstanding(point) ? { isUnfinished: true, ...(haveAllEnded(point) && { haveAllEnded: true }) } : {};
 
-/** The round of a point, if all its ended rollouts failed. */
+/** The round that a point belongs to, if all its ended rollouts failed. */
 export function failedRound(point: HeldOutReward): FailedRound | undefined {
   const failed = countOf(point.failed_samples) ?? 0;
   const isLost = point.held_out_reward == null && failed > 0 && (samplesOf(point).samples ?? 0) === 0;
@@ -164,7 +164,7 @@ export function failedRound(point: HeldOutReward): FailedRound | undefined {
   return { step: point.step, failed, ...unfinished(point) };
 }
 
-/** The rounds after the last mean of a curve in which every rollout failed. */
+/** The rounds after a curve's last mean in which every rollout failed. */
 export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | undefined {
   const last = maxOf(
     points.filter(point => point.held_out_reward != null).map(({ step }) => step),
@@ -179,22 +179,22 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
   return newest && { ...newest, rounds: rounds.length, isSame: rounds.every(({ failed }) => failed === newest.failed) };
 }
 
-/** Whether a round of the curve is incomplete. */
+/** Whether any round of the curve is incomplete. */
 export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
-/** The time after the end of a run in which its last round may appear and its means may change, in milliseconds. */
+/** How long after a run's end its last round may appear and its means may change, in milliseconds. */
 export const settlesWithinMs = 60 * 60_000;
 
-/** Whether the round of the last of the `done` steps is listed, with a mean unless all its rollouts failed. */
+/** Whether the round for the last of the `done` steps is listed, with a mean unless all its rollouts failed. */
 const hasLastRound = ({ last }: Pick<HeldOutMeans, 'last'>, done: number | undefined): boolean =>
   last.samples !== undefined && done !== undefined && (last.failedSince ?? last).step >= done;
 
 /**
- * Whether the curve of an ended run is final: no round is incomplete, the means are not old, and it has the last round
+ * Whether an ended run's curve is final: no round is incomplete, the means are not old, and it includes the last round
  * or was read long after the end.
  *
- * @param done the finished steps
- * @param endedAt epoch milliseconds, like `readAt`
+ * @param done the number of finished steps
+ * @param endedAt in epoch milliseconds, like `readAt`
  */
 export function isFinalCurve(
   means: Pick<HeldOutMeans, 'last' | 'isUnfinished'> | null | undefined,
@@ -205,11 +205,11 @@ export function isFinalCurve(
   return means != null && hasLastRound(means, done);
 }
 
-/** How late the last round of a successful run may be. Settling data is read a little longer, see `pollDelay`. */
+/** How late a successful run's last round may be. Settling data is read a little longer, see `pollDelay`. */
 const lastRoundWithinMs = 4 * 60_000;
 
 /**
- * Whether the curve of an ended run was read too early to have its last round. Only a successful run measures after its
+ * Whether an ended run's curve was read too early to include its last round. Only a successful run measures after its
  * end. All times are in epoch milliseconds.
  */
 export const mayLackRound = (
@@ -217,23 +217,23 @@ export const mayLackRound = (
   { endedAt, readAt }: { readonly endedAt: number; readonly readAt: number },
 ): boolean => readAt < endedAt + (statusMeaning(status) === 'success' ? lastRoundWithinMs : 0);
 
-/** Marks the means of an ended run as old, unless they include its last round. @param done the finished steps */
+/** Marks an ended run's means as old, unless they include its last round. @param done the number of finished steps */
 export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
   if (!means.isUnfinished && hasLastRound(means, done)) return means;
   return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
 }
 
-/** Whether a newer round is due, by the finished steps and the usual distance of rounds; undefined if unknown. */
+/** Whether a newer round is due, going by the finished steps and the usual spacing of rounds; undefined if unknown. */
 export const isRoundDue = ({ everySteps, upTo }: HeldOutMeans, done: number | undefined): boolean | undefined =>
   everySteps === undefined || done === undefined ? undefined : done >= upTo + everySteps;
 
-/** Means with a newer round due. One object per means, because intervals are cached by it. */
+/** Means when a newer round is due. One object per set of means, because intervals are cached by it. */
 export const withOldLast = perObject((means: HeldOutMeans) => ({ ...means, last: { ...means.last, isOld: true } }));
 
-/** The means without the long curve, to be saved. */
+/** The means without the long curve, for saving. */
 export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, curve: [], recent: [] });
 
-/** Means that an earlier session saved, marked as old; undefined if they are damaged. */
+/** Means saved by an earlier session, marked as old; undefined if they are damaged. */
 export function rememberedMeans(saved: unknown): HeldOutMeans | undefined {
   const isMean = (mean: unknown): boolean =>
     isRecord(mean) && typeof mean['step'] === 'number' && typeof mean['reward'] === 'number';
@@ -242,7 +242,7 @@ export function rememberedMeans(saved: unknown): HeldOutMeans | undefined {
   return withoutLast(savedMeans(saved as unknown as HeldOutMeans), undefined);
 }
 
-/** Returns a function that finds the mean of a step, e.g. of a checkpoint. */
+/** Returns a function that finds the mean at a step, e.g. a checkpoint's. */
 export function heldOutOfStep(
   rewards: readonly HeldOutReward[],
 ): (step: number | null | undefined) => HeldOutMean | undefined {
@@ -250,16 +250,16 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** The number of newest means to keep for alarms. */
+/** How many of the newest means to keep for alarms. */
 const mostRecent = 20;
 
 /** Longer curves are thinned out: no line on screen has room for more. */
 const mostValues = 512;
 
 /**
- * Thins out values at `length` equal distances to means; undefined where there are no values.
+ * Thins out values to means at `length` equally spaced places; undefined where there are no values.
  *
- * @param placeOf the place of a value, below `length`
+ * @param placeOf returns a value's place, below `length`
  */
 function thinned(
   values: ArrayLike<number | null | undefined>,
@@ -278,7 +278,7 @@ function thinned(
   return Array.from(sums, (sum, place) => (counts[place] === 0 ? undefined : sum / (counts[place] as number)));
 }
 
-/** Values at equal distances of steps. A step that the service leaves out counts as a step without a value. */
+/** Values at equally spaced steps. A step that the service leaves out counts as a step without a value. */
 export function evenCurve(
   steps: ArrayLike<number>,
   values: ArrayLike<number | null | undefined>,
@@ -292,14 +292,14 @@ export function evenCurve(
 
 /**
  * The mean if every missing sample had the lowest reward, which is 0 unless the curve goes lower. Comparisons of
- * evaluations treat rollouts without a reward in the same way.
+ * evaluations treat rollouts without a reward the same way.
  */
 export function worstOf({ reward, samples, expected, extremes: [lowest] = [reward, reward] }: HeldOutMean): number {
   if (samples === undefined || expected === undefined || samples >= expected) return reward;
   return (reward * samples + Math.min(0, lowest) * (expected - samples)) / expected;
 }
 
-/** The mean with the highest value; the latest of equal ones. */
+/** The mean with the highest value; the latest if tied. */
 const highest = (means: readonly HeldOutMean[], rank: (mean: HeldOutMean) => number): HeldOutMean | undefined =>
   means.reduce<HeldOutMean | undefined>((best, mean) => {
     const [most, value] = [best ? rank(best) : Number.NEGATIVE_INFINITY, rank(mean)];
@@ -307,9 +307,8 @@ const highest = (means: readonly HeldOutMean[], rank: (mean: HeldOutMean) => num
   }, undefined);
 
 /**
- * The highest mean, by which checkpoints are chosen; the latest of equal ones. The first samples of a round are often
- * higher than the rest, so an unfinished round is best only if no round is finished, and lost samples count as the
- * lowest.
+ * The highest mean, by which checkpoints are chosen; the latest if tied. The first samples of a round are often higher
+ * than the rest, so an unfinished round is best only if no round is finished, and lost samples count as the lowest.
  */
 export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefined {
   const finished = means.filter(({ isUnfinished }) => !isUnfinished);
@@ -325,14 +324,14 @@ export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): rea
     .map(({ step }) => step)
     .sort((left, right) => left - right);
 
-/** A mean above the best checkpoint's, and the reason why it is not the best. */
+/** A mean above the best checkpoint's, and why it is not the best. */
 export interface Better extends HeldOutMean {
   readonly why: 'before training' | 'no checkpoint' | 'incomplete' | 'lost samples';
 }
 
 /**
- * A better mean without a checkpoint: of the model before training (step 0), even if it is only as good, or of a step
- * without a checkpoint. Otherwise a mean that is higher only because its round is incomplete or has lost samples.
+ * A better mean without a checkpoint: the mean of the model before training (step 0), even if only as good, or of a
+ * step without a checkpoint. Otherwise, a mean that is higher only because its round is incomplete or has lost samples.
  */
 export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): Better | undefined {
   const means = heldOutMeansOf(rewards);
@@ -373,7 +372,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
 }
 
 /**
- * Whether a run was measured on the tasks of the held-out curve by which its checkpoint may have been chosen, which
+ * Whether a run was measured on the tasks of the held-out curve that its checkpoint may have been chosen by, which
  * makes its mean optimistic; false if unknown.
  */
 export const isMeasuredAsChosen = (

@@ -12,58 +12,58 @@ import type { QueryHost } from './query-host.ts';
 import type { Observation } from './statuses/known-resource.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 
-/** A query: its key, how to read it, and how active its data is, which decides the poll interval. */
+/** A query: its key, how to read it, and how active its data is, which determines the poll interval. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (context: QueryContext) => Promise<Data>;
-  /** Merges an answer with the previous one; by default, equal parts keep their identity. */
+  /** Merges a result with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
-  /** The shortest poll interval in milliseconds, for large data. */
+  /** The shortest poll interval, in milliseconds; for large data. */
   readonly leastMs?: (data: Data | undefined) => number;
-  /** The time for which settled data stays fresh when a view opens, in milliseconds; a second by default. */
+  /** How long settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation in the data. Each answer reports it, whichever view sent the query. */
+  /** The observation that the data makes. Each response reports it, whichever view sent the query. */
   readonly observes?: ((data: Data) => Observation) | undefined;
-  /** The observations in the rows, if the data consists of rows. */
+  /** The observations that the rows make, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
-  /** The owner of the data. A 404 means that the owner is deleted. */
+  /** What the data belongs to. A 404 means that this has been deleted. */
   readonly about?: Subject | undefined;
-  /** The owner of the held-out rewards in the data. If the service does not offer the query, it has none. */
+  /** What the held-out rewards in the data belong to. If the service does not offer the query, there are none. */
   readonly measures?: Subject | undefined;
 }
 
-/** A query with an opaque data type. */
+/** A query whose data type is not known. */
 export interface AnyQuery
   extends Pick<LiveQuery<never>, 'key' | 'activity' | 'leastMs' | 'observes' | 'reports' | 'about' | 'measures'> {
   readonly read: (context: QueryContext) => Promise<unknown>;
   readonly share?: (previous: never, answer: never) => unknown;
 }
 
-/** Replaces the answer as a whole, unless it is equal, including its count of unreadable rows. */
+/** Replaces the result as a whole, unless the new one is equal, including its count of unreadable rows. */
 export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data {
   if (previous === undefined || !isDeepStrictEqual(previous, answer)) return answer;
   return Array.isArray(answer) && !areReadAlike(previous as object, answer) ? answer : previous;
 }
 
-/** A query in the cache with data of any type. */
+/** A query in the cache, with data of any type. */
 type SentQuery = Pick<Query, 'queryHash'> & {
   readonly state: Pick<Query['state'], 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>;
 };
 
-/** How long an answer stays fresh, in milliseconds. */
+/** How long a result stays fresh, in milliseconds. */
 export const usualStaleMs = 1_000;
 
 /** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
-/** For queries that were settling at the last read: the answer, and the number of reads that had not changed it. */
+/** For queries that were settling when last read: the result, and how many reads have left it unchanged. */
 const settling = new WeakMap<
   SentQuery,
   { readonly data: unknown; readonly answers: number; readonly unchanged: number }
 >();
 
-/** The number of consecutive reads that left settling data unchanged. */
+/** How many consecutive reads have left settling data unchanged. */
 function unchangedReads(sent: SentQuery): number {
   const { data, dataUpdateCount: answers } = sent.state;
   const known = settling.get(sent);
@@ -79,7 +79,7 @@ function noteSettling({ activity }: Pick<AnyQuery, 'activity'>, sent: SentQuery 
   else settling.set(sent, { data, answers, unchanged: unchangedReads(sent) });
 }
 
-/** The delay before the query is sent again, in milliseconds; undefined for never. */
+/** How long to wait before sending the query again, in milliseconds; undefined for never. */
 export function delayOf(
   host: QueryHost,
   query: Pick<AnyQuery, 'activity' | 'leastMs'>,
@@ -104,23 +104,23 @@ export function delayOf(
   });
 }
 
-/** A number from 0 to 1 that changes with each answer. */
+/** A number from 0 to 1 that changes with each response. */
 export function jitterFor({ queryHash, state }: SentQuery): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
-/** react-query builds the shared objects by assignment: a field called `__proto__` would become their prototype. */
+/** react-query builds shared objects by assignment: a field called `__proto__` would become their prototype. */
 function shareEqualParts(previous: unknown, answer: unknown): unknown {
   return hasProtoField(answer) ? answer : replaceEqualDeep(previous, answer);
 }
 
-/** How long an answer stays fresh, in milliseconds. */
+/** How long a result stays fresh, in milliseconds. */
 const staleTimeOf =
   <Data>({ activity }: LiveQuery<Data>, settledForMs: number) =>
   ({ state }: { readonly state: { readonly data: unknown } }): number =>
     activity(state.data as Data | undefined) === 'settled' ? settledForMs : usualStaleMs;
 
-/** Options for react-query, the same for every caller, so that identical requests in flight are one. */
+/** Options for react-query, the same for every caller, so that identical requests in flight become one. */
 export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
@@ -165,40 +165,40 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
         if (!signal.aborted) host.failed.failed(hash, failure);
         throw failure;
       } finally {
-        // An aborted request may already have a successor.
+        // An aborted request may already have been replaced by another.
         if (!signal.aborted) host.waitingSince.delete(hash);
       }
     },
   };
 }
 
-/** Sends a query once, or joins the request in flight. The answer is reported like any other. */
+/** Sends a query once, or joins the request in flight. The result is reported like any other. */
 export function fetchOnce(host: QueryHost, query: AnyQuery): Promise<unknown> {
   return host.cache.fetchQuery({ ...optionsOf(host, query as LiveQuery<unknown>), staleTime: 0 });
 }
 
-/** Sends a query, and cancels the same request in flight, which may be out of date. @throws any error of the query */
+/** Sends a query, cancelling the same request in flight, which may be out of date. @throws any error from the query */
 export async function fetchAnew<Data>(host: QueryHost, query: LiveQuery<Data>): Promise<Data> {
   await host.cache.cancelQueries({ queryKey: query.key, exact: true });
   return host.cache.fetchQuery<Data>({ ...optionsOf(host, query), staleTime: 0 });
 }
 
 /**
- * The query of a key, if it was sent before. Cheaper than the cache's `find`, which hashes the keys of all queries, and
- * `getQueryState`, which builds options first.
+ * A key's query, if it has been sent before. Cheaper than the cache's `find`, which hashes the keys of all queries, and
+ * than `getQueryState`, which builds options first.
  */
 export function cachedQuery({ cache }: Pick<QueryHost, 'cache'>, key: readonly unknown[]): Query | undefined {
   return cache.getQueryCache().get(hashKey(key));
 }
 
-/** When a query without observers is due; epoch milliseconds, undefined for never. */
+/** When a query without observers is due; in epoch milliseconds, undefined for never. */
 export function dueAt(host: QueryHost, query: AnyQuery, attention: Attention): number | undefined {
   const sent = cachedQuery(host, query.key);
   const attempts = sent ? [sent.state.dataUpdatedAt, sent.state.errorUpdatedAt].filter(at => at > 0) : [];
   if (!sent || attempts.length === 0) return 0;
   const delay = delayOf(host, query, attention, sent, noJitter);
   if (delay === undefined) return undefined;
-  // Ignore future times: the clock was set back since.
+  // Ignore times in the future: the clock has been set back since.
   const past = attempts.filter(at => at <= Date.now());
   return past.length === 0 ? 0 : maxOf(past) + delay;
 }

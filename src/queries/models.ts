@@ -12,7 +12,7 @@ export const modelList: ListSource<SupportedModel> = {
   readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
 };
 
-/** The price of generated tokens, in the unit of the service; undefined if the service has none. */
+/** The price of generated tokens, in the service's unit; undefined if the service reports none. */
 export const priceOf = (models: readonly SupportedModel[], slug: string | undefined): number | undefined =>
   models.find(({ model_slug }) => model_slug === slug)?.pricing?.output ?? undefined;
 

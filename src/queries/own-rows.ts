@@ -1,4 +1,4 @@
-/** Decides which rows of a list of trajectories belong to the requested run or dataset. */
+/** Decides which rows in a list of trajectories belong to the requested run or dataset. */
 import { perObject } from '../base/memo.ts';
 import { spelledId } from '../contract/common.ts';
 import type { Dataset } from '../contract/datasets.ts';
@@ -13,32 +13,32 @@ export interface TrajectoryFilter {
   readonly dataset_name?: string;
 }
 
-/** Facts about the requested run or dataset. */
+/** What is known about the requested run or dataset. */
 export interface KnownOwner {
-  /** All datasets, if they were listed. */
+  /** All datasets, if they have been listed. */
   readonly datasets?: readonly Dataset[] | undefined;
-  /** The rewards of the run. */
+  /** The run's rewards. */
   readonly rewards?: readonly TrajectoryReward[] | undefined;
-  /** The run had ended before its rewards were read, or the service reports no status. */
+  /** Whether the run had ended before its rewards were read, or the service reports no status. */
   readonly isOver?: boolean;
-  /** The number of rollouts of the run, if it cannot change. */
+  /** The run's number of rollouts, if it cannot change. */
   readonly total?: number | undefined;
-  /** Rows of other pages that do not name the run and are not among its rewards. */
+  /** Rows from other pages that do not name the run and are not among its rewards. */
   readonly earlier?: readonly Trajectory[];
 }
 
 export interface OwnRows {
   /** The rows that belong or may belong to the run or dataset, in order. */
   readonly own: Trajectory[];
-  /** The number of rows of another run or dataset. */
+  /** The number of rows that belong to another run or dataset. */
   readonly others: number;
   /** Rows of `own` that may not belong to it. */
   readonly unsure: readonly Trajectory[];
-  /** The rows that name no run fit the rewards and the total. */
+  /** Whether the rows that name no run fit the rewards and the total. */
   readonly fits: boolean;
-  /** The rows do not fit, and late rewards cannot be the reason: some belong to other runs. */
+  /** Whether the rows do not fit, and late rewards cannot be why: some belong to other runs. */
   readonly isMixed: boolean;
-  /** Rows of all pages that do not name the run and are not among its rewards. */
+  /** Rows from all pages that do not name the run and are not among its rewards. */
   readonly unlisted: readonly Trajectory[];
 }
 
@@ -80,13 +80,13 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   return { own, others, unsure, fits, isMixed, unlisted: [...unlisted.values()] };
 }
 
-/** The ids of the rewards, and the number of rewards without an id. */
+/** The ids in the rewards, and the number of rewards without an id. */
 const rewardIds = perObject((rewards: readonly TrajectoryReward[]) => {
   const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
   return { ids, nameless: rewards.length - ids.size + unreadableIn(rewards) };
 });
 
-/** Cached, because every render asks, with up to 20,000 rows. */
+/** Cached because every render asks, with up to 20,000 rows. */
 const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
   const { ids, nameless } = rewardIds(rewards);
   return perObject(
@@ -95,19 +95,19 @@ const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
   );
 });
 
-/** Whether the rows of an evaluation run have more rewards than the rewards that were read. */
+/** Whether an evaluation run's rows have more rewards than the list of rewards that was read. */
 export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean =>
   lackingIn(rewards)(rows);
 
-/** Whether a row must be among the rewards of its run, which may leave out failed and stopped rollouts. */
+/** Whether a row must be among its run's rewards, which may omit failed and stopped rollouts. */
 const isGraded = ({ reward, status }: Trajectory): boolean =>
   reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
 
-/** The rollouts that have failed without a reward. */
+/** The rollouts that failed without a reward. */
 export const failedOf = (rows: readonly Trajectory[]): readonly Trajectory[] =>
   rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
 
-/** Whether a row belongs to the owner, by its ids and names; undefined if these do not tell. */
+/** Whether a row belongs to the requested owner, by its ids and names; undefined if these do not tell. */
 function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
   const { eval_run_id, training_run_id, dataset_name } = filter;
   const verdicts = [

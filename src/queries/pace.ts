@@ -1,4 +1,4 @@
-/** The current speed of a training run, from the times its steps were observed. Pure. */
+/** A training run's current speed, from the times at which its steps were observed. Pure. */
 import { statusMeaning } from '../contract/status.ts';
 import type { ProgressPoint } from '../store/store.ts';
 import { age, duration } from '../text/time.ts';
@@ -8,19 +8,19 @@ export interface Pace {
   readonly stepMs: number | undefined;
   /** Whether `stepMs` is only the mean since the start, which grows while no step arrives. */
   readonly isRough?: boolean;
-  /** When the count last changed, or was first read; epoch milliseconds. */
+  /** When the count last changed, or was first read; in epoch milliseconds. */
   readonly changedAt: number | undefined;
-  /** Whether the last step was observed when it arrived; otherwise it may be much older than `changedAt`. */
+  /** Whether the last step was observed as it arrived; otherwise it may be much older than `changedAt`. */
   readonly isSeen: boolean;
   /** If the last step was not observed: the newest checkpoint, and the number of steps since. */
   readonly checkpoint?: { readonly at: number; readonly stepsSince: number } | undefined;
-  /** Milliseconds without a new step after which the run counts as silent. The alarms decide whether it has stalled. */
+  /** After this long without a new step, the run counts as silent; in ms. The alarms decide whether it has stalled. */
   readonly patienceMs: number;
 }
 
-/** The service's record of the times of steps that were not observed. */
+/** What the service has recorded about the times of steps that were not observed. */
 export interface PaceHints {
-  /** When the run left the queue or, if it was not seen in the queue, was created; epoch milliseconds. */
+  /** When the run left the queue or, if it was not seen in the queue, when it was created; in epoch milliseconds. */
   readonly startedAt?: number | undefined;
   /** The times of its newest checkpoints, oldest first. */
   readonly checkpoints?: readonly ProgressPoint[] | undefined;
@@ -35,29 +35,28 @@ interface Interval {
 /** The rate covers the last two minutes, or the last ten steps if these took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
-/** An interval of more than this many medians counts as an outage, and a pause as a silence. */
+/** An interval longer than this many medians counts as an outage, and a pause that long as a silence. */
 const outlier = 3;
-/** Shorter silences are never reported: polls without focus are ten seconds apart. */
+/** Shorter silences are never reported: without focus, polls are ten seconds apart. */
 const shortestPatienceMs = 15_000;
-/** Tolerated silence before the pace is known. */
+/** How long a silence is tolerated before the pace is known. */
 const firstPatienceMs = 60_000;
 
-/** The lower of the two middle values, so that one outage among two intervals does not halve the rate. */
+/** The lower of the two middle values, so that a single outage among two intervals does not halve the rate. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) / 2)];
 }
 
 /**
- * Whether an interval that begins at a count has only whole steps, because the last step before it was observed. With
- * many steps, part of a step is a small error.
+ * Whether an interval that begins at a count consists of whole steps, because the last step before it was observed.
+ * With many steps, part of a step is a small error.
  */
 const isWhole = ({ at, since = Number.NEGATIVE_INFINITY }: ProgressPoint, { ms, steps }: Interval): boolean =>
   steps >= windowSteps || at - since <= ms;
 
 /**
- * The intervals of the window, newest first. If the last step of a count was not observed, the count begins no
- * interval, and its steps belong to the previous interval. Leaves out intervals in which the run was reset to a
- * checkpoint.
+ * The intervals in the window, newest first. If a count's last step was not observed, the count begins no interval, and
+ * its steps belong to the previous interval. Leaves out intervals in which the run was reset to a checkpoint.
  */
 function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   const intervals: Interval[] = [];
@@ -68,7 +67,7 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
     if (!from || !to) break;
     const interval = { ms: to.at - from.at, steps: to.completed_steps - from.completed_steps };
     const isUsable = interval.steps > 0 && Number.isFinite(interval.steps) && interval.ms > 0;
-    // Before its first step, the run may have been in the queue.
+    // Before its first step, the run may have been queued.
     const counts = isUsable && from.completed_steps > 0;
     if (counts && !isWhole(from, interval)) continue;
     to = from;
@@ -101,7 +100,7 @@ function earlierPace(points: readonly ProgressPoint[], { startedAt, checkpoints 
 }
 
 /**
- * The pace of the last steps. Ignores intervals several times longer than usual: the service, the network or this
+ * The pace of the last steps. Ignores intervals several times longer than usual, when the service, the network or this
  * program was down.
  */
 export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}): Pace {
@@ -113,7 +112,7 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
   const isSeen = last?.since !== undefined && last.at - last.since <= patienceMs;
   const saved = isSeen ? undefined : hints.checkpoints?.at(-1);
   const stepsSince = (last?.completed_steps ?? 0) - (saved?.completed_steps ?? 0);
-  // The steps since a reset are unknown.
+  // How many steps were made since a reset is unknown.
   const isReset = stepsSince < 0;
   const checkpoint = saved && !isReset ? { at: saved.at, stepsSince } : undefined;
   const isRough = !observed && !isSeen && !hints.checkpoints?.length;
@@ -121,24 +120,24 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * The minimum time for which a run has made no step. Unobserved steps divide the time since the last checkpoint into
- * gaps, and the longest gap is at least as long as their mean.
+ * For how long, at least, a run has made no step. Unobserved steps divide the time since the last checkpoint into gaps,
+ * and the longest gap is at least as long as the mean gap.
  *
- * @param at when its steps were last read; epoch milliseconds
+ * @param at when its steps were last read, in epoch milliseconds
  */
 export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
   const observed = changedAt === undefined ? 0 : at - changedAt;
   return Math.max(0, observed, checkpoint ? (at - checkpoint.at) / (checkpoint.stepsSince + 1) : 0);
 }
 
-/** The time since the last step of a run. */
+/** The time since a run's last step. */
 export interface Silence {
   readonly forMs: number;
-  /** The last step was not observed, and no checkpoint tells its time. */
+  /** The last step was not observed, and no checkpoint tells when it was. */
   readonly atLeast: boolean;
 }
 
-/** Estimates the time since the last step of a run. Unobserved steps after a checkpoint count with their usual time. */
+/** Estimates the time since a run's last step. Unobserved steps after a checkpoint count with their usual time. */
 export function silenceAt(pace: Pace, at: number): Silence {
   const { checkpoint, stepMs = 0, isSeen } = pace;
   const forMs = checkpoint ? at - checkpoint.at - checkpoint.stepsSince * stepMs : 0;
@@ -149,9 +148,9 @@ export interface RunSituation {
   readonly status: string | null | undefined;
   readonly completed: number | null | undefined;
   readonly total: number | null | undefined;
-  /** When the run was last observed; epoch milliseconds. An unobserved run does not count as silent. */
+  /** When the run was last observed, in epoch milliseconds. An unobserved run does not count as silent. */
   readonly observedAt: number;
-  /** When the run began; for a queued run, when it was created. Epoch milliseconds. */
+  /** When the run began or, for a queued run, was created; in epoch milliseconds. */
   readonly startedAt?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -159,12 +158,12 @@ export interface RunSituation {
 
 /** Whether a run is queued, silent or moving. All times are in milliseconds. */
 export type Standing =
-  /** The time in the queue; undefined after the first step, because the run then began to wait at an unknown time. */
+  /** How long it has been queued; undefined after the first step, as it is then unknown when the wait began. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
-  /** `checkpointMs` is the age of the last checkpoint, if the last step was not observed. */
+  /** `checkpointMs` is the last checkpoint's age, if the last step was not observed. */
   | (Silence & { readonly kind: 'silent'; readonly checkpointMs?: number | undefined })
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
-  /** Not observed recently, or not long enough. */
+  /** Not observed recently, or not for long enough. */
   | { readonly kind: 'unknown' };
 
 /**
@@ -190,10 +189,10 @@ export function standingOf(pace: Pace, situation: RunSituation): Standing {
   return { kind: 'moving', stepMs, leftMs: hasEstimate ? (total - completed) * stepMs : undefined };
 }
 
-/** @param ms since the last checkpoint */
+/** @param ms the time since the last checkpoint */
 export const checkpointWords = (ms: number): string => `last checkpoint ${age(ms)} ago`;
 
-/** A standing as text; empty if it is unknown. */
+/** A standing in words; empty if it is unknown. */
 export function standingWords(standing: Standing): string {
   switch (standing.kind) {
     case 'queued':

@@ -1,8 +1,8 @@
 /**
  * When to send a query again: one pure policy for all queries, based on the activity of the resource, the attention it
- * gets on screen, and its recent failures. The gate of the service layer handles rate limits and failures of the whole
- * host. The backoff here, and the wait that a failing endpoint requests, are for a query that fails while others
- * succeed, which the gate cannot see. All times are in milliseconds.
+ * gets on screen, and its recent failures. The service layer's gate handles rate limits and failures of the whole host.
+ * The backoff here, and the wait that a failing endpoint requests, are for a query that fails while others succeed,
+ * which the gate cannot see. All times are in milliseconds.
  */
 
 import { hashOf } from '../base/hash.ts';
@@ -10,38 +10,38 @@ import { maxRetryAfterMs } from '../base/retry-waits.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { ServiceError } from '../service/errors.ts';
 
-/** The user's attention to a query. Hidden queries are not polled. */
+/** How closely the user is looking at a query. Hidden queries are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
- * How a resource changes: `running` soon and by itself, `building` slowly and by itself, `open` at any time through
- * others (a list), `settled` never. `settling` has ended, but some answers may be late, because answers disagree: it
+ * How a resource changes: `running` soon and on its own, `building` slowly and on its own, `open` at any time because
+ * of others (a list), `settled` never. `settling` has ended, but because responses disagree, some may be late: it
  * becomes final after several reads without a change.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settling' | 'settled';
 
-/** The activity of a run with this status. A missing status, e.g. of an old run, can only be changed by others. */
+/** The activity of a run with this status. A missing status, e.g. an old run's, changes only if others change it. */
 export function activityOfRun(status: string | null | undefined): Activity {
   if (hasEnded(status)) return 'settled';
   return isRunning(status) ? 'running' : 'open';
 }
 
-/** The activity of a list of runs: more may be started. */
+/** The activity of a list of runs: more runs may be started. */
 export function activityOfRuns(rows: readonly { readonly status?: string | null | undefined }[]): Activity {
   return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
-/** Poll intervals of running resources in milliseconds: with focus, and without. */
+/** Poll intervals for running resources, in milliseconds: with focus, and without. */
 export interface PollIntervals {
   readonly focusedMs: number;
   readonly visibleMs: number;
 }
 
 export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
-/** The interval for builds and deployments, regardless of focus. */
+/** The interval for builds and deployments, whether in focus or not. */
 const buildingMs = 5_000;
 
-/** Settling data is final after this many reads without a change. The waits double, five minutes in total. */
+/** Settling data is final after this many reads without a change. The waits double and add up to five minutes. */
 const mostUnchanged = 5;
 
 function intervalOf({
@@ -72,18 +72,18 @@ export interface PollSituation {
   readonly attention: Attention;
   /** Failed attempts since the last success. */
   readonly failures: number;
-  /** The wait that the endpoint requested with its last failure. */
+  /** The wait that the endpoint requested when it last failed. */
   readonly requestedMs?: number | undefined;
   /** In [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
   readonly jitter: number;
   readonly intervals?: PollIntervals;
-  /** The shortest interval for an answer of this size. */
+  /** The shortest interval for a response of this size. */
   readonly leastMs?: number | undefined;
-  /** For settling data: the number of consecutive reads without a change. */
+  /** For settling data: how many consecutive reads have found no change. */
   readonly unchanged?: number | undefined;
 }
 
-/** Node fires a longer timer at once. */
+/** Node fires a timer longer than this immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Milliseconds until the next attempt; undefined for none. */
@@ -96,17 +96,17 @@ export function pollDelay(situation: PollSituation): number | undefined {
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
   const delay = Math.min(longestTimerMs, Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter)));
   if (requestedMs === 0) return delay;
-  // Jitter, so that queries with the same wait are not all sent at once.
+  // Jitter keeps queries with the same wait from all being sent at once.
   return Math.max(delay, Math.min(maxRetryAfterMs, requestedMs) + Math.round(backoffBase * jitter));
 }
 
 /**
- * The wait that a failing endpoint requested (`Retry-After` of a 5xx), in milliseconds. Only polls of this endpoint
+ * The wait that a failing endpoint requested (a 5xx with `Retry-After`), in milliseconds. Only polls of this endpoint
  * wait; a manual refresh is sent at once. The gate handles rate limits.
  */
 export function requestedWait(error: unknown): number | undefined {
   return error instanceof ServiceError && error.kind === 'server' ? error.retryAfterMs : undefined;
 }
 
-/** Hashes a text to a number in [0, 1). */
+/** Hashes a string to a number in [0, 1). */
 export const fractionOf = (text: string): number => hashOf(text) / 2 ** 32;

@@ -1,4 +1,4 @@
-/** Pools several runs: all their rollouts of a task count together. */
+/** Pools several runs: all their rollouts for a task count together. */
 import { maxOf } from '../base/many.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { isOpen, type RunEnd, type TaskRewards } from '../present/statistics/tasks.ts';
@@ -19,8 +19,8 @@ function tasksOf({ rewards }: ReadRewards): readonly TaskRewards[] {
 }
 
 /**
- * The number of rollouts per task of a run, if every task lists one: its missing rollouts then belong to these tasks.
- * Worked out per run, because a service may choose other tasks for another seed.
+ * A run's number of rollouts per task, if every task lists one: its missing rollouts then belong to these tasks. Worked
+ * out per run, because a service may choose other tasks for another seed.
  */
 function eachIn(run: ReadRewards): number | undefined {
   const tasks = tasksOf(run);

@@ -3,7 +3,7 @@ import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
-/** A query that other parts of the program may have sent. */
+/** A query that other parts of the program may also have sent. */
 export interface SharedQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (context: QueryContext) => Promise<Data>;
@@ -12,16 +12,16 @@ export interface SharedQuery<Data> {
 export interface QueryContext {
   readonly service: Service;
   readonly signal: AbortSignal;
-  /** The remembered resources of this service. */
+  /** The resources remembered for this service. */
   readonly memory: RememberedStore;
-  /** The previous answer to the query. */
+  /** The query's previous result. */
   readonly previous?: unknown;
-  /** Sends a query, joins the request in flight, or returns an answer that has just arrived. */
+  /** Sends a query, joins the request in flight, or returns a result that has just arrived. */
   readonly shared?: (<Data>(query: SharedQuery<Data>) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
-  /** Other queries poll running resources, so a list need not read the progress of each row. */
+  /** Other queries are polling running resources, so a list need not read each row's progress. */
   readonly isFollowed?: boolean;
-  /** Called for each part of an answer of several requests, so that a refresh does not abort a progressing query. */
+  /** Called for each part of a result that takes several requests, so that a refresh does not abort a moving query. */
   readonly progressed?: (() => void) | undefined;
 }

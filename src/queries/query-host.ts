@@ -1,4 +1,4 @@
-/** The host of queries, such as the workbench. */
+/** What hosts queries, such as the workbench. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
@@ -9,14 +9,14 @@ import type { PollIntervals } from './polling.ts';
 import type { StatusStore } from './statuses/store.ts';
 
 export interface QueryHost {
-  /** Returns the service; loads it and connects on first use. */
+  /** Returns the service, loading it and connecting on first use. */
   readonly service: () => Promise<Service>;
   readonly remembered: RememberedStore;
   readonly cache: QueryClient;
   readonly lists: Lists;
   readonly statuses: StatusStore;
   readonly failed: FailedQueries;
-  /** When each query in flight last made progress, by hash; monotonic milliseconds. */
+  /** When each query in flight last made progress, by hash; in monotonic milliseconds. */
   readonly waitingSince: Map<string, number>;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;

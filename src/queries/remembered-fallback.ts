@@ -1,6 +1,6 @@
 /**
- * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or lists only
- * some of them, remembered resources are shown instead, with a note.
+ * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or only some of
+ * them, remembered resources are shown instead, with a note.
  */
 import type { Operation } from '../contract/endpoints.ts';
 import {
@@ -22,20 +22,20 @@ import type { Observation } from './statuses/known-resource.ts';
 
 export interface Remembering<Row> {
   readonly kind: string;
-  /** The id field of a row. */
+  /** The row's id field. */
   readonly idName: string;
   readonly observe: (row: Row) => Observation;
-  /** Only resources of this parent. */
+  /** Only resources with this parent. */
   readonly parent?: string | undefined;
   /** Whether a remembered row belongs to the list; by default, every row does. */
   readonly keeps?: (row: Row) => boolean;
-  /** The resources in the note, in the plural: `runs`. */
+  /** What the note calls the resources, in the plural: `runs`. */
   readonly words: string;
 }
 
 /**
- * Makes a row of a remembered resource, with nothing but its id if no answer had its record. If the service sent no
- * start time, uses the time on this machine, converted to the clock of the service.
+ * Makes a row from a remembered resource, with nothing but its id if no response contained its record. If the service
+ * sent no start time, uses the time on this machine, converted to the service's clock.
  */
 function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
   const timeOf = (at: number): string => new Date(at).toISOString();
@@ -48,13 +48,13 @@ function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idNam
   } as unknown as Row;
 }
 
-/** When the resource was started, or else first seen; epoch milliseconds. */
+/** When the resource was started, or else first seen; in epoch milliseconds. */
 function startOf({ record, startedAt, firstSeenAt }: RememberedResource): number {
   const created = record['created_at'];
   return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
 }
 
-/** Makes a list fall back on remembered rows, and declares the observations in its rows. */
+/** Makes a list fall back on remembered rows, and declares the observations that its rows make. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
   { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
@@ -74,12 +74,12 @@ export function remembering<Row extends object>(
   };
 }
 
-/** Other sources of a record, if the service has no endpoint for it. */
+/** Where else to find a record if the service has no endpoint for it. */
 export interface Fallback<Row> {
-  /** The list of its parent; if the parent is unknown, the list of all resources. */
+  /** The list of its parent or, if the parent is unknown, of all resources. */
   readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
   /**
-   * The record from another endpoint, or from memory.
+   * Reads the record from another endpoint, or from memory.
    *
    * @param error why the endpoint failed
    * @throws ServiceError, a NotFoundError if it does not exist
@@ -87,12 +87,12 @@ export interface Fallback<Row> {
   readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
 }
 
-/** Maximum pages, with 50 benchmarks each, to search for a record with an unknown parent. */
+/** Maximum number of pages, of 50 benchmarks each, to search for a record whose parent is unknown. */
 const mostPagesSearched = 20;
 
 type RememberedRecord<Row> = Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>;
 
-/** Makes a record fall back on other endpoints and remembered data, and declares its observation. */
+/** Makes a record fall back on other endpoints and remembered data, and declares the observation it makes. */
 export function rememberingOne<Row extends object>(
   query: LiveQuery<Row>,
   id: string,
@@ -147,7 +147,7 @@ async function readElsewhere<Row extends object>(
   throw other instanceof NotFoundError && !isGone(other) ? error : other;
 }
 
-/** Finds the record in the list of its parent or, if the parent is unknown, in the list of all. */
+/** Finds the record in its parent's list or, if the parent is unknown, in the list of all. */
 async function searchList<Row extends object>(
   id: string,
   { by, in: listIn }: Fallback<Row>['listed'],
@@ -166,14 +166,14 @@ async function searchList<Row extends object>(
     pages += 1;
     if (parent === undefined && pages === mostPagesSearched) break;
   }
-  // Search the list of all only once, because it takes a request per benchmark.
+  // Search the list of all only once, because it takes one request per benchmark.
   if (parent === undefined) capabilities.unlisted.add(id);
   return undefined;
 }
 
 /**
- * Reads a part of a record. After a 404, reads the record itself: if it exists, the endpoint is missing, because some
- * services answer unknown paths and unknown ids in the same way.
+ * Reads a part of a record. After a 404, reads the record itself: if that exists, it is the endpoint that is missing.
+ * Some services respond the same way to unknown paths and unknown ids.
  *
  * @throws ServiceError, a CapabilityMissingError if only the record exists
  */
@@ -195,7 +195,7 @@ export async function readPart<Data, Row extends object>(
   }
 }
 
-/** Remembers rows for commands, which have no cache to observe. */
+/** Remembers rows on behalf of commands, which have no cache to observe. */
 export function rememberRows<Row>(
   memory: RememberedStore,
   { observes }: { readonly observes?: ((row: Row) => Observation) | undefined },

@@ -1,4 +1,4 @@
-/** The difference of a run from the baseline, remembered without the rewards of both. */
+/** A run's difference from the baseline, remembered without the rewards of either. */
 import { isRecord } from '../base/own-property.ts';
 import { type OfBoth, sides } from '../base/sides.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
@@ -7,22 +7,22 @@ import type { RememberedStore } from '../store/store.ts';
 import type { RecordedMean } from './extent-of.ts';
 import { isInterval, isNumber, isRange, isSameMean } from './run-mean.ts';
 
-/** The difference between two ended runs, over the tasks in both. */
+/** The difference between two ended runs, over the tasks that both share. */
 export interface RunDifference {
-  /** The id of the baseline run. */
+  /** The baseline run's id. */
   readonly baseline: string;
   /** Undefined if no task has a reward in both. */
   readonly difference?: number | undefined;
   readonly interval?: Interval | undefined;
   /** The range of rewards that the interval assumes. */
   readonly range: Range;
-  /** The number of the method of the interval. */
+  /** Identifies the method behind the interval. */
   readonly method: number;
-  /** The mean and the number of all rewards when they were read. */
+  /** The mean and number of all rewards at the time they were read. */
   readonly means: OfBoth<Partial<RecordedMean>>;
 }
 
-/** Whether a difference is still valid for these runs. Another mean or number of rewards means other rewards. */
+/** Whether a difference still holds for these runs. A different mean or number of rewards means different rewards. */
 export const isDifferenceOf = (
   { baseline, means, range }: RunDifference,
   runs: Pick<RunDifference, 'baseline' | 'means' | 'range'>,
@@ -41,7 +41,7 @@ function isRunDifference(value: unknown): value is RunDifference {
   return typeof baseline === 'string' && isNumber(difference) && hasInterval && isRange(range) && hasMeans;
 }
 
-/** The remembered difference of a run that ended with this status. */
+/** The remembered difference for a run that ended with this status. */
 export function rememberedDifference(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,

@@ -1,4 +1,4 @@
-/** The rewards of an evaluation run, and whether they are complete. */
+/** An evaluation run's rewards, and whether they are complete. */
 
 import * as z from 'zod/mini';
 import { asError } from '../base/errors.ts';
@@ -21,7 +21,7 @@ import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { joinedRewards, readTrajectoryRewards } from './run-rewards.ts';
 
-/** The rewards of a run and, if some are missing, its listed rollouts without a reward. */
+/** A run's rewards and, if some are missing, its listed rollouts without a reward. */
 export interface ReadRewards extends RunExtent {
   readonly rewards: readonly TrajectoryReward[];
   /** The certainty of the mean, if the run had ended before its rewards were read. */
@@ -29,11 +29,11 @@ export interface ReadRewards extends RunExtent {
 }
 
 /**
- * Reads the status and total of a run before its rewards, because rewards read after the end are complete. Remembers
- * the certainty of the mean of an ended run.
+ * Reads a run's status and total before its rewards, because rewards read after the end are complete. Remembers how
+ * certain an ended run's mean is.
  *
- * @param known facts of the run that were just read
- * @param rows its listed rollouts, if they were read; see `withMissing`
+ * @param known facts about the run that have just been read
+ * @param rows its listed rollouts, if they have been read; see `withMissing`
  * @throws ServiceError
  */
 export async function readRunRewards(
@@ -59,7 +59,7 @@ export async function readRunRewards(
   return { ...read, certainty };
 }
 
-/** The certainty of a mean from rewards that were just read; for an ended run, also whether more rewards may come. */
+/** The certainty of a mean from rewards just read; for an ended run, also whether more rewards may arrive. */
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
   const before = rememberedCertainty(memory, eval_run_id, read)?.readAfterEnd;
   const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
@@ -68,7 +68,7 @@ export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, c
   return certaintyOf(read.rewards, { ...read, endedAt, range: compare?.rewardRange }, readAfterEnd);
 }
 
-/** The totals in the record of a run. */
+/** The totals in a run's record. */
 export const extentOfRecord = (run: EvalRun): RunExtent => ({
   status: run.status,
   total: countOf(run.total_rollouts),
@@ -77,7 +77,7 @@ export const extentOfRecord = (run: EvalRun): RunExtent => ({
   endedAt: endInstant({ startedAt: run.created_at, endTime: run.completed_at }),
 });
 
-/** Combines rewards with the totals of their run. A total below the number of rewards is wrong, and is dropped. */
+/** Combines rewards with their run's totals. A total below the number of rewards is wrong, and is dropped. */
 export function withExtent(
   rewards: readonly TrajectoryReward[],
   { status, total, samplesPerTask, recorded, endedAt, unread }: Partial<RunExtent>,
@@ -94,9 +94,9 @@ export function withExtent(
 }
 
 /**
- * Reads the status and the total of a run. Never fails for a missing run, because reading its rewards will.
+ * Reads a run's status and total. Never fails for a missing run, because reading its rewards will.
  *
- * @param known facts of the run that were just read, which some services report nowhere else
+ * @param known facts about the run that have just been read, which some services report nowhere else
  */
 export async function readExtent(
   eval_run_id: string,
@@ -118,13 +118,13 @@ export async function readExtent(
   const record = await readRecord(eval_run_id, context, known);
   const status = record.status ?? known.status;
   const all = total ?? record.total;
-  // If progress failed, the rewards of a successful run may be incomplete. A service without progress has no failure.
+  // If reading the progress failed, a successful run's rewards may be incomplete. Without the endpoint, nothing failed.
   const isKnown = failure === undefined || statusMeaning(status ?? '') !== 'success';
   const unread = record.unread ?? (isKnown && all !== undefined ? undefined : failure);
   return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
 }
 
-/** The totals in the record, or the known ones if it cannot be read. */
+/** The totals in the record, or the known ones if the record cannot be read. */
 async function readRecord(
   eval_run_id: string,
   context: QueryContext,
@@ -134,7 +134,8 @@ async function readRecord(
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
     const run = await ask(evalRunQuery(eval_run_id), context);
-    // Remember a record without options too, but not the answer to a start: that has no status, and may lack options.
+    // Remember a record without options too, but not the response to a start request: it has no status, maybe no
+    // options.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);
     return extentOfRecord(run);
@@ -146,7 +147,7 @@ async function readRecord(
 
 /**
  * Assigns missing rewards to tasks: adds the listed rollouts without a reward and, if more are missing, the number of
- * rollouts per task. That is an option, so this reads the record unless an earlier answer had the options.
+ * rollouts per task. That number is an option, so this reads the record unless an earlier response had the options.
  *
  * @param rows the listed rollouts read so far; read here by default
  */
@@ -165,12 +166,12 @@ export async function withMissing(
 
 const lacksRollouts = ({ total = 0, rewards, listed = rewards.length }: ReadRewards): boolean => total > listed;
 
-/** Missing rewards of longer lists are counted but not assigned to tasks, which would take many requests. */
+/** In longer lists, missing rewards are counted but not assigned to tasks, which would take many requests. */
 const mostListed = 10 * pageSize;
 
 /**
- * Adds the listed rollouts that have ended without a reward, unless the run was stopped: then its total, like the list,
- * may count only rollouts that had begun.
+ * Adds the listed rollouts that ended without a reward, unless the run was stopped: then its total, like the list, may
+ * count only rollouts that had begun.
  */
 async function withListed(
   eval_run_id: string,
@@ -207,8 +208,8 @@ async function withListed(
 }
 
 /**
- * Leaves out rollouts beyond the number per task, from the option or from the task with the most rewards: these failed
- * and were retried, so the missing rewards belong to other tasks.
+ * Leaves out rollouts beyond the number per task, which comes from the option or from the task with the most rewards:
+ * these failed and were retried, so the missing rewards belong to other tasks.
  */
 function withRoom(rows: readonly Trajectory[], { rewards, samplesPerTask }: ReadRewards): readonly Trajectory[] {
   const counts = new Map<string, number>();
@@ -250,7 +251,7 @@ async function readSamplesPerTask(
   known: Partial<RunExtent>,
 ): Promise<SamplesPerTask | undefined> {
   const before = context.memory.find('run', eval_run_id)?.record as EvalRun | undefined;
-  // Rows of a list may lack options; a record has them.
+  // A list's rows may lack options; a record has them.
   if (before?.options !== undefined) return samplesPerTaskOf(before);
   return (await readRecord(eval_run_id, context, known)).samplesPerTask;
 }
@@ -260,7 +261,7 @@ const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Dat
 
 const samples = z.object({ each: number });
 
-/** The number of rollouts per task, from the options that the service returns, or else from the sent ones. */
+/** The number of rollouts per task, from the options that the service returns, or else from those sent. */
 function samplesPerTaskOf(run: EvalRun): SamplesPerTask | undefined {
   const name = 'evaluation_samples_per_task';
   const own = run.options?.[name];

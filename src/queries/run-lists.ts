@@ -31,7 +31,7 @@ function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Cer
 }
 
 /**
- * Adds the mean of the listed rewards if the service reports none, as `get` does. Reads the rewards once, and a few
+ * Adds the mean of the listed rewards if the service reports none, as `get` does. Reads the rewards once, plus a few
  * more times if some may be late, and remembers them.
  */
 function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {

@@ -1,6 +1,6 @@
 /**
- * The mean reward of an evaluation run over its tasks, and its certainty: an interval, or the reason why there is none.
- * Views, lists, files and commands share it.
+ * An evaluation run's mean reward over its tasks, and its certainty: an interval, or the reason there is none. Shared
+ * by views, lists, files and commands.
  */
 import { isRecord } from '../base/own-property.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -15,12 +15,12 @@ import { extremesOf, meanOfRewards, rewardsByTask, valuesOf } from './run-reward
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
-  /** The range, if a reward lies outside it and there is therefore no interval. */
+  /** The range, if there is no interval because a reward lies outside the range. */
   readonly outside: Range | undefined;
   /** The number of rewards without a task. If there are any, there is no interval: several may belong to one task. */
   readonly namelessRewards: number;
   /**
-   * Whether the run was stopped with a reward for each rollout of its total. The total may count only rollouts that had
+   * Whether the run was stopped with a reward for each rollout in its total. The total may count only rollouts that had
    * begun; the interval assumes that no others were planned.
    */
   readonly isStoppedWhole: boolean;
@@ -37,7 +37,7 @@ const informative = (interval: Interval | undefined, [low, high]: Range): Interv
   interval && interval.low <= low && interval.high >= high ? undefined : interval;
 
 /**
- * A reward without a known task counts as a task of its own in the mean. A rollout with neither reward nor task may
+ * A reward without a known task counts as a task of its own in the mean. A rollout with neither a reward nor a task may
  * belong to any task, so it counts as missing, like an unlisted one.
  */
 export function runMeanOf(
@@ -72,24 +72,24 @@ export function runMeanOf(
 }
 
 /**
- * The certainty of the mean of a run, without its rewards. Remembered for ended runs, so that their rewards are read
+ * The certainty of a run's mean, without its rewards. Remembered for ended runs, so that their rewards are read only
  * once.
  */
 export interface Certainty {
-  /** The interval of the mean over tasks. Left out if conditional, because a list has no room for the condition. */
+  /** The interval of the mean over tasks. Omitted if conditional, because a list has no room for the condition. */
   readonly interval?: Interval | undefined;
   /**
    * Why there is no interval: no reward or too few, a reward outside the range, an unknown number of missing rewards, rewards
    * without a task, or an unknown number of rollouts.
    */
   readonly reason?: 'nothing' | 'outside' | 'open' | 'nameless' | 'uncounted' | undefined;
-  /** The number of tasks with a reward, of rollouts with a reward, and of all rollouts, if known. */
+  /** The number of tasks with a reward, of rollouts with a reward and, if known, of all rollouts. */
   readonly tasks: number;
   readonly rewards: number;
   readonly total?: number | undefined;
-  /** The number of listed rollouts that are known to have failed without a reward. */
+  /** How many listed rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
-  /** The means over the rewards and over the tasks, and the mean in the record at that time. */
+  /** The means over the rewards and over the tasks, and the mean that the record had at the time. */
   readonly means: readonly number[];
   readonly recorded?: RecordedMean | undefined;
   /** The lowest and the highest reward; undefined without rewards. */
@@ -97,20 +97,20 @@ export interface Certainty {
   readonly highest?: number | undefined;
   /** The range of rewards that the interval assumes. */
   readonly range: Range;
-  /** The number of the method of the interval. */
+  /** Identifies the method behind the interval. */
   readonly method: number;
   /** Whether the run had ended before its rewards were read. */
   readonly isFinal: boolean;
-  /** When the run ended, if known; epoch milliseconds. */
+  /** When the run ended, if known; in epoch milliseconds. */
   readonly endedAt?: number | undefined;
   /** When its rewards were read after the end, if some may be late; see `readAfterEndOf`. */
   readonly readAfterEnd?: ReadAfterEnd | undefined;
 }
 
-/** The first and the last read; epoch milliseconds. */
+/** The first and the last read, in epoch milliseconds. */
 export type ReadAfterEnd = readonly [first: number, last: number];
 
-/** Late rewards are looked for over five minutes, after ever longer waits, like settling data in `pollDelay`. */
+/** For five minutes, late rewards are looked for after ever longer waits, like settling data in `pollDelay`. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;
@@ -120,10 +120,10 @@ const lacksRewards = (rated: number, { total = Number.POSITIVE_INFINITY }: ReadO
 const endedLongAgo = ({ endedAt }: ReadOfEnded, now: number): boolean => now - (endedAt ?? now) > settlesWithinMs;
 
 /**
- * Whether an ended run may have more rewards than its certainty: these were requested before its end, or some are
- * missing and it has not ended long ago.
+ * Whether an ended run may have more rewards than its certainty covers: those were requested before its end, or some
+ * are missing and the run ended recently.
  *
- * @param failed the number of rollouts known to have failed without a reward
+ * @param failed how many rollouts are known to have failed without a reward
  */
 export function mayFollow(
   { certainty, total, endedAt }: ReadOfEnded & { readonly certainty?: Certainty | undefined },
@@ -137,7 +137,7 @@ export function mayFollow(
 
 /**
  * When these rewards were read, if others may be late and the service reports no mean that would reveal them. Undefined
- * if the run has all its rewards.
+ * if the run already has all its rewards.
  *
  * @param before the previous result. The recorded mean is then ignored, because it may come from an earlier read
  */
@@ -150,12 +150,12 @@ export function readAfterEndOf(
   const now = Date.now();
   if (before) return [before[0], Math.min(now, before[0] + lateReads.forMs)];
   if (run.recorded?.mean !== undefined) return undefined;
-  // The clock of the service may be slow, so one more read shows whether a run ended long ago.
+  // The service's clock may be slow, so one more read shows whether a run ended long ago.
   return [endedLongAgo(run, now) ? now - lateReads.forMs / 2 : now, now];
 }
 
 /**
- * When to look for late rewards of an ended run next, in epoch milliseconds; undefined if no more are expected.
+ * When to look again for an ended run's late rewards, in epoch milliseconds; undefined if no more are expected.
  *
  * @param attemptedAt the last attempt, if it may be newer
  */
@@ -166,7 +166,7 @@ export function lateRewardsDue(readAfterEnd: ReadAfterEnd | undefined, attempted
   return last - first < lateReads.forMs ? last + Math.max(lateReads.firstMs, last - first) : undefined;
 }
 
-/** Whether late rewards may have come since the last read. */
+/** Whether late rewards may have arrived since the last read. */
 export const mayHaveCome = ({ readAfterEnd }: Certainty): boolean =>
   (lateRewardsDue(readAfterEnd) ?? Number.POSITIVE_INFINITY) <= Date.now();
 
@@ -186,7 +186,7 @@ function reasonOf({
 }
 
 /**
- * @param options `range` is the range of rewards in the settings
+ * @param options `range` is the range of rewards from the settings
  * @param readAfterEnd see `readAfterEndOf`
  */
 export function certaintyOf(
@@ -212,19 +212,19 @@ export function certaintyOf(
   };
 }
 
-/** Whether the certainty is still valid for the range of rewards in the settings. */
+/** Whether the certainty still holds for the range of rewards from the settings. */
 function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): boolean {
   const isOutside = [lowest ?? low, highest ?? high].some(reward => isBeyond(reward, [low, high]));
   return isOutside || (range[0] === low && range[1] === high);
 }
 
-/** The mean of these rewards, to compare with the mean in the record. */
+/** The mean of these rewards, for comparison with the mean in the record. */
 export function meanAsRecorded(rewards: readonly TrajectoryReward[]): RecordedMean {
   const { mean, rewards: graded } = meanOfRewards(rewards);
   return { mean, graded };
 }
 
-/** The largest rounding error of a mean, as a share of the range. */
+/** The largest rounding error in a mean, as a share of the range. */
 const rounding = 1e-4;
 
 /** Whether two means may come from the same rewards. An unknown value matches any other. */
@@ -246,20 +246,20 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
 export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
   certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
 
-/** Whether benchtop computed the mean, because the service reports none, and more rewards may come. */
+/** Whether benchtop computed the mean, because the service reports none, and more rewards may arrive. */
 export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean): boolean =>
   certainty !== undefined &&
   (!certainty.isFinal || certainty.readAfterEnd !== undefined) &&
   isOf({ ...certainty, recorded: undefined }, mean);
 
-/** Whether the rewards of an ended run with this mean need not be read again. */
+/** Whether an ended run with this mean need not have its rewards read again. */
 export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>
   certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveCome(certainty);
 
 /** The displayed mean, with the certainty that was read. */
 export interface CertainMean {
   readonly mean: number | undefined;
-  /** The number of rewards in the mean. */
+  /** The number of rewards behind the mean. */
   readonly graded: number | undefined;
   readonly status?: string | null | undefined;
   readonly certainty?: Certainty | undefined;
@@ -271,9 +271,9 @@ interface CountedRollouts {
 }
 
 /**
- * The interval to show beside a mean; undefined if it is unknown or belongs to other rewards. While a run continues, it
- * must have as many rewards as the mean; after the end, all of them. There is also none if the mean of rewards lies
- * outside the interval of the mean of tasks, which only the view of the run has room to explain.
+ * The interval to show beside a mean; undefined if it is unknown or belongs to other rewards. While a run continues,
+ * the interval must cover as many rewards as the mean; after the end, all of them. There is none if the mean over
+ * rewards lies outside the interval of the mean over tasks, which only the run's own view has room to explain.
  */
 export function intervalBeside({ mean, graded, status, certainty }: CertainMean, range: Range): Interval | undefined {
   if (certainty?.interval === undefined || mean === undefined || !holdsFor(certainty, range)) return undefined;
@@ -284,11 +284,11 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   return isOfMean && value >= interval.low && value <= interval.high ? interval : undefined;
 }
 
-/** Whether the list of rewards can be counted: if it is empty beside a mean, the service does not list them. */
+/** Whether the list of rewards can be counted: if it is empty despite a mean, the service does not list them. */
 export const listsRewards = ({ rewards }: Certainty, mean: number | undefined): boolean =>
   mean === undefined || rewards > 0;
 
-/** The number of rewards in a mean and of all rollouts, as reported or else as read with the rewards of this mean. */
+/** The number of rewards behind a mean and of all rollouts, as reported or else as read with this mean's rewards. */
 export function countsBeside({
   mean,
   graded,
@@ -304,7 +304,7 @@ export function countsBeside({
   return isOfMean ? { graded: graded ?? certainty.rewards, total: total ?? certainty.total } : { graded, total };
 }
 
-/** Whether the interval of an ended run is unknown because its rewards have not been read. */
+/** Whether an ended run's interval is unknown because its rewards have not been read. */
 export const lacksCertainty = ({ status, certainty, ...mean }: CertainMean, range: Range): boolean =>
   mean.mean !== undefined && hasEnded(status) && !(certainty && isOfMean(certainty, mean, range));
 
@@ -342,7 +342,7 @@ function isCertainty(value: unknown): value is Certainty {
   );
 }
 
-/** The remembered certainty of a run, unless it has ended again since. */
+/** A run's remembered certainty, unless the run has ended again since. */
 export function rememberedCertainty(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,

@@ -1,4 +1,4 @@
-/** The options of evaluations and training runs that the service describes. */
+/** The options of evaluations and training runs, as the service describes them. */
 
 import { isRecord } from '../base/own-property.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -6,21 +6,21 @@ import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { LiveQuery } from './live-query.ts';
 
-/** The operations that list the options, one per kind of run. */
+/** The operations that list options, one per kind of run. */
 export type OptionsOperation = 'getTrainingOptions' | 'getEvalOptions';
 
-/** Later generations list options by benchmark and by base model. */
+/** Later generations list options by benchmark and base model. */
 export interface OptionsChoice {
   readonly benchId: string;
   readonly model?: string | undefined;
 }
 
-/** The input of a new evaluation or training run: a model, a checkpoint, or both. */
+/** The input for a new evaluation or training run: a model, a checkpoint, or both. */
 export interface RunInput {
   readonly bench_id: string;
   readonly model?: string | undefined;
   readonly checkpoint?: string | undefined;
-  /** The origin of the checkpoint, if known. Not sent, but remembered, because the service may not report it. */
+  /** The checkpoint's origin, if known. Not sent, but remembered, because the service may not report it. */
   readonly trained?: Pick<EvalRun, 'training_run_id' | 'step'> | undefined;
   readonly display_name?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export interface RunInput {
 type Described = Readonly<Record<string, unknown>>;
 
 /**
- * The options of a new run. In the document, they are the same for every benchmark; later services require the
+ * The options for a new run. In the document, they are the same for every benchmark; later services require the
  * benchmark.
  *
  * @throws ServiceError
@@ -54,7 +54,7 @@ export async function readRunOptions(
   }
 }
 
-/** The names of the described options, of the given model if the service describes them per model. May be empty. */
+/** The names of the described options, or of the given model's if they are described per model. May be empty. */
 export function optionNames(answer: Described, model?: string): string[] {
   const { models } = answer;
   const list = Array.isArray(models) ? models.filter(isRecord) : [answer];

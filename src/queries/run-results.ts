@@ -1,4 +1,4 @@
-/** The rewards of an evaluation run with its statistics, and the certainty of its mean. */
+/** An evaluation run's rewards and statistics, and the certainty of its mean. */
 import { errorMessage } from '../base/errors.ts';
 import type { RolloutSnapshot } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -18,7 +18,7 @@ import type { Observation } from './statuses/known-resource.ts';
 export interface RunResults extends ReadRewards {
   /** Unreadable rewards, which the mean leaves out. */
   readonly unreadable: number;
-  /** The certainty of the mean; undefined if the run ended while its rewards were read. */
+  /** The certainty of the mean; undefined if the run ended while its rewards were being read. */
   readonly certainty: Certainty | undefined;
   readonly snapshots: readonly RolloutSnapshot[];
   readonly unreadSnapshots: number;
@@ -26,7 +26,7 @@ export interface RunResults extends ReadRewards {
   readonly statisticsError: string | undefined;
 }
 
-/** The observation in the rewards of a run. Includes their mean and number if the record of the ended run has none. */
+/** The observation that a run's rewards make. Includes their mean and number if the ended run's record has none. */
 export function observationOf(id: string, certainty: Certainty | undefined): Observation {
   const { isFinal = false, recorded = undefined, means: [mean] = [], rewards } = certainty ?? {};
   const isOnly = isFinal && recorded !== undefined && recorded.mean === undefined;
@@ -34,21 +34,21 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
 }
 
 export interface ResultsOptions {
-  /** The number of rollouts with a reward, if known. Results with all of them are polled less often, or no longer. */
+  /** The number of rollouts with a reward, if known. Results that have them all are polled less often, or no longer. */
   readonly scored?: number | null | undefined;
   /** The listed rollouts. While they have rewards that the results lack, the results are settling. */
   readonly rows?: readonly Trajectory[];
-  /** The status and size of the run, if the caller has just read them. */
+  /** The run's status and size, if the caller has just read them. */
   readonly extent?: RunExtent | undefined;
 }
 
-/** Keeps the read times while benchtop looks for late rewards, so that equal answers count as unchanged. */
+/** Keeps the read times while benchtop looks for late rewards, so that equal results count as unchanged. */
 function withSameReads(certainty: Certainty, { readAfterEnd }: Partial<Certainty> = {}): Certainty {
   const isSame = readAfterEnd !== undefined && lateRewardsDue(certainty.readAfterEnd) !== undefined;
   return isSame ? { ...certainty, readAfterEnd } : certainty;
 }
 
-/** Rewards and statistics of a run, read together so that they agree. Polled until `ended`. */
+/** A run's rewards and statistics, read together so that they agree. Polled until `ended`. */
 export function runResultsQuery(
   runId: string,
   ended: boolean,
@@ -93,10 +93,10 @@ export function runResultsQuery(
 }
 
 /**
- * The certainty of the mean of an ended run. Its rewards are final, so they are read once, and their certainty is
+ * The certainty of an ended run's mean. The rewards are final, so they are read once, and their certainty is
  * remembered.
  *
- * @param known facts of the run that were just read
+ * @param known facts about the run that have just been read
  * @throws ServiceError
  */
 export async function readFinalCertainty(
@@ -109,12 +109,12 @@ export async function readFinalCertainty(
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);
-  // Without the status or the total there is no interval, but the next read may have both.
+  // Without the status or the total there is no interval, but the next read may find both.
   if (read.unread) throw read.unread;
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** The certainty of the mean so far of a running run. Not `about` the run, because its rewards may outlive it. */
+/** The certainty of a running run's mean so far. Not `about` the run, because its rewards may outlive it. */
 export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
     key: evaluationKeys.soFar(runId),
@@ -129,7 +129,7 @@ export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQue
 }
 
 /**
- * The certainty alone, for lists of ended runs.
+ * Only the certainty, for lists of ended runs.
  *
  * @param shown the mean on screen, from the service or from the rewards
  */

@@ -1,4 +1,4 @@
-/** The rewards of an evaluation run, by task. */
+/** An evaluation run's rewards, by task. */
 
 import { maxOf, minOf } from '../base/many.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -18,7 +18,7 @@ interface Rollout {
 
 export interface Rollouts {
   readonly listed: readonly Rollout[];
-  /** Rollouts of the run that the service does not list. */
+  /** The run's rollouts that the service does not list. */
   readonly unlisted: number;
 }
 
@@ -27,7 +27,7 @@ export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(e
 
 export interface RunRewards {
   readonly tasks: ReadonlyMap<string, Rollouts>;
-  /** Rollouts with an unknown task. */
+  /** Rollouts whose task is unknown. */
   readonly nameless: Rollouts;
 }
 
@@ -58,7 +58,7 @@ export function extremesOf(rewards: readonly TrajectoryReward[]): {
  * Groups rewards by task. Services may leave out failed rollouts. If the total allows the same number of rollouts for
  * every task, the missing ones belong to the tasks with fewer; otherwise to unknown tasks.
  *
- * @param more ids of other tasks that the run may have
+ * @param more ids of other tasks that the run may include
  */
 export function rewardsByTask(
   {
@@ -89,10 +89,10 @@ export function rewardsByTask(
 export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
-/** The number of trajectories in a list with several rewards. */
+/** How many trajectories in a list have several rewards. */
 const contradicted = new WeakMap<object, number>();
 
-/** The note on trajectories with several rewards; empty if there are none. */
+/** The note about trajectories with several rewards; empty if there are none. */
 export function contradictionWords(...lists: readonly (readonly TrajectoryReward[])[]): string {
   const count = lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0);
   const subject = counted(count, 'trajectory has', 'trajectories have');
@@ -100,10 +100,10 @@ export function contradictionWords(...lists: readonly (readonly TrajectoryReward
 }
 
 /**
- * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two pages, both have
- * the row. The later row wins, because its reward may have been added or corrected; fields that it lacks come from the
- * earlier one. Rows with the same id but different tasks are two rollouts. Rows without a trajectory cannot be
- * compared, so all of them count.
+ * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two page reads, both
+ * pages contain the row. The later row wins, because its reward may have been added or corrected; fields that it lacks
+ * come from the earlier one. Rows with the same id but different tasks are two rollouts. Rows without a trajectory
+ * cannot be compared, so all of them count.
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();
@@ -123,7 +123,7 @@ export function eachOnce(rewards: readonly TrajectoryReward[]): readonly Traject
   return once;
 }
 
-/** Concatenates the rewards of several runs, with the notes on their lists. */
+/** Concatenates the rewards of several runs, along with the notes about their lists. */
 export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): readonly TrajectoryReward[] {
   const all = joinedRows(lists);
   contradicted.set(
@@ -133,7 +133,7 @@ export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): 
   return all;
 }
 
-/** Reads the rewards of a run's trajectories without duplicates. @throws ServiceError */
+/** Reads the rewards for a run's trajectories, without duplicates. @throws ServiceError */
 export async function readTrajectoryRewards(
   eval_run_id: string,
   { service, signal }: Pick<QueryContext, 'service' | 'signal'>,
@@ -143,8 +143,8 @@ export async function readTrajectoryRewards(
 }
 
 /**
- * Wraps the service for one command or one poll, so that several queries share one read of the rewards of a run. If an
- * answer then has the end of the run or its trajectories, the rewards are read again, because they may be incomplete.
+ * Wraps the service for one command or one poll, so that several queries share one read of a run's rewards. If a
+ * response then contains the run's end or its trajectories, the rewards are read again, because they may be incomplete.
  */
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<unknown, Promise<unknown>>();

@@ -1,4 +1,4 @@
-/** Queries and actions for secrets. Queries have their metadata, never their values. */
+/** Queries and actions for secrets. Queries return their metadata, never their values. */
 import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
 import { ApiError } from '../service/errors.ts';
 import { findOnPages } from '../service/pagination.ts';
@@ -15,7 +15,7 @@ export const secretList: ListSource<Secret> = {
   readPage: ({ service, query, signal }) => service.call('listSecrets', { query }, { signal }),
 };
 
-/** Creates a secret, or replaces its value. No answer or error repeats the value. */
+/** Creates a secret, or replaces its value. No response or error repeats the value. */
 export const createSecret = action(
   async (service, body: CreateSecretBody, options) => (await service.call('createSecret', { body }, options)).secret,
   { touches: [secretKeys.all, benchmarkKeys.all] },

@@ -1,4 +1,4 @@
-/** The rewards of the rollouts of training steps. Each step takes a request, so only some steps are read. */
+/** The rewards of rollouts in training steps. Each step takes a request, so only some steps are read. */
 
 import { lastAt } from '../base/binary-search.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -12,20 +12,20 @@ import type { QueryContext } from './query-context.ts';
 import { eachOnce } from './run-rewards.ts';
 import { trainingKeys } from './training.ts';
 
-/** Maximum steps of a run to read. */
+/** Maximum number of a run's steps to read. */
 const mostStepsRead = 60;
 /** The newest steps are always read. */
 const newestSteps = 12;
 /** Steps read per poll. */
 const stepsAtOnce = 8;
 
-/** The rollouts of a step. */
+/** A step's rollouts. */
 export interface ReadStep {
   readonly step: number;
   readonly rewards: readonly TrajectoryReward[];
 }
 
-/** The distinct steps of a curve, in order. */
+/** A curve's distinct steps, in order. */
 export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float64Array => {
   // Loop by index: `every` takes ten times as long.
   let repeated = false;
@@ -34,8 +34,8 @@ export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float
 });
 
 /**
- * The steps to read, newest first: all if there are few, otherwise the newest and a sample of the others at round
- * intervals, so that the sample changes little while the run grows.
+ * The steps to read, newest first: all of them if there are few, otherwise the newest and a sample of the others at
+ * round intervals, so that the sample changes little while the run grows.
  */
 export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly number[] {
   const newest = steps.subarray(-Math.min(newestSteps, most));
@@ -44,7 +44,7 @@ export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly
   if (older.length <= room) return [...steps].reverse();
   const [first = 0, last = 0] = [older[0], older.at(-1)];
   let every = roundStep(Math.max(1, (last - first) / Math.max(1, room)));
-  // Binary search for the first step of each multiple: there may be a million steps.
+  // Binary search for the first step at or after each multiple: there may be a million steps.
   const chosenBy = (distance: number): readonly number[] => {
     const chosen: number[] = [];
     const multipleAt = (index: number): number => Math.floor((older[index] as number) / distance);
@@ -59,7 +59,7 @@ export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly
   return [...(room > 0 ? chosenBy(every) : []), ...newest].reverse();
 }
 
-/** Reads the rollouts of a step; none if the service does not have the step. @throws ServiceError */
+/** Reads a step's rollouts; none if the service does not have the step. @throws ServiceError */
 async function readStep(
   training_run_id: string,
   step: number,
@@ -76,9 +76,9 @@ async function readStep(
 }
 
 /**
- * Reads the rollouts of steps, in order.
+ * Reads the rollouts of several steps, in order.
  *
- * @param onUnread called with the error of a step, which is then left out; throws it by default
+ * @param onUnread called with the error for a step, which is then left out; by default, the error is thrown
  * @throws ServiceError
  */
 export async function readSteps(
@@ -102,9 +102,9 @@ export async function readSteps(
 }
 
 /**
- * The rollouts of the wanted steps of a run. Each poll reads a few more steps, each step once.
+ * The rollouts in the wanted steps of a run. Each poll reads a few more steps, each step once.
  *
- * @param known the answer so far
+ * @param known the result so far
  */
 export function stepRewardsQuery(
   runId: string,
@@ -120,7 +120,7 @@ export function stepRewardsQuery(
   return {
     key: trainingKeys.stepsRead(runId),
     share: (_, answer) => answer,
-    // Steps may become unwanted: a run that restarts at a checkpoint repeats the steps after it.
+    // Steps may become unwanted: a run that restarts from a checkpoint repeats the steps after it.
     activity: read => (unread(read).length > 0 || kept(read).length < (read?.length ?? 0) ? 'running' : 'settled'),
     read: async context => {
       const before = kept(known());

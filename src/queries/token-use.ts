@@ -1,4 +1,4 @@
-/** The number of tokens that earlier rollouts used, to estimate the cost of a new training run. */
+/** How many tokens earlier rollouts used, for estimating the cost of a new training run. */
 import { ifThere } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -12,12 +12,12 @@ const mostRuns = 3;
 export interface TokenUse {
   /** Mean generated tokens per rollout. */
   readonly tokens: number;
-  /** The step whose rollouts were counted, and the name of its training run. */
+  /** The step whose rollouts were counted, and its training run's name. */
   readonly step: number;
   readonly name: string;
 }
 
-/** The token use of the last step of a run; undefined if the service does not report it. */
+/** Token use in a run's last step; undefined if the service does not report it. */
 async function lastStepOf(run: { readonly id: string; readonly name: string }, context: QueryContext) {
   const curve = await trainerRewardsQuery(run.id, true).read(context);
   const last = curve.steps.at(-1);
@@ -28,7 +28,7 @@ async function lastStepOf(run: { readonly id: string; readonly name: string }, c
   return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };
 }
 
-/** The token use of the newest run on this benchmark and model that reports it; empty if none does. */
+/** Token use in the newest run on this benchmark and model that reports it; empty if none does. */
 export async function readTokenUse(benchId: string, model: string, context: QueryContext): Promise<Partial<TokenUse>> {
   const { items } = await trainingRunsOf(benchId).readPage({ ...context, query: {} });
   for (const run of items.filter(({ base_model_slug }) => base_model_slug === model).slice(0, mostRuns)) {

@@ -1,4 +1,4 @@
-/** Queries for the curves of a training run: the trainer's rewards of its steps, and its held-out rewards. */
+/** Queries for a training run's curves: the trainer's reward at each step, and the held-out rewards. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -11,10 +11,10 @@ import type { QueryContext } from './query-context.ts';
 import { readPart } from './remembered-fallback.ts';
 import { trainingKeys, trainingRunQuery } from './training.ts';
 
-/** The reader of each curve. It keeps the rows, because most of the next answer repeats them. */
+/** Each curve's reader. It keeps the rows, because most of the next response repeats them. */
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
-/** Limits the traffic of long curves, which are always read whole, to 700 KB per second at 35 bytes per point. */
+/** Limits the traffic for long curves, which are always read whole, to 700 KB per second at 35 bytes per point. */
 const mostPointsASecond = 20_000;
 
 /**
@@ -39,8 +39,8 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');
       const previous = context.previous as TrainerCurve | undefined;
       let known = previous && readers.get(previous);
-      // Use a reader once: a cancelled read and its successor must not share it, and a lost answer may leave rows in
-      // it.
+      // Use a reader only once: a cancelled read and its successor must not share it, and a lost response may leave
+      // rows in it.
       if (previous) readers.delete(previous);
       let reader = new TrainerCurveReader();
       const begin = (): TrainerCurveReader => {
@@ -52,7 +52,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
         context.service.call('getTrainerRewards', { params }, options),
       );
-      // Some services wrap the list differently, so that it was not read as a stream.
+      // Some services wrap the list differently, so that it is not read as a stream.
       for (const row of answer.trainer_rewards) reader.add(row);
       const curve = shareWhole(previous, reader.curve(unreadableIn(answer.trainer_rewards)));
       readers.set(curve, reader);
@@ -62,9 +62,9 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
 }
 
 /**
- * The held-out rewards of a run on the tasks of the deciding split, see `decidingSplit`.
+ * A run's held-out rewards on the tasks of the deciding split, see `decidingSplit`.
  *
- * @param isFinal whether the rewards of an ended run are final, apart from incomplete rounds
+ * @param isFinal whether an ended run's rewards are final, apart from incomplete rounds
  */
 export function heldOutRewardsQuery(
   runId: string,
@@ -82,7 +82,7 @@ export function heldOutRewardsQuery(
       measured: heldOutMeans(rewards) ?? null,
       failedRounds: failedRounds(rewards),
     }),
-    // New rewards arrive only every few steps. The last rounds may end after the run.
+    // New rewards arrive only every few steps. The last rounds may finish after the run has ended.
     activity: rewards => {
       if (!ended) return 'building';
       if (rewards && hasOutstanding(rewards)) return 'open';
@@ -98,7 +98,7 @@ export function heldOutRewardsQuery(
   };
 }
 
-/** The split of the held-out curve of the training run that made the evaluated checkpoint, if it can be read. */
+/** The held-out split of the training run that produced the evaluated checkpoint, if it can be read. */
 export async function readHeldOutSplit(
   { parent_checkpoint_id, training_run_id, split }: EvalRun,
   context: QueryContext,

@@ -85,7 +85,7 @@ export const deleteTraining = action(
   },
 );
 
-/** The step budget of a run, from its progress or else its options. */
+/** A run's step budget, from its progress or else its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
   const steps = countOf(total_steps) ?? options?.['num_steps'];
   return typeof steps === 'number' && Number.isFinite(steps) ? countOf(steps) : undefined;
@@ -139,7 +139,7 @@ export type ProgressedRun = TrainingRun &
   };
 
 /**
- * Adds the progress of each run to a list, unless other queries poll the runs. Reads it once for runs that ended before
+ * Adds each run's progress to a list, unless other queries poll the runs. Reads it once for runs that ended before
  * their last step, and in every poll for unfinished ones. Leaves out progress that cannot be read.
  */
 function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
@@ -170,7 +170,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
 /** The training runs of all benchmarks, newest first, with their progress. */
 export const everyTrainingRun = withProgress(everyPlainTrainingRun);
 
-/** The training runs of a benchmark with their progress. */
+/** A benchmark's training runs with their progress. */
 export const trainingRunsOf = (benchId: string): ListSource<ProgressedRun> => withProgress(runsOf(benchId));
 
 function asksProgress(run: ProgressedRun): boolean {
@@ -187,9 +187,9 @@ export function beginOfRun(id: string, memory: Pick<RememberedStore, 'find'>): P
 const withBegin = (run: ProgressedRun, memory: RememberedStore): ProgressedRun =>
   hasEnded(run.status) ? { ...run, ...beginOfRun(run.training_run_id, memory) } : run;
 
-/** The remembered progress of a run, if it is still valid. */
+/** A run's remembered progress, if it is still valid. */
 function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps' | 'total_steps'> {
-  // The progress of a run that ended early is final. A successful run has finished all its steps.
+  // If a run ended early, its progress is final. A successful run has finished all its steps.
   const isFinal = hasEnded(run.status) && statusMeaning(run.status ?? '') !== 'success';
   if (!isFinal && stepsOf(run) !== undefined) return {};
   const { status, completed_steps, total_steps } = memory.find('training', run.training_run_id)?.record ?? {};
@@ -225,7 +225,7 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
   };
 }
 
-/** The progress of a run. Every answer is recorded, so that there is a curve even if the service has none. */
+/** A run's progress. Every response is recorded, so that there is a curve even if the service has none. */
 export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
   return {
     key: trainingKeys.progress(runId),
@@ -252,15 +252,15 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
   };
 }
 
-/** The parent declaration of lists that belong to a training run. */
+/** Declares a training run as the parent of lists that belong to it. */
 export function partOfTraining(runId: string): NonNullable<ListSource<never>['partOf']> {
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
-/** The reward of a rollout, with its position in the answer, because some rollouts have no id. */
+/** A rollout's reward, with its position in the response, because some rollouts have no id. */
 export type StepRollout = TrajectoryReward & { readonly place: number };
 
-/** The rewards of the rollouts of a finished step, which are final. @param task limits them to a task */
+/** The rewards of a finished step's rollouts, which are final. @param task limits them to a task */
 export function stepRewardList(runId: string, step: number, task?: string): ListSource<StepRollout> {
   return {
     key: [...trainingKeys.stepRewards(runId, step), ...(task === undefined ? [] : [task])],
@@ -280,7 +280,7 @@ export function stepRewardList(runId: string, step: number, task?: string): List
   };
 }
 
-/** The rollouts of a finished step as trajectories, without other fields. Rewards without a trajectory are left out. */
+/** A finished step's rollouts as trajectories, without other fields. Rewards without a trajectory are left out. */
 export function stepTrajectories(runId: string, step: number): ListSource<Trajectory> {
   const list = stepRewardList(runId, step);
   return {

@@ -44,7 +44,7 @@ export const trajectoryKeys = {
   status: (trajectoryId: string) => ['trajectories', 'status', trajectoryId],
 } as const;
 
-/** The fields that lists show and the store remembers. The rest of a trajectory may be megabytes. */
+/** The fields that lists show and the store remembers. The rest of a trajectory may be megabytes in size. */
 const shownFields = [
   'trajectory_id',
   'task_id',
@@ -84,7 +84,7 @@ function observeTrajectory(trajectory: Trajectory): Observation {
   };
 }
 
-/** Maximum number of rows to remember of a list, which may have 100,000. */
+/** Maximum number of rows to remember from a list, which may have 100,000. */
 const rememberedRows = 200;
 
 /** The list of trajectories. If the service has no such list, shows remembered ones. */
@@ -115,7 +115,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   });
 }
 
-/** Whether a successful rollout of an evaluation run lacks its reward, which may be late. */
+/** Whether an evaluation run's successful rollout lacks its reward, which may be late. */
 const lacksReward = ({ eval_run_id, reward, status }: Partial<Trajectory> = {}): boolean =>
   Boolean(eval_run_id) && reward == null && statusMeaning(status ?? '') === 'success';
 
@@ -129,7 +129,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
       if (!hasEnded(trajectory?.status)) return 'open';
       return lacksReward(trajectory) ? 'settling' : 'settled';
     },
-    // A trajectory may be megabytes, and may have been prefetched.
+    // A trajectory may be megabytes in size, and may have been prefetched.
     settledForMs: 5 * 60_000,
     read: ({ service, signal }) =>
       service.call(
@@ -140,7 +140,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
   };
 }
 
-/** The status of a trajectory, without its steps. */
+/** A trajectory's status, without its steps. */
 export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajectory> {
   return {
     key: trajectoryKeys.status(trajectoryId),
@@ -164,7 +164,7 @@ const ofRewardsWords =
 const notFittingWords =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
 
-/** The data that a list has read to tell its rows from the rows of other runs or datasets. */
+/** What a list has read in order to tell its rows from those of other runs or datasets. */
 interface Learnt {
   datasets?: readonly Dataset[] | undefined;
   /** Null if the service has no rewards for the run. */
@@ -196,7 +196,7 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
 function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
   const hasStatus = status != null || unread !== undefined;
   if (hasStatus && !hasEnded(status)) return;
-  // The rows of a running run may be replaced.
+  // While a run is running, its rows may be replaced.
   if (!learnt.isOver) learnt.unlisted = [];
   learnt.isOver = true;
   // Unless the run has succeeded, its total may count only rollouts that have begun.
@@ -249,8 +249,8 @@ function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows)
 }
 
 /**
- * A page of the trajectories of an evaluation run. If the service does not list trajectories, or ignores the filter by
- * run, the page has the rewards of the run instead, without failed rollouts.
+ * A page of an evaluation run's trajectories. If the service does not list trajectories, or ignores the filter by run,
+ * the page contains the run's rewards instead, without failed rollouts.
  */
 async function readOfRun(
   eval_run_id: string,
@@ -300,8 +300,8 @@ async function readOfRun(
 }
 
 /**
- * The listed rollouts of an evaluation run, page by page. Unlike `trajectoryList`, it has no fallback: it yields no
- * rollouts if the list does not tell runs apart.
+ * An evaluation run's listed rollouts, page by page. Unlike `trajectoryList`, it has no fallback: it yields no rollouts
+ * if the list does not tell runs apart.
  *
  * @throws ServiceError
  */
@@ -315,10 +315,10 @@ export async function* listedRollouts(eval_run_id: string, context: QueryContext
   yield* readPages(readPage);
 }
 
-/** Whether a row comes from the rewards of its run. */
+/** Whether a row comes from its run's rewards. */
 const isReward = ({ status }: Trajectory): boolean => status == null;
 
-/** The trajectories of an evaluation run, polled like the run. Another query polls the rewards. */
+/** An evaluation run's trajectories, polled like the run. Another query polls the rewards. */
 export const trajectoriesOfRun = (eval_run_id: string, ended: boolean): ListSource<Trajectory> => ({
   ...trajectoryList({ eval_run_id }),
   activity: rows => {
@@ -328,7 +328,7 @@ export const trajectoriesOfRun = (eval_run_id: string, ended: boolean): ListSour
 });
 
 /**
- * The trajectories of a run read so far, followed by rows for rewards of other trajectories: the rewards are complete
+ * A run's trajectories read so far, followed by rows for the rewards of other trajectories: the rewards are complete
  * even if the list is not.
  */
 export function withRewards(
@@ -342,7 +342,7 @@ export function withRewards(
   const joined = rows.map(row => {
     const reward = unread.get(row.trajectory_id)?.reward;
     unread.delete(row.trajectory_id);
-    // The page of the row may be older than the rewards.
+    // The row's page may be older than the rewards.
     const isNew = reward != null && (row.reward == null || (isReward(row) && row.reward !== reward));
     return isNew ? { ...row, reward } : row;
   });
@@ -352,8 +352,8 @@ export function withRewards(
 }
 
 /**
- * The rollouts of a run with the rewards that its mean counts. Leaves out rewards that only the list of trajectories or
- * a record has.
+ * A run's rollouts with the rewards that its mean counts. Leaves out rewards that only the list of trajectories or a
+ * record contains.
  *
  * @param rewards read after the rows, or after the end
  */
@@ -370,7 +370,7 @@ export function withRunRewards(
   });
 }
 
-/** The rewards of a running run, including those of listed rollouts without an entry. */
+/** A running run's rewards, including those of listed rollouts without an entry. */
 export function rewardsSoFar(
   rewards: readonly TrajectoryReward[] | undefined,
   rows: readonly Trajectory[],
@@ -386,11 +386,11 @@ export function rewardsSoFar(
 
 interface TrajectoryInput {
   readonly trajectory_id: string;
-  /** The short-lived token of the trajectory, if the service requires one. */
+  /** The trajectory's short-lived token, if the service requires one. */
   readonly token?: string | undefined;
 }
 
-/** @throws ApiError if a successful answer reports that nothing was done, or is about another trajectory */
+/** @throws ApiError if a successful response says that nothing was done, or is about another trajectory */
 function accepted<Answer extends LogRewardResult>(answer: Answer, requestedId: string, task: string): Answer {
   const { ok, status, trajectory_id: id } = answer;
   if (ok !== false && id != null && id !== '' && id !== requestedId) {
@@ -426,7 +426,7 @@ export const completeTrajectory = action(
 );
 
 export interface StoredTrajectories {
-  /** The name of a dataset. It is created if it does not exist. */
+  /** The dataset's name. It is created if it does not exist. */
   readonly dataset: string;
   readonly trajectories: readonly Readonly<Record<string, unknown>>[];
   /** The owner; by default, the profile's agent. */
@@ -443,7 +443,7 @@ export function sendTrajectories(
   return service.call('uploadTrajectories', { body }, options);
 }
 
-/** The outcome of trajectories that were sent together. */
+/** The outcome for trajectories that were sent together. */
 export interface StoreOutcome {
   readonly dataset: string;
   /** By index: why a trajectory was refused. The others are stored. */
@@ -452,7 +452,7 @@ export interface StoreOutcome {
 
 /**
  * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not report
- * which ones. The caller gives each trajectory a trace id, so that a service that skips stored ones can get them again.
+ * which ones. The caller gives each trajectory a trace id, so that resending is safe if the service skips stored ones.
  */
 export const storeTrajectories = action(
   async (service, input: StoredTrajectories, options): Promise<StoreOutcome> => {
@@ -463,7 +463,7 @@ export const storeTrajectories = action(
     );
     const doubtful = items.find(({ outcome, doubt }) => outcome === 'unknown' && doubt !== undefined);
     const reported = batchFailures[0] ?? doubtful?.failure;
-    // An answer without a failure is a success, even if it leaves out outcomes.
+    // A response that reports no failure is a success, even if it omits outcomes.
     if (unknown > 0 && (reported || doubtful)) {
       const report = reported ? clean`reports ${reasonOf(reported)}, and ` : '';
       throw new Error(`The service ${report}does not say what is stored. Look into the dataset before you save again.`);

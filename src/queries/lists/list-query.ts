@@ -1,4 +1,4 @@
-/** The query of a list. */
+/** The query that reads a list. */
 
 import { cachedQuery, type LiveQuery } from '../live-query.ts';
 import type { QueryHost } from '../query-host.ts';
@@ -11,21 +11,21 @@ function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>):
   return previous && previous.version > answer.version ? previous : answer;
 }
 
-/** Lists are polled less often if more resources than this run, because each of these is polled too. */
+/** If more resources than this are running, lists are polled less often, because each of these is polled too. */
 export const fewRunning = 10;
 
-/** The shortest poll interval of a list in milliseconds, longer if a poll takes many requests. */
+/** A list's shortest poll interval, in milliseconds; longer if a poll takes many requests. */
 export function leastMsOf<Row>({ poll, statuses }: QueryHost, { source, cost }: ListReader<Row>): number {
   if (source.derived) return 0;
   return cost * (runningOf(statuses).length > fewRunning ? poll.visibleMs : poll.focusedMs);
 }
 
-/** The query of a list. All callers share one reader with its pages. */
+/** The query that reads a list. All callers share one reader with its pages. */
 export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQuery<ListData<Row>> {
   const reader = host.lists.of(source);
   return {
     key: source.key,
-    // Report only rows of the last poll: others may be out of date.
+    // Report only rows from the last poll: others may be out of date.
     reports: {
       observes: source.observes,
       rows: () => reader.live().slice(0, source.observesFirst) as object[],
@@ -47,6 +47,6 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
   };
 }
 
-/** Whether a list holds all the service's rows. */
+/** Whether a list contains all of the service's rows. */
 export const isWhole = (data: ListData<unknown> | undefined): boolean =>
   data?.complete === true && data.dropped === 0 && data.remembered_at === undefined;

@@ -8,11 +8,11 @@ import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/known-resource.ts';
 import type { Subject } from '../statuses/observe.ts';
 
-/** The largest page that the contract allows, for the fewest requests. */
+/** The largest page that the contract allows, which takes the fewest requests. */
 export const pageSize = 200;
 /**
  * Maximum consecutive pages without a new row, because the cursors may form a loop. Many pages in a row may be empty if
- * they are gathered by benchmark.
+ * they are gathered benchmark by benchmark.
  */
 export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never>, 'costly'>): number {
   return costly ? 50 : 5;
@@ -26,29 +26,29 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly note?: string | undefined;
   /** Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 without rows. */
   readonly remembered_at?: number | undefined;
-  /** Describes the rest after this page, with `restKey`. Shown while this is the last page read and more follow. */
+  /** Describes what follows this page, using `restKey`. Shown while this is the last page read and more follow. */
   readonly rest?: string | undefined;
-  /** The page combines several answers, and some could not be read. */
+  /** The page combines several responses, some of which could not be read. */
   readonly isPartial?: boolean;
-  /** The page may repeat rows of earlier pages. */
+  /** The page may repeat rows from earlier pages. */
   readonly mayRepeat?: boolean;
-  /** The number of rows that were left out because the service did not apply the filter. */
+  /** The number of rows left out because the service did not apply the filter. */
   readonly others?: number;
   /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field tells. */
   readonly unsure?: ReadonlySet<string>;
-  /** Another answer contradicts the page, so it is not final yet. */
+  /** Another response contradicts the page, so it is not final yet. */
   readonly mayChange?: boolean;
-  /** The number of requests for the page; 1 by default. */
+  /** The number of requests that the page took; 1 by default. */
   readonly requests?: number;
   /** Whether the request did not cover a row. Such a row stays if it is known. */
   readonly isUnread?: (row: Row) => boolean;
 };
 
-/** The note on rows that were left out, because the service did not apply the filter of the list. */
+/** The note about rows left out because the service did not apply the list's filter. */
 export const othersWords = (others: number): string =>
   `${others} unrelated row${others === 1 ? '' : 's'} left out: the service did not apply the filter`;
 
-/** The note on rows that may not belong to the list. */
+/** The note about rows that may not belong to the list. */
 export const unsureWords = (rows: number): string =>
   rows === 1
     ? '1 row may be unrelated: the service does not say what it belongs to'
@@ -59,7 +59,7 @@ export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedP
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
 
-/** A list with rows from other answers. */
+/** A list whose rows come from other responses. */
 export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>): ListSource<Row> => ({
   ...{ key, id, derived: true },
   readPage: async () => wholePage<Row>([]),
@@ -70,7 +70,7 @@ export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>):
  * Reads a page of a list that some services send whole. The first request has no query, which these services may
  * reject.
  *
- * @throws any error of `read`
+ * @throws any error from `read`
  */
 export async function readRows<Row>(
   { cursor, limit = pageSize }: ListQuery,
@@ -88,24 +88,24 @@ export interface ListSource<Row> {
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
   /** The fallback if the service has no list endpoint. */
   readonly fallback?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
-  /** The rows are derived from other answers, so they are not saved for the next start. */
+  /** The rows are derived from other responses, so they are not saved for the next session. */
   readonly derived?: boolean;
-  /** The owner of the rows, e.g. a run. After it is deleted, the rows stay on screen. */
+  /** What the rows belong to, e.g. a run. After it is deleted, the rows stay on screen. */
   readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
-  /** Key of the list that has the same rows in another order. */
+  /** Key of the list that contains the same rows in another order. */
   readonly sameRowsAs?: readonly unknown[];
   /** The list accepts `sort` and `order`. */
   readonly sorts?: boolean;
-  /** A page takes many requests, so the next page is read only on demand, not when the cursor comes near. */
+  /** A page takes many requests, so the next page is read only on demand, not when the cursor nears it. */
   readonly costly?: boolean;
   readonly observes?: ((row: Row) => Observation) | undefined;
-  /** The rows have only the ids of their resources, so they are reported only for resources that are already known. */
+  /** The rows contain only the ids of their resources, so they are reported only for resources already known. */
   readonly onlyNames?: boolean;
-  /** The kind, if this list has all its resources: those missing from the whole list are then forgotten. */
+  /** The kind, if this list contains all its resources: those missing from the whole list are then forgotten. */
   readonly all?: string;
-  /** Maximum number of rows to report, if there are too many to remember. */
+  /** How many rows to report at most, if there are too many to remember. */
   readonly observesFirst?: number;
-  /** The activity of the rows, which decides the poll interval; `open` by default. */
+  /** How active the rows are, which determines the poll interval; `open` by default. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
 
@@ -125,10 +125,10 @@ export async function readListed<Row>(
   }
 }
 
-/** The rows of a list read so far. The same object until something in it changes. */
+/** The rows of a list that have been read so far. The same object until something in it changes. */
 export interface ListData<Row> extends SavedList {
   readonly rows: readonly Row[];
   readonly remembered_at: number | undefined;
-  /** Increases with each state of the list. */
+  /** Increases with each new state of the list. */
   readonly version: number;
 }

@@ -10,7 +10,7 @@ import { ListReader } from './reader.ts';
 /** The number of rows read so far. */
 export interface ListCount {
   readonly rows: number;
-  /** Whether these are all the service's rows, and all could be read. */
+  /** Whether these are all of the service's rows, and all could be read. */
   readonly complete: boolean;
   /** When the first page was last read; epoch milliseconds. */
   readonly readAt: number;
@@ -19,7 +19,7 @@ export interface ListCount {
 interface KnownReader {
   readonly key: readonly unknown[];
   readonly reader: ListReader<never>;
-  /** Hash of the list that has the same rows in another order. */
+  /** Hash of the list that contains the same rows in another order. */
   readonly sameRowsAs: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export class Lists {
   readonly #counts = new Map<string, ListCount>();
   /** Lists whose counts are on screen. Their counts are kept after the rows are dropped. */
   readonly #shownCounts = new Set<string>();
-  /** Fields by which the service does not sort, by list hash. */
+  /** Fields that the service does not sort by, by list hash. */
   readonly #refused = new Map<string, Set<string>>();
   /** Ids of the rows that this program has deleted. */
   readonly #removed = new Set<string>();
@@ -54,13 +54,13 @@ export class Lists {
       const isCounted = this.#count(queryHash, reader, query.state.dataUpdatedAt);
       const isNew = event.action.type === 'success' || event.action.type === 'setState';
       if (isNew && !reader.source.derived) this.#memory()?.keepList(queryHash, reader.data, query.state.dataUpdatedAt);
-      // Notify in the same batch as the hooks that read the rows: otherwise an answer is drawn twice.
+      // Notify in the same batch as the hooks that read the rows: otherwise a response is drawn twice.
       if (isNew || isCounted) notifyManager.schedule(() => this.#listeners.notify());
     });
   }
 
   /**
-   * The reader of a list. Sources with the same key share one. May be called during render: it has no visible side
+   * The reader for a list. Sources with the same key share one. May be called during render: it has no visible side
    * effects and sends nothing.
    */
   of<Row>(source: ListSource<Row>): ListReader<Row> {
@@ -69,7 +69,7 @@ export class Lists {
     if (known) return known.reader as unknown as ListReader<Row>;
     const publish = (data: ListData<Row>): void => {
       const query = this.#cache.getQueryCache().get(hash);
-      // Age and error are those of the first page: only a poll makes the list newer.
+      // Age and error are the first page's: only a poll makes the list newer.
       if (query?.state.status === 'error') query.setState({ data });
       else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
     };
@@ -92,12 +92,12 @@ export class Lists {
     if (!this.#shownCounts.has(hash)) this.#counts.delete(hash);
   }
 
-  /** The reader of a list, if it exists. */
+  /** A list's reader, if it exists. */
   find(key: readonly unknown[]): ListReader<never> | undefined {
     return this.#readers.get(hashKey(key))?.reader;
   }
 
-  /** The observations in the rows on screen. */
+  /** The observations that the rows on screen make. */
   shown(): Observation[] {
     return [...this.#readers.values()].flatMap(({ reader }) => {
       const { observes } = reader.source;
@@ -105,12 +105,12 @@ export class Lists {
     });
   }
 
-  /** Restores the row counts of an earlier start. */
+  /** Restores the row counts from an earlier session. */
   recallCounts(): void {
     for (const [hash, count] of this.#memory()?.listCounts() ?? []) this.#counts.set(hash, count);
   }
 
-  /** The saved list of an earlier start, until it is read again. */
+  /** The list as an earlier session saved it, until it is read again. */
   #recall<Row>(hash: string, { key, derived }: ListSource<Row>): ListData<Row> | undefined {
     if (derived || this.#cache.getQueryData(key) !== undefined) return undefined;
     const known = this.#memory()?.listed(hash);
@@ -130,7 +130,7 @@ export class Lists {
   /** Calls `listener` when a count, rows or a refusal change; returns a function that unsubscribes. */
   readonly subscribe = this.#listeners.subscribe;
 
-  /** The number of known rows of a list, in any order; undefined before it has been read. */
+  /** How many rows of a list are known, in any order; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
     this.#shownCounts.add(hash);

@@ -1,6 +1,6 @@
 /**
  * The pages of one list, in order. Cursors are opaque: some name the previous row, some are offsets. So the rows decide
- * what an answer replaces: the reader continues until it meets a known row, then replaces everything up to that row at
+ * what a response replaces: the reader continues until it meets a known row, then replaces everything up to that row at
  * once. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -8,20 +8,20 @@ import { partlyReadWords } from '../../contract/lists.ts';
 import { cutOffWords } from '../../service/pagination.ts';
 import { type ListData, othersWords, unsureWords } from './list-source.ts';
 
-/** One answer: a page of a list. */
+/** One response: a page of a list. */
 export interface ListAnswer<Row> {
-  /** The cursor of this page; null for the first page. */
+  /** This page's cursor; null for the first page. */
   readonly cursor: string | null;
-  /** Cursor of the next page; null at the end of the list. */
+  /** The next page's cursor; null at the end of the list. */
   readonly next: string | null;
-  /** By id, in order. A row is on one page only. */
+  /** By id, in order. A row is on only one page. */
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;
   readonly others: number;
   /** Ids of rows, on this page or another one, that may not belong to the list. */
   readonly unsure: ReadonlySet<string>;
-  /** The service has more rows, but sent no cursor to read them. */
+  /** The service has more rows, but sent no cursor for reading them. */
   readonly isCutOff: boolean;
   readonly mayChange: boolean;
   readonly note: string | undefined;
@@ -33,9 +33,9 @@ export interface ListAnswer<Row> {
   readonly round: number;
 }
 
-/** An answer in the list. */
+/** A response's place in the list. */
 export interface ListPage<Row> extends ListAnswer<Row> {
-  /** A sequence number of the answer. */
+  /** The response's sequence number. */
   readonly taken: number;
 }
 
@@ -44,7 +44,7 @@ export class ListPages<Row> {
   readonly #pageOf = new Map<string, ListPage<Row>>();
   #data: ListData<Row> | undefined;
   #changed = true;
-  /** The number of answers so far, and at the last call of `news`. */
+  /** The number of responses so far, and at the last call of `news`. */
   #taken = 0;
   #reported = 0;
 
@@ -61,12 +61,12 @@ export class ListPages<Row> {
     return this.#pageOf.size;
   }
 
-  /** The pages that were read in a round. */
+  /** The pages read in a given round. */
   inRound(round: number): ListPage<Row>[] {
     return this.#pages.filter(page => page.round === round);
   }
 
-  /** The rows read since the last call, among the first `most` of a round. */
+  /** The rows read since the last call, among the first `most` rows of a round. */
   news(round: number, most = Number.POSITIVE_INFINITY): Row[] {
     const reported = this.#reported;
     this.#reported = this.#taken;
@@ -83,13 +83,13 @@ export class ListPages<Row> {
     return this.#pages.reduce((sum, { dropped }) => sum + dropped, 0);
   }
 
-  /** Whether these are all the service's rows; cheaper than `data`. */
+  /** Whether these are all of the service's rows; cheaper than `data`. */
   get complete(): boolean {
     const last = this.#pages.at(-1);
     return last?.next === null && !last.isCutOff;
   }
 
-  /** The current state of the list. The same object until something in it changes. */
+  /** The list's current state. The same object until something in it changes. */
   get data(): ListData<Row> {
     if (this.#data && !this.#changed) return this.#data;
     this.#changed = false;
@@ -121,9 +121,9 @@ export class ListPages<Row> {
   }
 
   /**
-   * Whether the known rows after the last row of `answers` still follow it. The first answer replaces the page at
-   * `from`. Known rows before the last one that the answers lack are gone, unless only the last row has moved: then the
-   * last rows of the previous two answers are in their old order.
+   * Whether the known rows after the last row of `answers` still follow it. The first response replaces the page at
+   * `from`. Known rows before the last one that the responses lack are gone, unless only the last row has moved: then
+   * the last rows of the previous two responses are in their old order.
    */
   meets(from: number, answers: readonly ListAnswer<Row>[]): boolean {
     const [before, end] = [answers.at(-2), answers.at(-1)].map(answer => answer && lastId(answer));
@@ -142,14 +142,14 @@ export class ListPages<Row> {
   }
 
   /**
-   * Replaces the known rows, from the page at `from` to the last row of the answers. Later rows stay if the answers
-   * meet them; otherwise they are dropped, and read again on demand.
+   * Replaces the known rows from the page at `from` up to the last row in the responses. Later rows stay if the
+   * responses meet them; otherwise they are dropped, and read again on demand.
    */
   splice(from: number, answers: readonly ListAnswer<Row>[], meet: boolean): void {
     const last = answers.at(-1);
     if (!last) return;
     this.#taken += 1;
-    // With offset cursors, two answers may contain the same row. The later one has the newer copy.
+    // With offset cursors, two responses may contain the same row. The later one has the newer copy.
     const owner = new Map(answers.flatMap(answer => [...answer.rows.keys()].map(id => [id, answer] as const)));
     const fresh = answers.map(answer => this.#withKnown(only(answer, id => owner.get(id) === answer)));
     const taken = new Set(owner.keys());
@@ -172,7 +172,7 @@ export class ListPages<Row> {
     this.#set(this.#pages.map(page => (touched.has(page) ? only(page, id => !gone.has(id)) : page)));
   }
 
-  /** The pages after a row. The rest of its page is merged with the next page, since one cursor reads both. */
+  /** The pages after a row. The rest of the row's page is merged with the next page, since one cursor reads both. */
   #after(
     from: number,
     end: string | undefined,
@@ -218,7 +218,7 @@ function only<Page extends ListAnswer<unknown>>(page: Page, isKept: (id: string)
 const areSame = (left: readonly unknown[], right: readonly unknown[]): boolean =>
   left.length === right.length && left.every((item, index) => item === right[index]);
 
-/** Keeps the identity of the old state, or of its parts, if they are equal. */
+/** Keeps the identity of the old state, or of its parts, where they are equal. */
 function newest<Row>(old: ListData<Row> | undefined, fresh: Omit<ListData<Row>, 'version'>): ListData<Row> {
   if (!old) return { ...fresh, version: 1 };
   const rows = areSame(old.rows, fresh.rows) ? old.rows : fresh.rows;

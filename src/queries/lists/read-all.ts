@@ -1,4 +1,4 @@
-/** Reads a list to its end, once for the view and all exports that wait for it. */
+/** Reads a list to its end, once for the view and all exports that are waiting for it. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { unlessAborted } from '../../base/abort.ts';
@@ -8,7 +8,7 @@ import type { QueryContext } from '../query-context.ts';
 /** How reading the rest ended. */
 export type RestOutcome = 'complete' | 'stopped' | 'failed';
 
-/** A caller that waits for the rest. */
+/** A caller that is waiting for the rest. */
 export interface Waiter {
   /** Ends this wait, but not the others. */
   readonly signal: AbortSignal;
@@ -28,12 +28,12 @@ export interface RestPorts {
   readonly isRead: (notBefore: number) => boolean;
   /** Reads the next page; undefined if there is none. @throws ServiceError */
   readonly step: (notBefore: number, context: QueryContext) => Promise<RestStep | undefined>;
-  /** Maximum consecutive pages without a new row; reading then fails. */
+  /** Maximum consecutive pages without a new row before reading fails. */
   readonly mostFruitless: () => number;
   readonly publish: () => void;
   /** Called with the number of rows read so far, and with undefined at the end. */
   readonly onProgress: (rows: number | undefined) => void;
-  /** Called with the error if reading fails, and with undefined at the beginning. */
+  /** Called with the error if reading fails, and with undefined when it begins. */
   readonly onError: (error: Error | undefined) => void;
 }
 
@@ -45,7 +45,7 @@ const mostRefused = 5;
 export class RestReader {
   readonly #ports: RestPorts;
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
-  /** Reading continues until the last of them gives up. */
+  /** Reading continues until the last of these gives up. */
   readonly #waiting = new Set<Waiter>();
 
   constructor(ports: RestPorts) {
@@ -57,8 +57,8 @@ export class RestReader {
   }
 
   /**
-   * Reads all rows that are unread, or were read before `notBefore`, in epoch milliseconds. If reading stops or fails,
-   * the rows read so far stay.
+   * Reads all rows that are unread, or were last read before `notBefore`, in epoch milliseconds. If reading stops or
+   * fails, the rows read so far stay.
    */
   async read(notBefore: number, waiter: Waiter): Promise<RestOutcome> {
     const { signal } = waiter;
@@ -79,7 +79,7 @@ export class RestReader {
         const begun = this.#rest === undefined;
         this.#rest ??= this.#begin(notBefore);
         const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
-        // A read for another waiter may have stopped, or accepted rows that are too old for this one.
+        // A read for another waiter may have stopped, or have accepted rows that are too old for this one.
         if (begun || outcome === 'failed') return outcome;
       }
     } finally {
@@ -99,7 +99,7 @@ export class RestReader {
     return { stop, outcome };
   }
 
-  /** Reports the progress to the list and all waits. */
+  /** Reports the progress to the list and to everyone waiting. */
   #report(): void {
     if (this.#waiting.size === 0) return;
     const rows = this.#ports.size();
@@ -120,7 +120,7 @@ export class RestReader {
         fruitless = size() > before || did === 'again' ? 0 : fruitless + 1;
         if (fruitless >= mostFruitless()) throw new Error(`The last ${fruitless} pages brought no new row.`);
         before = size();
-        // Let keys be handled between two pages, even if the service answers immediately.
+        // Let keys be handled between two pages, even if the service responds immediately.
         await turn();
         signal.throwIfAborted();
       }

@@ -13,18 +13,18 @@ import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize, readL
 import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
 import { type RestOutcome, RestReader, type RestStep, type Waiter } from './read-all.ts';
 
-/** The reader's interface to the workbench. */
+/** What the reader needs from the workbench. */
 export interface ReaderPorts<Row> {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
-  /** Publishes the current state of the list. */
+  /** Publishes the list's current state. */
   readonly publish: (data: ListData<Row>) => void;
 }
 
-/** The work of a reader besides polling. */
+/** What a reader does besides polling. */
 export interface ReaderState {
   /** Rows read so far, while the rest is read for the view or for a file. */
   readonly reading: number | undefined;
-  /** The view waits for the rest, and can stop it. */
+  /** Whether the view is waiting for the rest, and can stop reading it. */
   readonly stoppable: boolean;
   /** Why the last requested page could not be read. */
   readonly error: Error | undefined;
@@ -33,14 +33,14 @@ export interface ReaderState {
 export interface RowsAge {
   /** Epoch milliseconds. */
   readonly readAt: number;
-  /** Numbers of the first and last row of their page, from 1. */
+  /** Numbers of their page's first and last row, from 1. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Maximum pages per poll: the first ones until known rows, and those in view. */
+/** Maximum pages per poll: the first ones up to known rows, and those in view. */
 export const pagesPerPoll = 12;
-/** Maximum pages per poll of a list that is not on screen, and read only for its count and its running rows. */
+/** Maximum pages per poll of a list that is not on screen, and is read only for its count and its running rows. */
 export const pagesPerHiddenPoll = 3;
 /** Statuses with which services reject an expired cursor. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
@@ -49,15 +49,15 @@ function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && refusals.includes(error.status);
 }
 
-/** Time limit for a page in milliseconds. */
+/** Timeout for one page, in milliseconds. */
 const pageTimeoutMs = 60_000;
 
-/** The remaining budget of one read. */
+/** What is left of a read's budget. */
 interface Reading {
   readonly context: QueryContext;
-  /** The poll that it belongs to. */
+  /** The poll it belongs to. */
   readonly round: number;
-  /** Pages. */
+  /** In pages. */
   left: number;
   /** The number of requests so far. */
   requests: number;
@@ -66,7 +66,7 @@ interface Reading {
 export class ListReader<Row> {
   readonly source: ListSource<Row>;
   readonly #pages = new ListPages<Row>();
-  /** The saved rows of an earlier start, until the list is read again. */
+  /** The rows that an earlier session saved, until the list is read again. */
   #seed: ListData<Row> | undefined;
   readonly #ports: ReaderPorts<Row>;
   readonly #windows = new Map<object, readonly Row[]>();
@@ -112,7 +112,7 @@ export class ListReader<Row> {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Rows read in the last poll; the others may be outdated. */
+  /** The rows read in the last poll; others may be out of date. */
   live(): Row[] {
     return this.#pages.inRound(this.#round).flatMap(({ rows }) => [...rows.values()]);
   }
@@ -124,7 +124,7 @@ export class ListReader<Row> {
 
   activity(source: Pick<ListSource<Row>, 'activity'>): Activity {
     const activity = source.activity?.(this.live()) ?? 'open';
-    // Look at all pages: this poll may have none yet.
+    // Look at all pages: this poll may not have read any yet.
     const mayChange = activity === 'settled' && this.#pages.pages.some(page => page.mayChange);
     return mayChange ? 'settling' : activity;
   }
@@ -134,17 +134,17 @@ export class ListReader<Row> {
     return this.#polledAt;
   }
 
-  /** The number of requests of the last successful poll. */
+  /** How many requests the last successful poll took. */
   get cost(): number {
     return this.#cost;
   }
 
-  /** Whether a row with this id was read. */
+  /** Whether a row with this id has been read. */
   has(id: string): boolean {
     return this.#pages.pageOf(id) !== undefined;
   }
 
-  /** The age of the oldest of these rows, and the position of its page; undefined for none. */
+  /** The age of the oldest of these rows, and where its page is; undefined if there are none. */
   oldest(rows: readonly Row[]): RowsAge | undefined {
     const pages = new Set(rows.flatMap(row => this.#pages.pageOf(this.source.id(row)) ?? []));
     let oldest: ListPage<Row> | undefined;
@@ -159,8 +159,8 @@ export class ListReader<Row> {
   }
 
   /**
-   * Sets the rows that a viewer shows, so that their pages are polled. Near the end the next page is read; after a
-   * failure, the next successful poll retries it.
+   * Sets the rows that a viewer shows, so that their pages are polled. Near the end, the next page is read; if that
+   * fails, the next successful poll retries it.
    */
   see(viewer: object, rows: readonly Row[] | undefined, nearEnd = false): void {
     if (rows === undefined) this.#windows.delete(viewer);
@@ -170,12 +170,12 @@ export class ListReader<Row> {
     if (this.#nearEnd.has(viewer) && this.#state.error === undefined) void this.readOn();
   }
 
-  /** The rows that viewers show. */
+  /** The rows that viewers are showing. */
   shown(): readonly Row[] {
     return [...this.#windows.values()].flat();
   }
 
-  /** Reads the first page, pages that close gaps, and the pages in view. @throws ServiceError */
+  /** Reads the first page, the pages that close gaps, and the pages in view. @throws ServiceError */
   async poll(context: QueryContext, mostPages = pagesPerPoll): Promise<ListData<Row>> {
     this.#round += 1;
     const round = this.#round;
@@ -195,7 +195,7 @@ export class ListReader<Row> {
     return this.data;
   }
 
-  /** Called when the service answers again: retries failed pages if they are still needed. */
+  /** Called when the service responds again: retries failed pages that are still needed. */
   #retry(): void {
     if (this.#state.error === undefined) return;
     if (this.#nearEnd.size > 0 && !this.extent.complete) void this.readOn();
@@ -216,7 +216,7 @@ export class ListReader<Row> {
     }
   }
 
-  /** Reads the next page, unless one is being read. */
+  /** Reads the next page, unless a page is already being read. */
   readonly readOn = async (): Promise<void> => {
     if (this.#readingOn || this.#rest.isReading) return;
     if (this.#pages.size === 0 && !this.#seed) return;
@@ -224,7 +224,7 @@ export class ListReader<Row> {
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      // After a refused cursor, start over at the first page.
+      // If a cursor is refused, start over at the first page.
       for (let isRefused = true; isRefused; ) {
         isRefused = (await this.#inTurn(() => this.#step(0, context))) === 'refused';
       }
@@ -238,8 +238,8 @@ export class ListReader<Row> {
   };
 
   /**
-   * Reads all rows that are unread, or were read before `notBefore`, in epoch milliseconds: for `waiter`, or by default
-   * for the view.
+   * Reads all rows that are unread, or were last read before `notBefore`, in epoch milliseconds: for `waiter`, or by
+   * default for the view.
    */
   readonly readRest = async (notBefore = 0, waiter?: Waiter): Promise<RestOutcome> => {
     if (waiter) return this.#rest.read(notBefore, waiter);
@@ -248,7 +248,7 @@ export class ListReader<Row> {
     try {
       return await this.#rest.read(notBefore, { signal, onProgress: () => {} });
     } finally {
-      // The view may have begun a newer wait after it stopped this one.
+      // The view may have started waiting again after it stopped this wait.
       if (signal === this.#viewStop.signal) this.#say({ ...this.#state, stoppable: false });
     }
   };
@@ -268,14 +268,14 @@ export class ListReader<Row> {
     this.#publish();
   }
 
-  /** Reads take turns. */
+  /** Lets reads take turns. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => {});
     return done;
   }
 
-  /** The number of the next page to read; undefined if the list has been read to its end. */
+  /** The number of the next page to read; undefined once the list has been read to its end. */
   #following(notBefore = 0): number | undefined {
     const { pages } = this.#pages;
     if (pages.at(-1)?.next !== null) return pages.length;
@@ -291,7 +291,7 @@ export class ListReader<Row> {
     return isTaken ? (isNew ? 'new' : 'again') : 'refused';
   }
 
-  /** Reads the oldest due page in view. Returns whether there was one. */
+  /** Reads the oldest page in view that is due. Returns whether there was one. */
   async #readInView(reading: Reading, isDue = ({ round }: ListPage<Row>) => round !== reading.round): Promise<boolean> {
     const page = this.#inView().find(isDue);
     if (page) await this.#read(this.#pages.pages.indexOf(page), reading);
@@ -308,7 +308,7 @@ export class ListReader<Row> {
         if (page) shown.add(page);
       }
     }
-    // Sorted or filtered rows come from many pages: the neighbours of these are not near the view.
+    // Sorted or filtered rows come from many pages, whose neighbours are not near the view.
     const wanted =
       shown.size > 2 || this.source.costly
         ? shown
@@ -322,7 +322,7 @@ export class ListReader<Row> {
   }
 
   /**
-   * Reads the page with this number and the following ones until they meet known rows. If the service refuses an old
+   * Reads the page with this number, and the following ones until they meet known rows. If the service refuses an old
    * cursor, drops the pages after it and returns false; the caller starts over at the first page.
    */
   async #read(at: number, reading: Reading): Promise<boolean> {
@@ -341,7 +341,7 @@ export class ListReader<Row> {
         return false;
       }
       const [first = ''] = page?.rows.keys() ?? [];
-      // With offset cursors, rows that are missing at the start have moved to the previous page.
+      // With offset cursors, rows missing at the start have moved to the previous page.
       const isShifted = page && before && before.round !== reading.round && !answers[0]?.rows.has(first);
       if (isShifted && answers.length === 1 && reading.left > 0) return this.#read(at - 1, reading);
       cursor = answers.at(-1)?.next ?? null;
@@ -352,7 +352,7 @@ export class ListReader<Row> {
     return true;
   }
 
-  /** One request. @throws ServiceError */
+  /** Sends one request. @throws ServiceError */
   async #ask(
     cursor: string | null,
     before: readonly ListAnswer<Row>[],
@@ -366,13 +366,13 @@ export class ListReader<Row> {
     const page = await readListed(this.source, { ...context, query });
     reading.requests += page.requests ?? 1;
     context.progressed?.();
-    // If every row vanished, check the parent: if it is gone too, this throws, and the rows stay.
+    // If every row has vanished, check the parent: if it is gone too, this throws, and the rows stay.
     const vanished = cursor === null && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
     if (vanished) await partOf?.read(context);
     const rows = new Map<string, Row>();
     for (const row of page.items) if (!rows.has(id(row))) rows.set(id(row), row);
     const repeated = page.items.length - rows.size;
-    // Rows outside the request stay as they were.
+    // Rows that the request did not cover stay as they were.
     for (const [known, row] of old?.rows ?? []) if (!rows.has(known) && page.isUnread?.(row)) rows.set(known, row);
     const isFollowed = (next: string): boolean => next === cursor || before.some(each => each.cursor === next);
     const next = nextCursor(page, isFollowed) ?? null;

@@ -1,4 +1,4 @@
-/** Sorting by the service. Until all rows are read, only the service can sort them correctly. */
+/** Sorting by the service: until all rows have been read, only the service can sort them correctly. */
 
 import { own } from '../../base/own-property.ts';
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
@@ -10,7 +10,7 @@ export interface FieldOrder {
   readonly descending: boolean;
 }
 
-/** The service refuses to sort by the field, or ignores it. */
+/** The service refuses to sort by the field, or ignores the request to. */
 export class OrderRefusedError extends Error {
   constructor(field: string) {
     super(`The service does not sort by ${field}.`);
@@ -19,7 +19,7 @@ export class OrderRefusedError extends Error {
 }
 
 /**
- * The list in the requested order. If the service does not deliver it, `onRefused` is called and reading throws
+ * The list in the requested order. If the service does not deliver that order, `onRefused` is called and reading throws
  * OrderRefusedError.
  */
 export function inOrder<Row>(
@@ -47,7 +47,7 @@ export function inOrder<Row>(
   };
 }
 
-/** Whether the service refuses the order. A refusal of a later page concerns the cursor, unless it names the field. */
+/** Whether the service refuses the order. A refusal for a later page is about the cursor, unless it names the field. */
 function isRefusal(error: unknown, later: boolean): boolean {
   if (!(error instanceof ServiceError)) return false;
   if (error.param !== undefined) return error.param === 'sort' || error.param === 'order';
@@ -60,7 +60,7 @@ const byCodeUnit = (left: string, right: string): number => (left < right ? -1 :
 const foldingCase = (left: string, right: string): number => byCodeUnit(left.toLowerCase(), right.toLowerCase());
 const bySize = (left: number, right: number): number => left - right;
 
-/** Whether rows are ordered by a field. Missing values may be anywhere, and any common text collation is accepted. */
+/** Whether rows are ordered by a field. Missing values may be anywhere, and any common string collation is accepted. */
 export function isOrdered(rows: readonly unknown[], field: string, descending: boolean): boolean {
   const values = rows
     .map(row => own(row as Readonly<Record<string, unknown>>, field))

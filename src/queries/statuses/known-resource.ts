@@ -1,4 +1,4 @@
-/** The known state of one resource, from all answers about it. Pure. */
+/** What is known about one resource, from all responses about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
 import { defaultRange } from '../../present/statistics/interval.ts';
@@ -9,7 +9,7 @@ import { type FailedRounds, type HeldOutMeans, mayLackRound, withoutLast } from 
 import type { RunDifference } from '../run-difference.ts';
 import { type Certainty, isSameMean } from '../run-mean.ts';
 
-/** How the rollouts of an evaluation had ended when they were read. */
+/** How an evaluation's rollouts had ended when they were read. */
 export interface RolloutEnds {
   /** Undefined if the service does not report it. */
   readonly failed: number | undefined;
@@ -20,48 +20,48 @@ export interface RolloutEnds {
   readonly isFinal: boolean;
 }
 
-/** The facts about one resource in an answer. Missing fields are unknown. */
+/** What a response says about one resource. Missing fields are unknown. */
 export interface Observation {
   readonly kind: string;
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
-  /** The completed part of `total`. */
+  /** How much of `total` is complete. */
   readonly done?: number | null | undefined;
   readonly total?: number | null | undefined;
   /** The mean reward, so far or final. */
   readonly mean?: number | null | undefined;
-  /** The number of rewards in the mean. */
+  /** The number of rewards behind the mean. */
   readonly graded?: number | null | undefined;
-  /** The certainty of the mean of an evaluation, if its rewards were read. */
+  /** The certainty of an evaluation's mean, if its rewards have been read. */
   readonly certainty?: Certainty | undefined;
-  /** The difference of an evaluation from the baseline, if the rewards of both were read. */
+  /** An evaluation's difference from the baseline, if the rewards of both have been read. */
   readonly difference?: RunDifference | undefined;
   /** The number of failed rollouts, from the progress. */
   readonly failed?: number | null | undefined;
-  /** The ends of the rollouts, read from their list if the progress lacks them. */
+  /** How the rollouts ended, read from their list if the progress does not say. */
   readonly ends?: RolloutEnds | undefined;
   /** The newest and the best held-out mean; null if the curve was read and has none. */
   readonly measured?: HeldOutMeans | null | undefined;
-  /** The held-out rounds of a run in which every rollout failed, after its last mean. */
+  /** A run's held-out rounds after its last mean, in which every rollout failed. */
   readonly failedRounds?: FailedRounds | undefined;
   /** When its newest checkpoints were saved, oldest first. */
   readonly checkpoints?: readonly ProgressPoint[] | undefined;
   /** The values of its curve, oldest first; undefined for a step without a value. */
   readonly curve?: readonly (number | undefined)[] | undefined;
-  /** When it began, as written by the service. */
+  /** When it began, as the service writes it. */
   readonly startedAt?: string | null | undefined;
-  /** When it ended, as written by the service. */
+  /** When it ended, as the service writes it. */
   readonly endTime?: string | null | undefined;
-  /** Why it failed, in the words of the service. */
+  /** Why it failed, in the service's words. */
   readonly reason?: string | null | undefined;
-  /** Id of its parent, e.g. the benchmark of a run. */
+  /** Its parent's id, e.g. a run's benchmark. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it, if the answer has it; saved between starts. */
+  /** The record as the service sent it, if the response contains it; saved between sessions. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The known state of one resource. The object is replaced only when something changes. */
+/** What is known about one resource. The object is replaced only when something changes. */
 export interface KnownResource {
   readonly kind: string;
   readonly id: string;
@@ -71,46 +71,46 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
-  /** The certainty of the mean of an evaluation, as of the last read of its rewards. */
+  /** The certainty of an evaluation's mean, as of the last read of its rewards. */
   readonly certainty: Certainty | undefined;
-  /** The difference of an evaluation from the baseline, as of the last read of the rewards of both. */
+  /** An evaluation's difference from the baseline, as of the last read of both runs' rewards. */
   readonly difference: RunDifference | undefined;
   /** The number of failed rollouts, from the progress. */
   readonly failed: number | undefined;
-  /** The ends of the rollouts, read from their list if the progress lacks them. */
+  /** How the rollouts ended, read from their list if the progress does not say. */
   readonly ends: RolloutEnds | undefined;
-  /** When it first had this number of rewards; epoch milliseconds. */
+  /** When it first had this number of rewards; in epoch milliseconds. */
   readonly gradedAt: number | undefined;
-  /** The newest and the best held-out mean; null for none, undefined if its curve was not read. */
+  /** The newest and the best held-out mean; null for none, undefined if its curve has not been read. */
   readonly measured: HeldOutMeans | null | undefined;
   readonly failedRounds: FailedRounds | undefined;
-  /** When its newest checkpoints were saved, oldest first; undefined if they were not read. */
+  /** When its newest checkpoints were saved, oldest first; undefined if they have not been read. */
   readonly checkpoints: readonly ProgressPoint[] | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
   /**
-   * When it left the queue, in epoch milliseconds; null if it was seen in the queue but not leaving it; undefined if
-   * it was never seen in the queue.
+   * When it left the queue, in epoch milliseconds; null if it was seen in the queue but not leaving it; undefined if it
+   * was never seen in the queue.
    */
   readonly beganAt: number | null | undefined;
-  /** Why it failed, in the words of the service. */
+  /** Why it failed, in the service's words. */
   readonly reason: string | undefined;
-  /** Id of its parent, e.g. the benchmark of a run. */
+  /** Its parent's id, e.g. a run's benchmark. */
   readonly parent: string | undefined;
   /** When this program saw it end or vanish, in epoch milliseconds; undefined once dismissed. */
   readonly endedAt: number | undefined;
-  /** The error of the last read; undefined after a success. */
+  /** The error from the last read; undefined after a success. */
   readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
-  /** This program started it, and no answer has its status yet. It is polled, but does not count as running. */
+  /** This program started it, and no response has given its status yet. It is polled, but does not count as running. */
   readonly isNew: boolean;
 }
 
 export type Named = Pick<KnownResource, 'kind' | 'id'>;
 
-/** The key of a resource in a map. */
+/** The key for a resource in a map. */
 export const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
 /** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
@@ -123,23 +123,23 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
 const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
   next === undefined || isDeepStrictEqual(old, next) ? old : next;
 
-/** An answer without held-out rewards removes remembered means, which have no curve, but not means that were read. */
+/** A response without held-out rewards removes remembered means, which have no curve, but not means that were read. */
 function measuredOf(old: KnownResource['measured'], next: KnownResource['measured']): KnownResource['measured'] {
   if (next !== null) return newer(old, next);
   return old && old.curve.length > 0 ? old : null;
 }
 
-/** The mean so far of a running run, from an answer that has no mean, but more rewards than were known. */
+/** The mean so far for a running run, from a response that has no mean but more rewards than were known. */
 function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observation): Partial<KnownResource> {
   if (!certainty || certainty.isFinal || mean != null || hasEnded(status ?? old.status)) return {};
   const isOlder = old.graded === undefined ? old.mean !== undefined : certainty.rewards <= old.graded;
   return isOlder ? {} : { mean: certainty.means[0], graded: certainty.rewards };
 }
 
-/** A resource after an answer about it. */
+/** A resource after a response about it. */
 export function merged(old: KnownResource, observation: Observation): KnownResource {
   const soFar = meanSoFarIn(old, observation);
-  // A count that was read with another mean is not that of this one.
+  // A count that was read with another mean does not belong to this one.
   const isOfMean = isSameMean({ mean: old.mean }, { mean: observation.mean ?? undefined }, defaultRange);
   return {
     ...old,
@@ -154,7 +154,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     failed: countOf(observation.failed) ?? old.failed,
     ends: newer(old.ends, observation.ends),
     measured: measuredOf(old.measured, observation.measured),
-    // An answer with means also replaces the failed rounds, because later rounds may have a mean now.
+    // A response with means also replaces the failed rounds, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     checkpoints: newer(old.checkpoints, observation.checkpoints),
     curve: sameCurve(old.curve, observation.curve),
@@ -169,8 +169,8 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
 }
 
 /**
- * Drops incomplete progress that was read before the end, because it is not final. The answer with the end may lack
- * progress, as a list does.
+ * Drops incomplete progress that was read before the end, because it is not final. The response that reports the end
+ * may lack progress, as a list does.
  */
 export function withoutProgress(known: KnownResource): KnownResource {
   const { done, total, graded } = known;
@@ -180,11 +180,11 @@ export function withoutProgress(known: KnownResource): KnownResource {
   return { ...known, done: undefined, mean, graded: undefined, failed: undefined };
 }
 
-/** The number of finished steps. A successful run has finished all, even if its progress is unknown. */
+/** The number of finished steps. A successful run has finished all of them, even if its progress is unknown. */
 export const finishedSteps = ({ done, status = '', total }: KnownResource): number | undefined =>
   done ?? (statusMeaning(status) === 'success' ? total : undefined);
 
-/** Marks the held-out means as old, unless they have the last round. */
+/** Marks the held-out means as old, unless they include the last round. */
 export const withOldMeans = (known: KnownResource): KnownResource =>
   known.measured ? { ...known, measured: withoutLast(known.measured, finishedSteps(known)) } : known;
 
@@ -194,7 +194,7 @@ export const withLateMeans = (known: KnownResource, readAt: number, endedAt = en
     ? withOldMeans(known)
     : known;
 
-/** If two reads are further apart than this, the time at which a resource left the queue is unknown. */
+/** If two reads are further apart than this, it is unknown when a resource left the queue in between. */
 const mostApartMs = 60_000;
 
 /** When the resource was seen leaving the queue; see `beganAt`. */
@@ -214,7 +214,7 @@ export function isSame(left: KnownResource, right: KnownResource): boolean {
   return (Object.keys(left) as (keyof KnownResource)[]).every(key => Object.is(left[key], right[key]));
 }
 
-/** A resource before any answer about it. */
+/** A resource before any response about it. */
 export function unknownResource({ kind, id }: Named, label: string): KnownResource {
   return {
     kind,

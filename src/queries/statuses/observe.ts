@@ -1,6 +1,6 @@
 /**
- * Observes the query cache and reports every answer to the status store, whichever part of the program sent the query.
- * Queries only declare the observations in their data.
+ * Observes the query cache and reports every result to the status store, whichever part of the program sent the query.
+ * Queries only declare what their data lets it observe.
  */
 
 import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
@@ -21,23 +21,23 @@ export interface AllOfKind {
   readonly ids: ReadonlySet<string>;
 }
 
-/** Declarations of a query about itself and its data. */
+/** What a query declares about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
-  /** The observation in the data, or in each of its rows. */
+  /** The observation that the data makes, or that each of its rows makes. */
   readonly observes?: ((row: never) => Observation) | undefined;
   /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
   /** The rows read since the last call; all rows by default. */
   readonly news?: (() => readonly object[]) | undefined;
-  /** The rows only name their resources, so they are reported only for resources that are already known. */
+  /** Whether the rows only name their resources, so that they are reported only for resources already known. */
   readonly onlyNames?: boolean | undefined;
   /** All resources of a kind, if the data contains all of them. */
   readonly all?: (() => AllOfKind | undefined) | undefined;
-  /** The owner of the data. The query answers 404 after the owner is deleted. */
+  /** What the data belongs to. Once that is deleted, the query gets a 404. */
   readonly about?: Subject | undefined;
-  /** The owner of the held-out rewards in the data. If the service does not offer the query, it has none. */
+  /** What the held-out rewards in the data belong to. If the service does not offer the query, there are none. */
   readonly measures?: Subject | undefined;
-  /** The owner of the rows. If they are not found, it may no longer exist, so it is read. */
+  /** What the rows belong to. If they are not found, it may no longer exist, so it is read. */
   readonly partOf?: Subject | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Observers {
   readonly statuses: StatusStore;
   /** Called with every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
-  /** Called with every answer that has all resources of a kind. */
+  /** Called with every result that contains all resources of a kind. */
   readonly onAll?: (all: AllOfKind, times: ReadTimes) => void;
   /** Called when no query finds the resource any longer. */
   readonly onGone: (subject: Subject) => void;
@@ -62,17 +62,17 @@ function isAbout(query: Query, { kind, id }: Subject): boolean {
   return about?.kind === kind && about.id === id;
 }
 
-/** Reports answers that arrive in the cache, until the returned function is called. */
+/** Reports results as they arrive in the cache, until the returned function is called. */
 export function observeAnswers(client: QueryClient, observers: Observers): () => void {
   return new AnswerObserver(client.getQueryCache(), observers).stop;
 }
 
-/** The data of a query as an object; undefined before its first answer. */
+/** A query's data as an object; undefined before its first result. */
 function dataOf({ state: { data } }: Query): object | undefined {
   return typeof data === 'object' && data !== null ? data : undefined;
 }
 
-/** Sends the query again, even if it is in flight, because that answer may be older than the 404. */
+/** Sends the query again, even if it is in flight, because that response may be older than the 404. */
 const fetchAgain = (query: Query): Promise<unknown> => query.fetch(undefined, { cancelRefetch: true });
 
 class AnswerObserver {
@@ -81,9 +81,9 @@ class AnswerObserver {
   readonly #sentAt = new Map<string, number>();
   /** The data last reported, by query: a cancelled request restores the same data. */
   readonly #latest = new WeakMap<Query, unknown>();
-  /** Unchanged rows keep their identity from answer to answer, so most of a long list need not be reported. */
+  /** Unchanged rows keep their identity from one response to the next, so most of a long list need not be reported. */
   readonly #reported = new WeakMap<object, Observation>();
-  /** Resources that only lists still have. Once no list has them either, they are read again. */
+  /** Resources that only lists still contain. Once no list contains them either, they are read again. */
   readonly #onlyListed = new Map<string, Subject>();
   readonly stop: () => void;
 
@@ -132,13 +132,13 @@ class AnswerObserver {
     if (!before) this.#reported.set(row, observation);
     const goneAt = statuses.goneAt(observation);
     if (goneAt !== undefined) {
-      // An answer requested before the 404 does not bring the resource back, but the same row in a later answer does.
-      // Parts such as curves may outlive the resource.
+      // A response requested before the 404 does not bring the resource back, but the same row in a later response
+      // does. Parts such as curves may outlive the resource.
       if (sentAt < goneAt || !(meta.rows || isAbout(query, observation))) return [];
       if (meta.rows) this.#onlyListed.set(keyOf(observation), observation);
       return [observation];
     }
-    // A part without a status, such as a curve, may be the first answer since the end of its resource.
+    // A part without a status, such as a curve, may be the first response since its resource ended.
     const isPart = !meta.rows && observation.status == null;
     return before && !isPart && !isRunning(before.status) ? [] : [observation];
   }
@@ -150,7 +150,7 @@ class AnswerObserver {
     if (measures && isNotOffered(error)) statuses.unmeasured(measures);
     if (partOf && isGone(error)) this.#readAgain(partOf);
     if (!about) return;
-    // Report it again after it recovers, even if unchanged.
+    // Report it again once it recovers, even if unchanged.
     const data = dataOf(query);
     if (data) this.#reported.delete(data);
     if (isGone(error)) this.#missed(about);
@@ -159,8 +159,8 @@ class AnswerObserver {
   }
 
   /**
-   * A 404 may concern only one endpoint, or come from a replica that lags behind. So a resource counts as deleted only
-   * after no query finds it and no list has it.
+   * A 404 may be about only one endpoint, or come from a replica that lags behind. So a resource counts as deleted only
+   * once no query finds it and no list contains it.
    */
   #missed(subject: Subject): void {
     this.#onlyListed.delete(keyOf(subject));
@@ -189,7 +189,7 @@ class AnswerObserver {
     return queries.length > 0;
   }
 
-  /** Reads resources again that only lists had, once no list has them. */
+  /** Reads resources again that only lists contained, once no list does. */
   #readUnlisted(): void {
     for (const [key, subject] of this.#onlyListed) {
       if (this.#listsWith(subject).length > 0) continue;
@@ -198,7 +198,7 @@ class AnswerObserver {
     }
   }
 
-  /** The lists with the resource in their last answer. */
+  /** The lists whose last response contains the resource. */
   #listsWith({ kind, id }: Subject): Query[] {
     const hasRow = (query: Query): boolean => {
       const { meta, state } = query;

@@ -1,4 +1,4 @@
-/** Detects runs that restart at an earlier step, e.g. because their service was killed. */
+/** Detects runs that restart from an earlier step, e.g. because their service was killed. */
 
 import { Listeners } from '../../base/listeners.ts';
 import { isRunning } from '../../contract/status.ts';
@@ -6,9 +6,9 @@ import type { KnownResource } from './known-resource.ts';
 
 export interface Restart {
   readonly resource: KnownResource;
-  /** The highest step seen before. */
+  /** The highest step seen before the restart. */
   readonly from: number;
-  /** The step at which it restarts. */
+  /** The step from which it restarts. */
   readonly step: number;
 }
 
@@ -19,19 +19,19 @@ export class Restarts {
   readonly #listeners = new Listeners<Restart>();
   /** The last progress, by query and then by run: another query may lag behind. */
   readonly #done = new Map<string, Map<string, number>>();
-  /** The restarts of runs that have not caught up yet, by run. */
+  /** The restarts that runs have not caught up from yet, by run. */
   readonly #behind = new Map<string, Restart>();
   /** When a restart was last reported, by run; monotonic. */
   readonly #reportedAt = new Map<string, number>();
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** The restart of a run that this program saw, until the run has caught up. */
+  /** A run's restart that this program saw, until the run has caught up. */
   of(runId: string): Restart | undefined {
     return this.#behind.get(runId);
   }
 
-  /** Records the progress of a run. @param by the query that reports it */
+  /** Records a run's progress. @param by the query that reports it */
   follow(resource: KnownResource, step: number, by: string): void {
     const { id } = resource;
     const done = this.#done.get(by) ?? new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
- * The single store of statuses. Every answer with a run, a training run, a deployment, a benchmark or a trajectory is
- * reported here, and everything that depends on a status (notices, Watch, the counts of the frame, the remembered
- * store) subscribes here. So each change is announced once, no matter which part of the program read it first.
+ * The single store of statuses. Every response with a run, a training run, a deployment, a benchmark or a trajectory is
+ * reported here, and everything that depends on a status (notices, Watch, the frame's counts, the remembered store)
+ * subscribes here. So each change is announced once, no matter which part of the program read it first.
  */
 import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';
@@ -20,9 +20,9 @@ import {
   withoutProgress,
 } from './known-resource.ts';
 
-/** A kind of resource with tracked statuses; each resource declares its own. */
+/** A kind of resource whose statuses are tracked; each resource declares its own. */
 export interface Kind {
-  /** Such a resource runs by itself: it is counted and watched even without a pin, and its end is announced. */
+  /** Such a resource runs on its own: it is counted and watched even without a pin, and its end is announced. */
   readonly runs?: boolean;
   /** Its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
   readonly endsForGood?: boolean;
@@ -33,20 +33,20 @@ export interface Kind {
 /** By name, e.g. `run`. */
 export type Kinds = ReadonlyMap<string, Kind>;
 
-/** A status that changed while this program was open. */
+/** A status change that happened while this program was open. */
 export interface Transition {
   readonly resource: KnownResource;
   readonly from: string;
   readonly to: string;
-  /** Whether it ended with this change, or vanished from the service while it ran. */
+  /** Whether it ended with this change, or vanished from the service while it was running. */
   readonly ended: boolean;
-  /** The mean in the same answer. */
+  /** The mean in the same response. */
   readonly mean?: number | undefined;
-  /** When it was last read before the change; epoch milliseconds. */
+  /** When it was last read before the change; in epoch milliseconds. */
   readonly lastReadAt?: number | undefined;
 }
 
-/** When an answer was requested and when it arrived; epoch milliseconds. */
+/** When a response was requested and when it arrived; in epoch milliseconds. */
 export interface ReadTimes {
   readonly askedAt: number;
   readonly at: number;
@@ -56,21 +56,21 @@ export interface ReadTimes {
 
 interface Entry {
   known: KnownResource;
-  /** When it was last read; epoch milliseconds. */
+  /** When it was last read; in epoch milliseconds. */
   readAt: number;
   /** Hash of the query that last read it. */
   readBy: string | undefined;
-  /** When its current status was read; epoch milliseconds. */
+  /** When its current status was read; in epoch milliseconds. */
   statusAt: number;
-  /** When an answer last reported its progress; epoch milliseconds. */
+  /** When a response last reported its progress; in epoch milliseconds. */
   doneAt: number | undefined;
-  /** When its progress last changed; epoch milliseconds. */
+  /** When its progress last changed; in epoch milliseconds. */
   movedAt: number | undefined;
-  /** When benchtop noticed that it no longer exists; epoch milliseconds. */
+  /** When benchtop noticed that it no longer exists; in epoch milliseconds. */
   goneAt: number | undefined;
-  /** Whether its end is news: this program has read or started it, or an earlier one saw it running. */
+  /** Whether its end is news: this program has read or started it, or an earlier session saw it running. */
   seen: boolean;
-  /** Whether its end was announced as a transition. */
+  /** Whether its end has been announced as a transition. */
   announced: boolean;
 }
 
@@ -88,7 +88,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
   };
 }
 
-/** When the end was seen; undefined if the resource runs again, or had only vanished and is found again. */
+/** When the end was seen; undefined if the resource is running again, or had only vanished and has been found again. */
 function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
@@ -115,7 +115,7 @@ export class StatusStore {
     return this.#kinds.get(kind)?.runs ?? false;
   }
 
-  /** All known resources, in the order first seen; the same array until something changes. */
+  /** All known resources, in the order they were first seen; the same array until something changes. */
   all(): readonly KnownResource[] {
     this.#all ??= [...this.#entries.values()].map(({ known }) => known);
     return this.#all;
@@ -132,14 +132,14 @@ export class StatusStore {
   }
 
   /**
-   * When an answer last reported its progress, in epoch milliseconds; undefined if none did. Answers without progress,
-   * such as those of a list, do not count.
+   * When a response last reported its progress, in epoch milliseconds; undefined if none has. Responses without
+   * progress, such as lists, do not count.
    */
   doneReadAt(resource: Named): number | undefined {
     return this.#entries.get(keyOf(resource))?.doneAt;
   }
 
-  /** When its progress last changed, in epoch milliseconds; undefined if it never did. */
+  /** When its progress last changed, in epoch milliseconds; undefined if it never has. */
   movedAt(resource: Named): number | undefined {
     return this.#entries.get(keyOf(resource))?.movedAt;
   }
@@ -153,10 +153,10 @@ export class StatusStore {
   /** Calls back after every change. */
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Calls back with the transitions of a report, after the store has changed. */
+  /** Calls back with a report's transitions, after the store has changed. */
   readonly onTransitions = this.#transitionListeners.subscribe;
 
-  /** Records an answer. A resource first seen after its end makes no transition. */
+  /** Records a response. A resource first seen after its end makes no transition. */
   report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
     const transitions: Transition[] = [];
     let changed = false;
@@ -208,8 +208,8 @@ export class StatusStore {
   }
 
   /**
-   * Records a resource that this program just started. It is watched from now on, and its end is announced even if the
-   * first answer is already final.
+   * Records a resource that this program has just started. It is watched from now on, and its end is announced even if
+   * the first response is already final.
    */
   started(observation: Observation, at = Date.now()): void {
     const before = this.get(observation);
@@ -222,7 +222,7 @@ export class StatusStore {
       this.#announce(true, []);
       return;
     }
-    // A list may have reported it before the response to the start arrived.
+    // A list may have reported it before the response to the start request arrived.
     const entry = this.#entries.get(keyOf(observation));
     if (!entry || entry.announced) return;
     entry.announced = true;
@@ -252,7 +252,7 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /** Loads resources whose end was seen in an earlier session and not dismissed. Known resources stay unchanged. */
+  /** Loads resources whose end was seen in an earlier session but not dismissed. Known resources stay unchanged. */
   recallEnded(
     resources: readonly (ResourceRef & { readonly ended: Partial<KnownResource>; readonly at: number })[],
   ): void {
@@ -267,9 +267,7 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /**
-   * Marks the end of a resource as missed, if the resource was first seen after its end. @param at epoch milliseconds
-   */
+  /** Marks a resource's end as missed, if the resource was first seen after its end. @param at in epoch milliseconds */
   noteEnd(resource: Named, at: number): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.endedAt !== undefined) return;
@@ -321,17 +319,17 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** Uses the remembered time only for the first answer, and only if it has no status. */
+  /** Uses the remembered time only for the first response, and only if it has no status. */
   #gradedAt(before: KnownResource, next: KnownResource, at: number): number {
     const { graded, status } = next;
     if (before.graded !== undefined || graded === undefined || status !== undefined) return at;
     return Math.min(at, this.#rewardsSince(next, graded) ?? at);
   }
 
-  /** Drops the status of an answer that was requested before the end was seen, because it is out of date. */
+  /** Drops the status from a response that was requested before the end was seen, because it is out of date. */
   #keepingEnd({ known, statusAt }: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
     const takesBack = hasEnded(known.status) && observation.status != null && !hasEnded(observation.status);
-    // If the answer arrives before the end was seen, the clock was set back.
+    // If the response arrives before the end was seen, the clock has been set back.
     const isLater = askedAt > statusAt || at < statusAt;
     if (!takesBack || (!this.#kinds.get(observation.kind)?.endsForGood && isLater)) return observation;
     const { kind, id, label, startedAt } = observation;
@@ -349,7 +347,7 @@ export class StatusStore {
 /** A running resource that has not been read for this long is no longer counted or polled. */
 export const lostAfterMs = 12 * 60 * 60_000;
 
-/** The running resources with a known status. */
+/** The running resources whose status is known. */
 export function runningOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return followedOf(statuses, now).filter(({ status }) => isRunning(status) && !isUnknown(status ?? ''));
 }
