@@ -39,7 +39,7 @@ export interface BeginFlags extends ActFlags {
   readonly alone?: string | undefined;
 }
 
-/** The kind of resource that a start request creates, the operation that lists it, and the benchmark it is started on. */
+/** The kind of resource that a request starts, the operation that lists it, and the benchmark it is started on. */
 export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
   readonly benchmark?: Benchmark;
 }

@@ -1,6 +1,6 @@
 /**
- * Candidates for completing a value: names and ids on the service, fields, settings. Offers only values that the command
- * accepts.
+ * Candidates for completing a value: names and ids on the service, fields, settings. Offers only values that the
+ * command accepts.
  */
 
 import { isRecord, own } from '../base/own-property.ts';

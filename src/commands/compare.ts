@@ -148,8 +148,8 @@ function comparisonOptions(flags: CommandInput<'compare'>['flags'], context: Com
 }
 
 /**
- * @throws CommandError for a difference that no two rewards in the range can have, because the gate would always pass or
- * always fail
+ * @throws CommandError for a difference that no two rewards in the range can have, because the gate would always pass
+ * or always fail
  */
 function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions['range']): void {
   const most = high - low;

@@ -1,6 +1,6 @@
 /**
- * Completions for bash, zsh and fish: small scripts that ask this program, which knows the commands and the resources it
- * has seen.
+ * Completions for bash, zsh and fish: small scripts that ask this program, which knows the commands and the resources
+ * it has seen.
  */
 import { resourceNamed } from '../resources/catalogue.ts';
 import { scopeNames } from '../resources/place.ts';

@@ -244,7 +244,7 @@ function scopeOf({ paths, profile: { name, service } }: Config): string {
 
 const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
 
-/** Opens the index of this service's trajectory texts. If the settings allow none, deletes the file for all services. */
+/** Opens this service's index of trajectory texts. If the settings allow none, deletes the file for all services. */
 export function openTexts(config: Config): TextIndex {
   const mostBytes = config.preferences.textIndexBytes;
   const options = { service: scopeOf(config), mostBytes };

@@ -60,7 +60,7 @@ export interface FoundCheckpoint {
 const isNone = (error: unknown): boolean =>
   isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
-/** A dataset often has the name of the benchmark that filled it, so a name means the dataset only if nothing else has it. */
+/** A dataset often has the name of the benchmark that filled it. A name means it only if nothing else has that name. */
 const hasRecord = ({ get }: Resource): boolean => get !== undefined;
 
 /** Whether the word looks like an id of no particular kind, such as a UUID. */
@@ -133,7 +133,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
         isComplete &&= page.notes.length === 0;
       }
     } catch (error) {
-      // The run may have been deleted. Other errors end the search: no run's checkpoints are listed if this one's are not.
+      // The run may have been deleted. Other errors end the search, because they would recur for every run.
       if (!isGone(error)) throw error;
       isComplete = false;
     }

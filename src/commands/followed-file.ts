@@ -64,7 +64,7 @@ export class FollowedFile implements ShownFile {
     return this.#said.problem;
   }
 
-  /** Reads the file and prints notes, then re-reads it when it changes, until `close`. @throws CommandError if it is empty */
+  /** Reads the file and prints notes. Re-reads it on each change until `close`. @throws CommandError if it is empty */
   async open(): Promise<void> {
     // Watch before reading, so that no change is missed.
     watchFile(this.#path, { interval: lookMs, persistent: false }, this.#changed);

@@ -18,8 +18,8 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Returns memory to the system after large work. Left alone, V8 keeps the pages of collected objects for later use. Call it after
- * `keepHeapSmall`, which exposes the collector.
+ * Returns memory to the system after large work. Left alone, V8 keeps the pages of collected objects for later use.
+ * Call it after `keepHeapSmall`, which exposes the collector.
  */
 export function emptyHeap(): void {
   runInNewContext('gc')({ type: 'major', flavor: 'last-resort' });

@@ -69,7 +69,8 @@ function commandHelp(name: string, { summary, about: more, args = [], flags, exa
 }
 
 /**
- * Help for a command, a group or, without a name, the program. If the command takes a resource, lists the resource names.
+ * Help for a command, a group or, without a name, the program. Lists the resource names if the command takes a
+ * resource.
  *
  * @param columns width of the terminal; at most {@link defaultColumns} are used
  */

@@ -33,7 +33,7 @@ export interface CommandIo {
    */
   readonly stopOnSignals?: () => void;
   /**
-   * Sets the exit code to use if standard output closes, which by default is not a failure. For a command whose exit code
+   * Sets the exit code for when standard output closes, which by default is no failure. For a command whose exit code
    * is its result: a reader that left early must not turn it into success.
    */
   readonly exitUnread?: (code: ExitCode) => void;

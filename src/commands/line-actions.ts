@@ -1,4 +1,4 @@
-/** The actions of line mode on a row, which ask for the values they need. */
+/** Row actions in line mode, which ask for the values they need. */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
@@ -58,7 +58,7 @@ async function started<Input extends object>(
   return clean`${past} ${idOf(resource, result)}. Type ${resource.names[0]} to see it.`;
 }
 
-/** Asks for the input of a run, and starts it. */
+/** Asks for a run's input, and starts the run. */
 const starting =
   (run: RunStart): Act<Benchmark> =>
   async (row, prompt, context) => {

@@ -1,6 +1,6 @@
 /**
- * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. The user
- * types a command, the answer follows below; nothing moves, nothing is redrawn, and no escape sequence is written.
+ * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. The user types a command and
+ * the reply appears below it; nothing moves or is redrawn, and no escape sequences are written.
  */
 
 import { createInterface, type Interface } from 'node:readline/promises';
@@ -29,7 +29,7 @@ import { seenWords } from './seen.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 
-/** Resources listed only within another one are left out. */
+/** Leaves out resources that are listed only within another one. */
 const listed = resources.filter(({ needs }) => !needs);
 
 const reading = `Type one of:
@@ -50,15 +50,15 @@ const writing = `
 
 const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writing}\n  help, quit`;
 
-/** Interval between two reads of a followed resource. */
+/** Interval between reads of a followed resource, in milliseconds. */
 const followMs = 2_000;
 const listMs = 60_000;
 
-/** The list printed last, to which typed numbers refer. */
+/** The last printed list, which typed numbers refer to. */
 interface ShownList {
   readonly resource: Resource;
   readonly rows: readonly object[];
-  /** The columns in a line. */
+  /** The columns that make up a line. */
   readonly columns: readonly Column<object>[];
 }
 
@@ -174,7 +174,7 @@ class Lines {
     if (page.has_more) this.say('There are more on the service; these are the first.');
   }
 
-  /** The numbered rows: all, or the rows that `find` left. */
+  /** The numbered rows: all of them, or those that `find` matched. */
   #rows(): readonly object[] {
     const { columns = [], rows = [] } = this.#shown ?? {};
     if (this.#find === '') return rows;
@@ -232,7 +232,7 @@ class Lines {
     }
     const entered = new AbortController();
     const stop = (): void => entered.abort();
-    // Any line ends it.
+    // Any typed line stops it.
     this.#terminal.once('line', stop);
     const signal = AbortSignal.any([this.#signal, entered.signal]);
     try {
@@ -283,7 +283,7 @@ class Lines {
       const text = await this.#nextLine('you:');
       if (text.trim() === '') return;
       messages.push({ role: 'user', content: text });
-      // Printed as one line: a screen reader reads each line from its beginning.
+      // Printed whole, not streamed: a screen reader reads each line from its beginning.
       const request = { model: chosen, messages };
       const context = {
         service: await this.#service(),
@@ -298,7 +298,7 @@ class Lines {
   }
 }
 
-/** A row in words: the columns that are not empty. */
+/** A row in words, without its empty columns. */
 function rowLine(columns: readonly Column<object>[], row: object): string {
   return columns
     .map(column => [column, sanitiseLine(cellText(column, row))] as const)
@@ -324,7 +324,7 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
-        // Say what may have been started, even to a user who leaves.
+        // Say what may have been started, even to a user who is leaving.
         if (io.signal.aborted && !isUnanswered(error)) break;
         lines.say(clean`This did not work: ${describeError(asError(error))}`);
       }

@@ -1,4 +1,4 @@
-/** The rows of a list on standard output: printed as they are read if the format allows it, otherwise at the end. */
+/** Prints a list's rows on standard output: as they are read if the format allows it, otherwise at the end. */
 import { count } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 
@@ -11,7 +11,7 @@ export interface ListOutputOptions {
   readonly limit: number;
   /** Whether rows can be printed, judging by the rows read so far; it may become true later. */
   readonly isReady: (rows: readonly object[]) => Promise<boolean>;
-  /** The text of rows; the first ones include the header. */
+  /** Formats rows; the first ones get the header. */
   readonly text: (rows: readonly object[], isFirst: boolean) => string | Promise<string>;
   readonly io: Pick<CommandIo, 'print' | 'note'>;
 }
@@ -22,7 +22,7 @@ export class ListOutput {
   #taken = 0;
   #printed = 0;
   #read = 0;
-  /** Rows read at the last output or progress note. */
+  /** How many rows had been read at the last output or progress note. */
   #notedAt = 0;
   #isReady = false;
 
@@ -35,7 +35,7 @@ export class ListOutput {
   }
 
   /**
-   * Takes the wanted rows of a page, and prints them if possible. Reports progress if there has been no output for many
+   * Takes the wanted rows from a page, and prints them if possible. Reports progress if there has been no output for many
    * rows.
    *
    * @param read how many rows the page had

@@ -33,7 +33,7 @@ const defaultLimit = 100;
 
 type Flags = CommandInput<'list'>['flags'];
 
-/** A column for a field of the contract or an option, which flags accept like the name of a column. */
+/** A column for a contract field or an option, which flags accept like a column name. */
 function fieldColumn({ measures }: Resource, name: string): Column<object> {
   const value = (row: object): unknown =>
     Object.hasOwn(row, name) ? Reflect.get(row, name) : measures?.field(row, name.replace(/^option\./, ''));
@@ -65,10 +65,10 @@ function columnNamed(resource: Resource, columns: readonly Column<object>[], nam
   throw noColumn(columns, name);
 }
 
-/** The schema of the rows of a resource, by the response schema of its list. */
+/** The schema of a resource's rows, from its list's response schema. */
 export async function rowSchema(resource: Resource, { service, memory, signal }: CommandContext) {
   const { endpoints } = await import('../contract/endpoints.ts');
-  // A list with a scope asks for all its rows in one request.
+  // Given a scope, a list gets all its rows from one request.
   const scope = Object.fromEntries((resource.scopes ?? []).map(each => [each, 'any']));
   const source = resource.list(scope);
   const [request] = service.describe(noting => source.readPage({ service: noting, query: {}, signal, memory }));
@@ -97,7 +97,7 @@ class NamedFields {
     this.#missing = named.filter(column => column !== undefined).filter(column => !isColumn(column));
   }
 
-  /** Looks for the missing ones in some rows. True once all are found. */
+  /** Looks for the missing ones in these rows. Returns true once all are found. */
   async find(rows: readonly object[]): Promise<boolean> {
     const isIn = (row: object, { id, value }: Column<object>) => Object.hasOwn(row, id) || value(row) !== undefined;
     this.#missing = this.#missing.filter(column => !rows.some(row => isIn(row, column)));
@@ -116,7 +116,7 @@ class NamedFields {
   }
 }
 
-/** Whether a program reads the output: the columns must then not depend on the rows. */
+/** Whether a program reads the output; if so, the columns must not depend on the rows. */
 const isForPrograms = (format: ListFormat, { columns }: CommandIo): boolean =>
   format !== 'table' || columns === undefined;
 
@@ -173,7 +173,7 @@ async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: Command
   return scope;
 }
 
-/** The query that narrows a list to the row with this id or name. */
+/** The query value that narrows a list to the row with this id or name. */
 async function scopeValue(of: Resource, word: string, context: CommandContext): Promise<string> {
   if (!of.scopeValue) return idOf(of, word, context);
   try {
@@ -187,7 +187,7 @@ async function scopeValue(of: Resource, word: string, context: CommandContext): 
 
 const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
 
-/** The status of `--status`, and the known statuses. */
+/** The status given with `--status`, and the known statuses. */
 class WantedStatus {
   readonly #word: string;
   readonly #value: (row: object) => unknown;
@@ -238,7 +238,7 @@ function checkScopes(resource: Resource, flags: Flags): void {
   }
 }
 
-/** Whether each row is a line of a single value. */
+/** Whether each row prints as a single value on a line. */
 const isLineFlags = ({ ids, field }: Flags): boolean => ids === true || field !== undefined;
 
 const formatOf = ({ json, format }: Flags): ListFormat => (json ? 'json' : (format ?? 'table'));
@@ -285,7 +285,7 @@ class PrintedRows {
     return rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
   };
 
-  /** Says which ids were not printed: a script must not act on an id that no row has. */
+  /** Says how many ids were not printed: a script must not act on an id that no row has. */
   note(): void {
     if (this.#unfit === 0) return;
     const them = this.#unfit === 1 ? 'it' : 'them';
@@ -295,7 +295,7 @@ class PrintedRows {
 
 const hasNotes = ({ names }: Resource): boolean => names[0] === 'trajectories';
 
-/** Adds the columns of flags and notes to trajectories, as on the screen. @param byId is filled before rows are read */
+/** Adds the flag and note columns to trajectories, as on the screen. @param byId filled before rows are read */
 function withNoteColumns(
   resource: Resource,
   byId: ReadonlyMap<string, readonly Note[]>,
@@ -315,7 +315,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const byId = new Map<string, readonly Note[]>();
   const resource = withNoteColumns(resourceOrThrow(name), byId, isForPrograms(formatOf(flags), io));
   checkScopes(resource, flags);
-  // Unknown names are refused before anything is read.
+  // Refuse unknown names before anything is read.
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
   return withService(flags, io, async connected => {
@@ -375,7 +375,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   });
 }
 
-/** The reasons why rows wait, which only the local service gives. */
+/** Why rows are waiting, which only the local service reports. */
 function waitsOf(resource: Resource, rows: readonly object[]): string[] {
   return rows.flatMap(row => {
     const why = isRecord(row) ? row['waits_because'] : undefined;

@@ -1,4 +1,4 @@
-/** Adds the values that take requests per row to a list, only if the command shows, sorts or filters by them. */
+/** Adds the values that need requests for each row to a list, if the command shows them or sorts or filters by them. */
 import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
@@ -11,16 +11,16 @@ import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** The most rows of a list to measure: one request each, two with the trainer's rewards. */
+/** The most rows in a list to measure, at one request each, or two with the trainer's rewards. */
 const mostMeasured = 500;
 
-/** Reading that takes longer is announced; milliseconds. */
+/** Reading that takes longer than this is announced; in milliseconds. */
 const announcedMs = 3_000;
 
-/** How long rows wait for the next answer with values that they may lack; milliseconds. */
+/** How long rows wait for the next response with values that they can do without, in milliseconds. */
 const silentMs = 5_000;
 
-/** The most rows to name that lack a value. */
+/** How many of the rows that lack a value to name. */
 const mostNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {
@@ -33,7 +33,7 @@ export interface MeasuredOptions extends MeasuredList {
 }
 
 /**
- * Which of these columns have room once they have values. A column that appears only with values takes no room before.
+ * Which of these columns fit once they have values. One that appears only with values is always included.
  */
 function withRoom(
   ids: readonly string[],
@@ -75,22 +75,22 @@ export class MeasuredRows {
   readonly #io: Pick<CommandIo, 'note'>;
   readonly #first: ReadonlySet<string>;
   readonly #shown: ReadonlySet<string>;
-  /** In a sort, a row without its value comes last; for a filter or a script, it would be wrong. */
+  /** Whether only a sort needs the values: it puts a row without one last, but a filter or a script would be wrong. */
   readonly #isForOrder: boolean;
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;
   #left = mostMeasured;
   #beyond = 0;
-  /** When the first values were asked for; epoch milliseconds. */
+  /** When the first values were requested, in epoch milliseconds. */
   #began: number | undefined;
   #isAnnounced = false;
   #problem: string | undefined;
   /** The ids of the rows that could not be measured, and why the first one could not. */
   readonly #unread = new Set<string>();
   #reason: string | undefined;
-  /** Why no further row can be measured. */
+  /** Why no more rows can be measured. */
   #failure: ServiceError | undefined;
-  /** The filter names a column that depends on the rows, so all must be read before the first is printed. */
+  /** Whether the filter names a column that depends on the rows, so all must be read before the first is printed. */
   readonly needsAll: boolean;
 
   constructor(
@@ -150,7 +150,7 @@ export class MeasuredRows {
     return this.columns([]).flatMap(({ id, title }) => (isNamed(id) ? title : []));
   }
 
-  /** Notes once why the list takes so long. */
+  /** Notes once why the list is slow. */
   #announce(rows: readonly object[], columns: ReadonlySet<string>): void {
     if (this.#isAnnounced) return;
     this.#isAnnounced = true;
@@ -162,8 +162,8 @@ export class MeasuredRows {
   }
 
   /**
-   * The rows that pass the filter, with the values that the filter and the order need. For the order alone, a row may
-   * lack its value.
+   * The rows that pass the filter, with the values that the filter and the order need. If only the order needs a value, a
+   * row may lack it.
    *
    * @returns in `doubt`, why no row can pass if the filter names something that does not exist
    * @throws CommandError if the filter is wrong
@@ -204,16 +204,16 @@ export class MeasuredRows {
     return [...this.#shown].filter(id => !this.#first.has(id));
   }
 
-  /** Adds the remembered measurements of the rows. */
+  /** Adds remembered measurements to the rows. */
   remembered(rows: readonly object[]): readonly object[] {
     return this.#resource.measures?.remembered?.(rows, this.#context) ?? rows;
   }
 
   /**
-   * Adds the values of the printed columns. The rows wait for them only while answers arrive: a row without an answer
-   * stays unchanged, and is noted.
+   * Adds the values of the printed columns. The rows wait for them only while responses arrive: a row without one stays
+   * unchanged, and is noted.
    *
-   * @param room columns of the terminal; a column without room is not read
+   * @param room the terminal's width in columns; a column without room is not read
    */
   async shown(
     rows: readonly object[],

@@ -1,4 +1,4 @@
-/** `benchtop notes …`: flags and notes of people, kept on this machine. */
+/** `benchtop notes …`: people's flags and notes, kept on this machine. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { errorMessage } from '../base/errors.ts';
@@ -61,7 +61,7 @@ function allNotes(memory: RememberedStore): Note[] {
   return all;
 }
 
-/** Undefined if it is unknown. */
+/** Undefined if the time is unknown. */
 const timeOf = ({ at }: Note): string | undefined => (at === 0 ? undefined : new Date(at).toISOString());
 
 const withTime = (note: Note) => ({ ...note, at: timeOf(note) ?? null });
@@ -96,7 +96,7 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
 
 /** @throws CommandError for the id of a resource that takes no notes */
 function kindOf(id: string, memory: RememberedStore): string {
-  // The kind of a remembered id is certain; the form of an id is only a guess.
+  // A remembered id's kind is certain; what an id looks like is only a hint.
   const seen = ['trajectory', 'run'].find(kind => memory.find(kind, id));
   const kind = seen ?? resourceOfId(id)?.kind ?? 'trajectory';
   if (kind === 'trajectory' || kind === 'run') return kind;

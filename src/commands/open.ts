@@ -13,7 +13,7 @@ import { type CommandContext, withService } from './with-service.ts';
 
 const canOpen = ({ get, place }: Resource): boolean => get !== undefined || place !== undefined;
 
-/** @throws CommandError naming the command that shows it instead */
+/** @throws CommandError that names the command to use instead */
 function refuse({ names: [many, one], needs }: Resource): never {
   const scope = needs === undefined ? '' : ` --${needs} ID`;
   throw new CommandError(
@@ -28,7 +28,7 @@ function placeOfCheckpoint({ id, run, step }: FoundCheckpoint): Place {
 }
 
 /**
- * Where to open the workbench for a word, with or without the name of a resource before it.
+ * Where to open the workbench for a word, with or without a resource name before it.
  *
  * @throws CommandError if there is no such resource, or nothing shows it
  */
@@ -44,7 +44,7 @@ export async function placeToOpen(first: string, second: string | undefined, con
   return placeOf(found.resource, found.row) ?? refuse(found.resource);
 }
 
-/** The list or view that a word names, such as `watch` or `runs`; undefined for another word. */
+/** The list or view that a word names, such as `watch` or `runs`; undefined for any other word. */
 export async function sectionPlace(word: string): Promise<Place | undefined> {
   const { registry } = await import('../ui/views/registry.ts');
   return registry.sections.find(({ names: [name] }) => name === word.toLowerCase())?.place;

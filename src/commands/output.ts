@@ -22,7 +22,7 @@ function coloured(text: string, status: string): string {
   return colour === undefined ? text : `\u001b[${colour}m${text}\u001b[39m`;
 }
 
-/** A value on one line: text without its line breaks, nothing for a missing value, JSON for the rest. */
+/** A value on one line: text without its line breaks, nothing for a missing value, JSON for anything else. */
 export function lineText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return sanitiseLine(typeof value === 'object' ? safeJson(value) : String(value));
@@ -37,7 +37,7 @@ export function tableText<Row>(
   columns: readonly Column<Row>[],
   io: Pick<CommandIo, 'environment' | 'columns'>,
 ): string {
-  // On a terminal unless colours are disabled, elsewhere only if forced.
+  // Use colours on a terminal unless they are disabled, elsewhere only if they are forced.
   const hasColours = wantsColour(io.environment) ?? io.columns !== undefined;
   const paint = hasColours ? coloured : (text: string) => text;
   if (io.columns === undefined) {
@@ -76,7 +76,7 @@ export function rowsText<Row>(
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
-/** Whether rows can be printed page by page: not in a table that is fitted to a terminal, nor in a JSON array. */
+/** Whether rows can be printed page by page: not if a table is fitted to a terminal, nor as a JSON array. */
 export const isLineByLine = (format: ListFormat, { columns }: Pick<CommandIo, 'columns'>): boolean =>
   format !== 'json' && (format !== 'table' || columns === undefined);
 
@@ -84,7 +84,7 @@ export interface RecordFlags {
   readonly json?: boolean | undefined;
   readonly field?: string | undefined;
   readonly jq?: string | undefined;
-  /** Whether JSON takes one line, because the record is one of several. */
+  /** Whether to print JSON on one line, because the record is one of several. */
   readonly isLine?: boolean | undefined;
 }
 
@@ -98,9 +98,9 @@ export async function checkJq({ jq }: RecordFlags, io: CommandIo): Promise<void>
 }
 
 /**
- * Checks --field before a write, so that a typo cannot hide its result.
+ * Checks --field before a write, so that a typo cannot hide the write's result.
  *
- * @param answers response schemas that make up the record
+ * @param answers the response schemas that make up the record
  * @throws CommandError if none of them has such a field
  */
 export function checkField({ field }: RecordFlags, answers: readonly z.ZodMiniType[]): void {
@@ -111,8 +111,8 @@ export function checkField({ field }: RecordFlags, answers: readonly z.ZodMiniTy
 /**
  * Prints a record: as JSON, as one field, through a jq filter, or as `text`.
  *
- * @param id the field that `--field id` prints, if the record has another name for its id
- * @param text printed by default; the id if missing
+ * @param id what `--field id` prints if the record has another name for its id
+ * @param text returns what to print by default; the id if missing
  * @param mayLack whether such a record may lack the field, which then prints as null
  * @throws CommandError if the record has no such field, or the filter fails
  */
@@ -130,7 +130,7 @@ export async function printRecord(
   else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
 }
 
-/** Applies a jq filter to a value. @throws CommandError if jq is missing or refuses */
+/** Applies a jq filter to a value. @throws CommandError if jq is missing or refuses the filter */
 export async function filtered(value: unknown, filter: string, io: CommandIo): Promise<string> {
   const { runJq } = await import('./jq.ts');
   const text = await runJq(safeJson(value), filter, io);
@@ -138,7 +138,7 @@ export async function filtered(value: unknown, filter: string, io: CommandIo): P
 }
 
 /**
- * A record as JSON, or one field of it; text is printed unquoted, for use in a shell. `reward.mean` is a nested field.
+ * A record as JSON, or one of its fields; text is unquoted, for use in a shell. `reward.mean` is a nested field.
  *
  * @param mayLack as for {@link printRecord}; by default no field
  * @throws CommandError if the record has no such field
@@ -159,14 +159,14 @@ export function recordText(record: unknown, field?: string, mayLack?: (names: re
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
 }
 
-/** The objects in a record, itself included. */
+/** The record and all objects in it. */
 function* objectsIn(value: unknown): Generator<object> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   yield value;
   for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** Notes unreadable parts of a printed record: rows of its lists, and fields of a row. @returns whether it has any */
+/** Notes unreadable parts of a printed record: rows in its lists, and fields in a row. @returns whether it has any */
 export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): boolean {
   const objects = [...objectsIn(record)];
   const unreadable = objects.reduce((sum, each) => sum + unreadableIn(each), 0);

@@ -10,7 +10,7 @@ import { argumentsIn, choicesOf, helpFlag, lineOf, rootFlags, type Token } from 
 export type Parsed =
   | { readonly kind: 'workbench'; readonly flags: Flags }
   | { readonly kind: 'command'; readonly name: CommandName; readonly args: readonly string[]; readonly flags: Flags }
-  /** Help on a command or a group; on the program without a name. */
+  /** Help for a command or a group or, without a name, for the program. */
   | { readonly kind: 'help'; readonly name: string | undefined }
   | { readonly kind: 'version'; readonly json: boolean };
 
@@ -42,7 +42,7 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
 const usageOf = (name: string, { args = [] }: CommandSpec): string =>
   `Usage: ${['benchtop', name, ...args.map(argumentTerm)].join(' ')} [options]`;
 
-/** For a flag of another command, such as `--run`: how this command takes the resource. Empty if it takes none. */
+/** For a flag from another command, such as `--run`: how this command takes the resource. Empty if it takes none. */
 function otherForm(kind: string, name: string, spec: CommandSpec): string {
   const takes = ({ of, kinds }: Partial<ArgumentSpec>): boolean =>
     kinds?.includes(kind) ?? (of === 'of resource' || of === 'watched');
@@ -63,7 +63,7 @@ function unknownOption(word: string, name: string, spec: CommandSpec): CommandEr
   return new CommandError([`Unknown option '${word}'.`, hint].filter(Boolean).join(' '));
 }
 
-/** The values of flags by their keys. @throws CommandError for a flag that is unknown, or whose value is wrong */
+/** The flag values by key. @throws CommandError for a flag that is unknown, or whose value is wrong */
 function flagsIn(tokens: readonly Token[], spec: CommandSpec, name = ''): Flags {
   const { flags: specs, exclusive = [] } = spec;
   const flags = new Map<string, unknown>();
@@ -79,7 +79,7 @@ function flagsIn(tokens: readonly Token[], spec: CommandSpec, name = ''): Flags 
       continue;
     }
     if (value === undefined) throw new CommandError(`${flag} needs a value.`);
-    // A flag where a value belongs: the value was forgotten.
+    // A flag where a value belongs means that the value was forgotten.
     if (names.has(value)) throw new CommandError(`${flag} needs a value before ${value}.`);
     const read = readValue(flag, flagSpec, value);
     flags.set(key, flagSpec.many ? [...((flags.get(key) as unknown[] | undefined) ?? []), read] : read);
@@ -113,7 +113,7 @@ function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
   throw new CommandError(`${longFlag(wrong)} is not for benchtop ${name}: ${whose}.`);
 }
 
-/** @throws CommandError if a command got too few arguments, or too many */
+/** @throws CommandError if a command has too few arguments, or too many */
 function checkWords(name: CommandName, args: readonly string[]): void {
   const { args: specs = [], flags }: CommandSpec = commands[name];
   const needed = specs.filter(({ optional }) => !optional).length;

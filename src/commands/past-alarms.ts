@@ -20,7 +20,7 @@ import { noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** The limits for the runs of a benchmark. Reads its name if a pattern may match it. @throws ServiceError */
+/** The limits for a benchmark's runs. Reads the benchmark's name if a pattern may match it. @throws ServiceError */
 export async function alarmRulesOf(benchId: string | undefined, context: CommandContext): Promise<AlarmRules> {
   const { alarms } = context.config.preferences;
   if (benchId === undefined || alarms.benchmarks.length === 0) return rulesFor(alarms, [benchId]);
@@ -29,7 +29,7 @@ export async function alarmRulesOf(benchId: string | undefined, context: Command
   return rulesFor(alarms, [benchId, label]);
 }
 
-/** The answer, or `none` if the service does not offer it. @throws ServiceError */
+/** The response, or `none` if the service does not offer it. @throws ServiceError */
 const unlessMissing = <Answer>(reading: Promise<Answer>, none: Answer): Promise<Answer> =>
   reading.catch((error: unknown) => {
     if (!isNotOffered(error)) throw error;

@@ -1,14 +1,14 @@
 /**
- * Help and version as prebuilt text. Imports little: parsing a command line takes longer than everything else here.
+ * Prints prebuilt help, or the version. Imports little, because parsing a command line takes longer than all this.
  */
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { own } from '../base/own-property.ts';
 import { defaultColumns, isAsciiOnly } from '../text/terminal.ts';
 
-/** The file of prebuilt texts, next to the program. */
+/** The file with the prebuilt help, next to the program. */
 export const prebuiltFile = 'help.json';
 
-/** The key of the text for these words: `help list` and `list -h` are `list --help`. */
+/** The key of the prebuilt text for these words: `help list` and `list -h` mean `list --help`. */
 export function prebuiltName(words: readonly string[]): string {
   const line = words[0] === 'help' ? [...words.slice(1), '--help'] : [...words];
   const last = line.pop() ?? '';
@@ -27,7 +27,7 @@ function textOrJson(words: readonly string[], folder: URL): string | undefined {
   }
 }
 
-/** Whether text of the default width fits this terminal. */
+/** Whether text at the default width fits this terminal. */
 function fitsTerminal(): boolean {
   // Opening a stream takes longer than everything else here, so do it only for a possible terminal.
   if (!fstatSync(1).isCharacterDevice() || !process.stdout.isTTY) return true;
@@ -37,8 +37,8 @@ function fitsTerminal(): boolean {
 /**
  * Prints help or the version, if the words ask for nothing else.
  *
- * @param folder of the program
- * @returns false if there is no such text, as when running from source, or it does not fit the terminal
+ * @param folder the program's folder
+ * @returns false if there is no such text, as when running from source, or if it does not fit the terminal
  */
 export function printPrebuilt(words: readonly string[], folder: URL): boolean {
   const text = textOrJson(words, folder);

@@ -4,11 +4,11 @@ import { changedWords } from '../resources/recheck.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
- * Asks about the deployment to replace, and asks again if it has changed before the answer.
+ * Asks about the deployment to replace, and asks again if it changes before the user answers.
  *
  * @param ask asks once; `replaced` is a sentence about the deployment that leaves production
  * @returns whether every answer was yes
- * @throws AbortError if the user interrupts, and what `ask` throws
+ * @throws AbortError if the user interrupts, and any error from `ask`
  */
 export async function confirmEntry(
   entry: Entry,

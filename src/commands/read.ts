@@ -24,10 +24,10 @@ import { Unread, withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
-/** Columns of a transcript for a program: wide enough to leave its lines whole. */
+/** A transcript's width for a program: wide enough that no line wraps. */
 const unwrapped = 10_000;
 
-/** A trajectory of a file as the service would send it, or why the service refuses it. */
+/** A trajectory from a file, as the service would send it, or why the service would refuse it. */
 function received(item: Record<string, unknown>, place: string) {
   const { termination_reason, messages, ...fields } = item;
   const steps = item['steps'] ?? (messages ? [{ messages }] : []);
@@ -68,17 +68,17 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
   return cut !== undefined || unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-/** A local service in this process that has only the trajectories of a file. */
+/** A local service in this process that has only a file's trajectories. */
 export interface ServedFile extends RunningService {
   readonly folder: string;
   readonly file: ShownFile;
 }
 
 /**
- * Serves a file under `name`, and follows it. The folder of the service is deleted at exit.
+ * Serves a file under `name`, and follows it. The service's folder is deleted on exit.
  *
  * @param cut why the file ends early
- * @throws CommandError if none can be read
+ * @throws CommandError if no trajectory can be read
  */
 export async function serveFile(path: string, name: string, io: CommandIo, cut?: string): Promise<ServedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
@@ -97,7 +97,7 @@ export async function serveFile(path: string, name: string, io: CommandIo, cut?:
   }
 }
 
-/** In bytes. Saving memory delays the start by a tenth of a second, so smaller files go without. */
+/** In bytes. Saving memory delays startup by a tenth of a second, so smaller files go without. */
 const largeFile = 4 * 1024 * 1024;
 
 /** Opens the file on screen under `name`, so that lists, groups and search work as usual. */
@@ -114,10 +114,10 @@ async function openOnScreen(
   if (isLarge) emptyHeap();
   const { baseUrl, apiKey, file } = served;
   const environment = {
-    // The key that the environment sets belongs to the address that it names.
+    // A key from the environment would belong to another address.
     BENCHTOP_BASE_URL: baseUrl,
     BENCHTOP_API_KEY: apiKey,
-    // What is written here would be deleted with the folder.
+    // Anything written here would be deleted with the folder.
     BENCHTOP_READ_ONLY: '1',
     BENCHTOP_STATE_DIR: join(served.folder, 'state'),
     BENCHTOP_CACHE_DIR: join(served.folder, 'cache'),

@@ -1,11 +1,11 @@
-/** The problems that block the launch of a benchmark, and how to fix them. */
+/** The problems that keep a benchmark from launching, and how to fix them. */
 
 import { errorMessage } from '../base/errors.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** Text that a shell takes as one word without quotes. */
+/** Whether a shell takes the name as one word without quotes. */
 const isPlain = (name: string): boolean => /^\w[\w.-]*$/.test(name);
 
 /** E.g. `The secret ATLAS_KEY is missing. Create it: benchtop secret set ATLAS_KEY`. */
@@ -21,8 +21,8 @@ export interface MissingSecrets {
 }
 
 /**
- * The secrets that a benchmark requires and the organization does not have. If they cannot be read, a note says so.
- * Never rejects: once the signal aborts there are none, and the command still finishes its own work.
+ * The secrets that a benchmark requires and the organization does not have, with a note if they cannot be read. Never
+ * rejects: after an abort it returns none, so that the command can still finish its own work.
  */
 export async function missingSecrets(
   benchId: string,

@@ -1,4 +1,4 @@
-/** `benchtop regrade`: grades existing rollouts again, and shows the changes. Writes nothing to the service. */
+/** `benchtop regrade`: regrades existing rollouts and shows what changes. Writes nothing to the service. */
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
 import { factText } from '../present/fact-text.ts';
@@ -27,7 +27,7 @@ import { withService } from './with-service.ts';
 
 type Flags = CommandInput<'regrade'>['flags'];
 
-/** A rubric, or the file that holds it after `@`. @throws CommandError */
+/** A rubric, or the content of the file named after `@`. @throws CommandError */
 function rubricOf(rubric: string): string {
   if (!rubric.startsWith('@')) return rubric;
   try {
@@ -57,7 +57,7 @@ function graderIn(flags: Flags) {
 
 export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>, io: CommandIo): Promise<number> {
   const graderFor = graderIn(flags);
-  // A grading program has its own process group, so a signal to this program does not end it.
+  // A grading program has its own process group, so a signal to this program does not reach it.
   io.stopOnSignals?.();
   return withService(flags, io, async context => {
     const range = rewardRangeOf(flags, context);
@@ -98,7 +98,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
   });
 }
 
-/** How the means and the verdicts of two graders differ, for programs. */
+/** How two graders' means and verdicts differ, for programs. */
 function summaryRecord({ compared, agreement, passAt, both, outside, tasks, nameless }: RegradeSummary) {
   return {
     compared: both,

@@ -1,6 +1,6 @@
 /**
  * `benchtop report`: writes a run, a training run, a dataset, a comparison of runs, or the flagged trajectories as one
- * file to read or to attach.
+ * file to read or attach.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { mostCompared } from '../resources/comparison-grid.ts';
@@ -27,7 +27,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
       code = exitCodes.failed;
       io.note(words);
     };
-    // The report itself notes its gaps.
+    // Gaps that the report notes make the command fail.
     const reading: ReportContext = { ...context, note };
     const report = async () => {
       if (word === undefined) return flaggedReport(reading);

@@ -1,4 +1,4 @@
-/** Reads all rollouts of a run, a training run or a dataset that the user names. */
+/** Reads all rollouts in a run, training run or dataset that the user names. */
 import { type OwnRollouts, readRollouts as readOwn } from '../rollouts/read.ts';
 import { exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
@@ -7,7 +7,7 @@ import type { CommandContext } from './with-service.ts';
 
 export type FoundRollouts = Found & OwnRollouts;
 
-/** The exit code of a command on these rollouts: a part of them must not pass for all. */
+/** The exit code for a command on these rollouts: some of them must not pass for all. */
 export const codeOf = (...read: readonly (Pick<OwnRollouts, 'unread'> | undefined)[]) =>
   read.some(each => each !== undefined && each.unread.length > 0) ? exitCodes.failed : exitCodes.done;
 

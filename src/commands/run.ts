@@ -1,4 +1,4 @@
-/** Runs a command line. Each command's code is loaded when it is used. */
+/** Runs a command line. Each command's code is loaded only when used. */
 
 import { version } from '../base/version.ts';
 import { type ExitCode, exitCodes, Interruption } from './exit.ts';
@@ -6,7 +6,7 @@ import { type CommandIo, type NoteFields, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
 
-/** The exports of a command's file. */
+/** What a command's file exports. */
 interface CommandModule<Name extends CommandName> {
   readonly run: (input: CommandInput<Name>, io: CommandIo) => Promise<number>;
 }
@@ -78,7 +78,7 @@ export async function runCommandLine(words: readonly string[], ownIo?: CommandIo
   const plain = ownIo ?? processIo(asJson);
   const io = asJson ? inJson(plain) : plain;
   try {
-    // Called by the scripts of `benchtop completion`.
+    // Called by the scripts from `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
     return interruptedBy(io, await run(parse(words), io));
   } catch (error) {
@@ -101,7 +101,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
       await io.print(await (await import('./help.ts')).helpText(parsed.name, io.columns));
       return exitCodes.done;
     case 'workbench': {
-      // The parser has checked it against the table.
+      // The parser has checked the flags against the table.
       const flags = parsed.flags as WorkbenchFlags;
       if (flags.lines) return (await import('./lines.ts')).run(flags, io);
       return (await import('./tui.tsx')).run(flags);

@@ -1,4 +1,4 @@
-/** `benchtop search`: searches the texts of many trajectories. */
+/** `benchtop search`: searches the text of many trajectories. */
 import { loadConfig } from '../config/load.ts';
 import { countHits, endOf, tallyWords } from '../present/tallies.ts';
 import { readSteps } from '../queries/step-rewards.ts';
@@ -22,7 +22,7 @@ const among = ['runs', 'training', 'datasets', 'benchmarks'].map(resourceOrThrow
 
 type Pages = TextSearchPorts['pages'];
 
-/** The trajectories of a resource, page by page. */
+/** A resource's trajectories, page by page. */
 async function* pagesIn({ resource, id, row }: Found, context: CommandContext): Pages & AsyncGenerator {
   if (resource.names[0] !== 'benchmarks') {
     for await (const page of pagesOf(trajectories, scopeOf({ resource, id, row }), context)) yield page;
@@ -40,7 +40,7 @@ async function* pagesOfAll(all: readonly Found[], context: CommandContext): Page
   for (const found of all) yield* pagesIn(found, context);
 }
 
-/** The rollouts of a step of a training run. @throws CommandError for another resource */
+/** The rollouts of a training run's step. @throws CommandError for any other resource */
 async function* pagesOfStep(found: readonly Found[], step: number, context: CommandContext): Pages & AsyncGenerator {
   for (const { id, resource } of found) {
     if (resource.names[0] !== 'training') throw new CommandError('--step is for a training run.');
@@ -62,7 +62,7 @@ const hitFields = ({ at, range: _, place: __, ...hit }: TextHit) => ({
   role: at.role,
 });
 
-// Rows are printed one by one, so no column may depend on the others.
+// Rows are printed one by one, so no column may depend on other rows.
 const lineColumns = hitColumns
   .filter(({ wide }) => !wide)
   // Without the optional columns, the text has more room.
@@ -84,7 +84,7 @@ function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {
   };
 }
 
-/** The most unread trajectories to name. */
+/** How many unread trajectories to name. */
 const mostNamed = 5;
 
 function noteOutcome(search: TextSearch, io: CommandIo): void {

@@ -18,7 +18,7 @@ import type { CommandInput } from './table/commands.ts';
 
 /** The program that started the service sends its first requests within this time, in milliseconds. */
 const startMs = 1_000;
-/** A service that was started for a screen ends this long after its last request. */
+/** A service that was started for a screen ends this long after its last request, in milliseconds. */
 const idleMs = 5 * 60_000;
 
 type Flags = CommandInput<'serve'>['flags'];
@@ -37,15 +37,15 @@ async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.Pr
   return text.trim();
 }
 
-/** The server for models that are not local, from the flags, the variables and the entry of the local profile. */
+/** The server for models that are not local, from the flags, the variables and the local profile. */
 async function upstreamOf(
   { background, upstream, upstreamKeyEnv, upstreamKeyFile }: Flags,
   environment: NodeJS.ProcessEnv,
 ) {
-  // A screen passes its upstream by flags; another one from the settings would replace the service at each start.
+  // A screen passes its upstream in flags; a different one from the settings would replace the service each time.
   if (background && upstream === undefined) return undefined;
   const keyEnv = upstreamKeyEnv !== undefined && own(environment, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
-  // Naming the profile by flag would ignore the addresses of variables.
+  // Naming the profile with a flag would ignore addresses from variables.
   const ofLocal = { ...environment, BENCHTOP_PROFILE: 'local', BENCHTOP_BASE_URL: undefined };
   const { profile } = loadConfig({ upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile }, ofLocal);
   if (profile.service.kind !== 'local' || !profile.service.upstream) return undefined;
@@ -146,7 +146,7 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
   if (port > 65_535) throw new CommandError('--port takes a number from 0 to 65535.');
   const { AlreadyRunning, serve } = await import('../local/daemon/serve.ts');
   try {
-    // A signal during the start cancels it.
+    // A signal during startup cancels it.
     io.stopOnSignals?.();
     const service = await serve({
       signal: io.signal,

@@ -11,10 +11,10 @@ import type { LocalAddress } from '../local/daemon/client.ts';
 const notesFolder = (state: string): string => join(state, 'services');
 
 /**
- * Records in a file that this process serves a data folder. Failing to write it does no harm.
+ * Records in a file that this process serves a data folder. A failure to write it does no harm.
  *
  * @param state the state folder
- * @returns removes the record
+ * @returns a function that removes the record
  */
 export async function recordServedFolder(state: string, dataFolder: string): Promise<() => Promise<void>> {
   const path = join(notesFolder(state), String(process.pid));
@@ -22,7 +22,7 @@ export async function recordServedFolder(state: string, dataFolder: string): Pro
     makePrivateFolder(notesFolder(state));
     await writeAtomically(path, dataFolder);
   } catch {
-    // Only the hint of --status needs it.
+    // Only the hint from --status needs it.
   }
   return () => rm(path, { force: true }).catch(() => {});
 }

@@ -1,4 +1,4 @@
-/** The service that the screen shows: the configured one, or another profile the user switches to. */
+/** The service that the screen shows: the configured one, or that of another profile the user switched to. */
 import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
@@ -26,17 +26,17 @@ export interface ShownService {
 }
 
 export interface SessionOptions {
-  /** Options of the first service only, until the user switches to another profile. */
+  /** Options for the first service only, until the user switches profiles. */
   readonly first?: Pick<WorkbenchOptions, 'file'> & {
-    /** Variables that replace those of the program. */
+    /** Variables that override the program's own. */
     readonly environment: NodeJS.ProcessEnv;
   };
 }
 
-/** @param now gives the newest configuration of the same addresses, to read refused keys again */
+/** @param now returns the newest configuration for the same addresses, for re-reading keys that were refused */
 function show(config: Config, id: number, now: () => Config, first: SessionOptions['first']): ShownService {
   const connection = connectTo(config, 'start', { remembered: () => workbench.remembered, now });
-  // Both start immediately, while the first frame is drawn. The first request reports errors.
+  // Start both immediately, while the first frame is drawn. The first request reports errors.
   connection.service().catch(() => {});
   connection.monitor.retry();
   const workbench: Workbench = new Workbench({
@@ -73,7 +73,7 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   }
 }
 
-/** Values that name the place of a key, and are unlikely to be keys themselves: errors may quote them. */
+/** Values that say where a key is, and are unlikely to be keys themselves, so errors may quote them. */
 const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
   environment: /^[A-Z_][A-Z0-9_]*$/,
   file: /^(~|\.{1,2})?\//,
@@ -89,9 +89,9 @@ function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
 }
 
 /**
- * A profile with the new address and key, and otherwise unchanged. If the address changes, the inference address is
- * dropped, since a key must not go to a host it was not given for; so are the generation and the agent, which belong to
- * the former service.
+ * Gives the profile a new address and key, and leaves the rest unchanged. If the address changes, also drops the
+ * inference address, since a key must not go to a host it was not meant for, and the generation and the agent, which
+ * belong to the previous service.
  */
 function withProfile(settings: Settings, profile: NewProfile): Settings {
   const saved = own(settings.profiles, profile.name) ?? {};
@@ -140,13 +140,13 @@ export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
   #first: SessionOptions['first'];
-  /** Reads the configuration of the shown service again. */
+  /** Re-reads the shown service's configuration. */
   #load: () => Config;
-  /** The configuration of the shown service, with its newest keys. */
+  /** The shown service's configuration, with its newest keys. */
   #config: Config;
   #shown: ShownService;
   #connection: Connection;
-  /** The watched files, with the listeners for a change. */
+  /** The watched files and their listeners. */
   readonly #watched = new Map<string, StatsListener>();
   readonly #listeners = new Listeners();
 
@@ -170,7 +170,7 @@ export class Session {
     for (const [path, listener] of this.#watched) if (!files.has(path)) this.#unwatch(path, listener);
     for (const [path, changed] of files) {
       if (this.#watched.has(path)) continue;
-      // Node also calls it at first for a file that does not exist.
+      // Node also calls it once at the beginning for a file that does not exist.
       const listener: StatsListener = (now, before) => (now.nlink > 0 || before.nlink > 0) && changed();
       this.#watched.set(path, listener);
       watchFile(path, { interval: lookMs, persistent: false }, listener);
@@ -238,7 +238,7 @@ export class Session {
   };
 
   /**
-   * Handles a change of the settings file. New keys apply at once, and refused or failed requests are repeated.
+   * Handles a change to the settings file. New keys apply at once, and refused or failed requests are repeated.
    * A new address is used only if the old one does not work and nothing would be lost by leaving it.
    */
   readonly #settingsChanged = (): void => {
@@ -247,7 +247,7 @@ export class Session {
     try {
       config = this.#load();
     } catch {
-      // Half written, or wrong: wait for the next change.
+      // The file is half written, or wrong: wait for the next change.
       return;
     }
     const fails = workbench.fails(mayBeSettings);
@@ -261,7 +261,7 @@ export class Session {
     this.#changed();
   };
 
-  /** A refused key is read again with the next request. */
+  /** Repeats failed requests, which re-read a refused key. */
   readonly #keyChanged = (): void => {
     const { workbench } = this.#shown;
     if (workbench.fails(mayBeSettings)) workbench.readAgain();
@@ -289,7 +289,7 @@ export class Session {
     this.#changed();
   };
 
-  /** Closes everything that belonged to the former service. */
+  /** Closes everything that belonged to the previous service. */
   readonly release = async ({ workbench, connection }: ShownService): Promise<void> => {
     workbench.close();
     await connection.close();

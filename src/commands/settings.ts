@@ -113,8 +113,8 @@ function commandWords(line: string): string[] {
 }
 
 /**
- * Makes a path absolute for the settings file, which resolves relative paths against its own folder. A leading `~`
- * stays.
+ * Makes a path absolute for the settings file, which resolves relative paths against its own folder. Keeps a
+ * leading `~`.
  */
 const absolute = (path: string): string => (path.startsWith('~') ? path : resolve(path));
 
@@ -191,7 +191,7 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
   return exitCodes.done;
 }
 
-/** All settings as JSON, or the plain value of one. */
+/** All settings as JSON, or one as a plain value. */
 function settingText(shown: unknown, key: string | undefined): string {
   if (key === undefined) return recordText(shown);
   const value = fieldOf(shown, keyParts(key));
@@ -214,7 +214,7 @@ function fieldOf(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return isRecord(value) ? fieldOf(own(value, name), rest) : undefined;
 }
 
-/** Sets a nested value, creating the objects on the way. */
+/** Sets a nested value, creating objects along the way. */
 function put(target: object, names: readonly string[], value: unknown): void {
   const [name = '', ...rest] = names;
   if (rest.length === 0) {
@@ -227,7 +227,7 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** Why a setting cannot have a value, judged by that setting alone. */
+/** Why a setting cannot have a value, regardless of other settings. */
 function issuesOf(names: readonly string[], value: unknown) {
   const alone = {};
   put(alone, names, value);
@@ -239,13 +239,13 @@ export function settingChoices(key: string): readonly string[] {
   const [area, , field, name] = keyParts(key);
   if (area === 'profiles' && field === 'assumptions' && switchAssumptions.some(each => each === name))
     return ['yes', 'no'];
-  // A value of a type that no setting takes: the error for it names the right type.
+  // No setting takes a value of this type, so the error names the right type.
   const [issue] = issuesOf(keyParts(key), Symbol('none'));
   if (issue?.code === 'invalid_value') return issue.values.map(String);
   return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** The path of a setting. Command ids and assumption names contain dots themselves. */
+/** A setting's path, split into names. Command ids and assumption names contain dots themselves. */
 function keyParts(key: string): string[] {
   const parts = key.split('.');
   const [first, , field] = parts;
@@ -254,7 +254,7 @@ function keyParts(key: string): string[] {
 }
 
 /**
- * @throws CommandError for a value that would break every later command: a key of no command, a default profile that
+ * @throws CommandError for a value that would break every later command: a key for no command, a default profile that
  * does not exist, a second form of a secret, an unknown assumption, or an address that its key must not be sent to
  */
 async function checkSetting(
@@ -289,7 +289,7 @@ async function checkSetting(
   if (problem) throw new CommandError(`${names.join('.')} cannot be this address: ${problem.reason}`);
 }
 
-/** The other settings that give the same secret as this one. */
+/** The other settings that can hold the same secret as this one. */
 function otherForms(field: string): string[] {
   const forms = secretNames.map(name => ['', 'Env', 'File', 'Command'].map(form => `${name}${form}`));
   return (forms.find(each => each.includes(field)) ?? []).filter(form => form !== field);
@@ -297,7 +297,7 @@ function otherForms(field: string): string[] {
 
 const secretNames: readonly CredentialName[] = ['apiKey', 'inferenceToken', 'upstreamKey'];
 
-/** The settings of a profile that hold an address. */
+/** The profile settings that hold an address. */
 const addressFields: readonly string[] = ['baseUrl', 'inferenceUrl', 'upstream'];
 
 /** @throws CommandError for an unknown setting */
@@ -308,7 +308,7 @@ function requireSetting(key: string, names: readonly string[]): void {
   }
 }
 
-/** The value of a setting: JSON, else plain text if the setting takes it. @throws CommandError for any other value */
+/** A setting's value: JSON, or else plain text if the setting takes it. @throws CommandError for any other value */
 function settingValue(key: string, names: readonly string[], text: string): unknown {
   const value = jsonOrText(text);
   const [issue] = issuesOf(names, value);

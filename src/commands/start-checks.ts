@@ -12,16 +12,16 @@ interface CheckedKeys extends Pick<Config, 'settingsPath'> {
   readonly preferences: Pick<Config['preferences'], 'keys'>;
 }
 
-/** @throws ConfigError naming every invalid key override */
+/** @throws ConfigError that names every invalid key override */
 export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
-  // Most users have none, and every command of every view is compared.
+  // Most users have none, and the check compares every command in every view.
   if (Object.keys(preferences.keys).length === 0) return;
   const errors = overrideErrors(keyLayers(registry), preferences.keys);
   if (errors.length > 0) throw new ConfigError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }
 
 /**
- * The section to open according to the settings; undefined to decide by what runs.
+ * The section to open according to the settings; undefined to decide by what is running.
  *
  * @throws ConfigError if there is no such section
  */

@@ -55,11 +55,11 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** The options as the service describes them, if they were read. */
   readonly offered?: unknown;
-  /** Names that other runs of the same command have. */
+  /** Names taken by other runs that the same command starts. */
   readonly others?: ReadonlySet<string>;
 }
 
-/** The input of a start. Without a chosen name, the run gets an unused one. */
+/** The input for starting a run. Without a chosen name, the run gets an unused one. */
 export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
   const { checkpoint, name, options, offered, others } = chosen;
   const { id, run, step } = checkpoint ?? {};
@@ -82,7 +82,7 @@ export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, 
 export const defaultSlug = ({ run }: FoundCheckpoint): string =>
   slugOf(run?.display_name ?? run?.training_run_id ?? '');
 
-/** `num_steps=20` as a field: numbers, lists and the like are read as JSON. @throws CommandError */
+/** Splits `num_steps=20` into name and value; numbers, lists and the like are read as JSON. @throws CommandError */
 function optionOf(pair: string): [string, unknown] {
   const at = pair.indexOf('=');
   if (at < 1) throw new CommandError(`--option takes NAME=VALUE, not ${pair}.`);
@@ -90,8 +90,8 @@ function optionOf(pair: string): [string, unknown] {
 }
 
 /**
- * Refuses unknown options before anything is sent, since the service would ignore them. If it describes none,
- * the service decides.
+ * Refuses unknown options before anything is sent, since the service would ignore them. If the service does not
+ * describe its options, sends them unchecked.
  *
  * @returns the options as the service describes them
  * @throws CommandError for an unknown option
@@ -115,7 +115,7 @@ async function checkOptions(
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
-/** Notes how `first@best` was chosen, and which step `first@latest` is while more may come. */
+/** Notes how `first@best` was chosen, and which step `first@latest` means while more may follow. */
 function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
   const { chosenBy, isLatest, run, step, ...others } = checkpoint ?? {};
   if (isLatest && step != null && isRunning(run?.status))
@@ -147,7 +147,7 @@ function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRu
   return runs;
 }
 
-/** The flags that start one of several runs alone. */
+/** The flags that start only this one of several runs. */
 const aloneWords = ({ model, seed }: ChosenRun): string =>
   [model === undefined ? '' : `--model ${model}`, seed === undefined ? '' : `--seed ${seed}`].filter(Boolean).join(' ');
 
@@ -216,7 +216,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
   });
 }
 
-/** Checks the options of the runs. @returns the options as the service describes them, by model, if they were needed */
+/** Checks the runs' options. @returns the options as the service describes them, by model, if they were needed */
 async function describedOptions(
   runs: readonly ChosenRun[],
   { options: operation, cost }: RunStart,
@@ -229,7 +229,7 @@ async function describedOptions(
   for (const { model = base, options } of runs) {
     if (described.has(model)) continue;
     const choice = { benchId, model };
-    // A preview does without the cost if this fails.
+    // If this fails, the preview goes without the cost.
     if (Object.keys(options).length > 0)
       described.set(model, await checkOptions(operation, options, choice, context, io));
     else if (dryRun && cost)
@@ -247,7 +247,7 @@ export const evaluate = (input: CommandInput<'evaluate'>, io: CommandIo): Promis
 export const train = (input: CommandInput<'train'>, io: CommandIo): Promise<number> =>
   startRun(input, benchmarkActions.train.sends, io);
 
-/** A checkpoint given by id alone, with its record if the service lists it. @throws CommandError */
+/** Adds the record to a checkpoint given only by id, if the service lists it. @throws CommandError */
 async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
   const search = await searchCheckpoint(id, context).catch((error: unknown): CheckpointSearch => {
     // If it cannot be looked up, the service decides.
@@ -261,9 +261,9 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
 }
 
 /**
- * The checkpoint to deploy: without a step, the newest that the service would deploy.
+ * The checkpoint to deploy: without a step, the newest one that the service would deploy.
  *
- * @param note called with the reason if that is not the newest
+ * @param note called with the reason if that is not the newest checkpoint
  * @throws CommandError if there is none, or none that can be deployed
  */
 export async function deployableCheckpoint(

@@ -20,14 +20,14 @@ function edits(one: string, other: string): number {
   return last.at(-1) ?? 0;
 }
 
-/** The distance of a known word from the typed one; undefined if it is too far away. */
+/** How far a known word is from the typed one; undefined if too far. */
 function distance(typed: string, known: string): number | undefined {
   const [one = '', other = ''] = [typed, known].map(word => word.toLowerCase().replace(/^--/, ''));
   if (one.length < 3) return undefined;
   const most = Math.max(1, Math.floor(one.length / 4));
   const far = edits(one, other);
   if (far <= most) return far;
-  // A prefix of the known word.
+  // The typed word is a prefix of the known one.
   return other.startsWith(one) ? most + 1 : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** `benchtop tasks`: the tasks of a run, a training run or a dataset. */
+/** `benchtop tasks`: lists the tasks in a run, training run or dataset. */
 import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';

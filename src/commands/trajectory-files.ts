@@ -1,4 +1,4 @@
-/** Reads files of trajectories, also from standard input and in the formats of other programs. */
+/** Reads files of trajectories, including standard input and files in other programs' formats. */
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
-/** The most errors of a kind to print. */
+/** How many errors of each kind to print. */
 const mostOfKind = 3;
 
 interface Kind {
@@ -20,7 +20,7 @@ interface Kind {
   count: number;
 }
 
-/** The parts of a file that cannot be read: the first errors of each kind, as a file may have millions. */
+/** The unreadable parts of a file. Keeps only the first errors of each kind, because a file may have millions. */
 export class Unread {
   readonly #kinds = new Map<string, Kind>();
   #count = 0;
@@ -38,7 +38,7 @@ export class Unread {
     return this.#count;
   }
 
-  /** The first one, and how many more there are; undefined if all was read. */
+  /** The first one, and how many more there are; undefined if everything was read. */
   get words(): string | undefined {
     const first = this.#kinds.values().next().value?.first[0];
     return this.#count < 2 ? first : `${first?.replace(/\.?$/, '.')} ${this.#count - 1} more cannot be read.`;
@@ -51,7 +51,7 @@ export class Unread {
     return words === undefined ? new CommandError(`${none}.`) : new CommandError(`${none}: ${words}`, exitCodes.failed);
   }
 
-  /** Notes each: many errors of the same kind are counted. */
+  /** Notes the first errors of each kind, and how many more there are. */
   note({ note }: CommandIo): void {
     for (const [name, { first, count }] of this.#kinds) {
       for (const each of first) note(each);
@@ -67,7 +67,7 @@ const isPacked = (path: string, io: CommandIo): Promise<boolean> =>
     return buffer.toString('hex') === '1f8b';
   });
 
-/** Called for a packed file that is damaged or still written, and can be read in part; says why. */
+/** Called with the reason if a packed file can be read only in part, because it is damaged or still being written. */
 type OnCut = (why: string) => void;
 
 /**
@@ -102,7 +102,7 @@ async function seekable(path: string, folder: string, io: CommandIo, onCut?: OnC
 }
 
 /**
- * Works on a file of trajectories that can be read repeatedly.
+ * Passes `work` a file of trajectories that can be read repeatedly.
  *
  * @param onCut if missing, a packed file must be whole
  * @throws CommandError if there is no room for a copy
@@ -113,7 +113,7 @@ export async function withFile<Result>(
   work: (file: string, folder: string) => Promise<Result>,
   onCut?: OnCut,
 ): Promise<Result> {
-  // Remove the copy, which an immediate exit would leave behind.
+  // An immediate exit would leave the copy behind.
   io.stopOnSignals?.();
   const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
     throw new CommandError(
@@ -131,7 +131,7 @@ export async function withFile<Result>(
   }
 }
 
-/** Reads an open file, which is closed afterwards. @throws CommandError if it cannot be read */
+/** Opens a file, reads it and closes it. @throws CommandError if it cannot be read */
 export async function withOpenFile<Result>(
   path: string,
   { signal }: CommandIo,
@@ -153,14 +153,14 @@ export async function withOpenFile<Result>(
   }
 }
 
-/** A file of trajectories in the contract's form, one per line. */
+/** A file of trajectories in the contract's format, one per line. */
 export interface OwnFile {
   readonly path: string;
-  /** Parts of the original file that could not be read, each noted. */
+  /** How many parts of the original file could not be read; each was noted. */
   readonly unreadable: number;
 }
 
-/** The file itself, or a copy converted from the format of another program. @throws CommandError */
+/** The file itself, or a copy converted from another program's format. @throws CommandError */
 export function inOwnForm(path: string, folder: string, io: CommandIo): Promise<OwnFile> {
   return withOpenFile(path, io, async file => {
     if (!(await isForeignFile(file))) return { path, unreadable: 0 };

@@ -1,4 +1,4 @@
-/** `benchtop tree`: the lineage of runs, checkpoints and deployments. */
+/** `benchtop tree`: prints the lineage of runs, checkpoints and deployments. */
 import { inParallel } from '../base/in-parallel.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
@@ -32,7 +32,7 @@ import { printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Training runs whose checkpoints and held-out rewards are read: two requests each. */
+/** How many training runs to read checkpoints and held-out rewards for, at two requests each. */
 const mostRead = 100;
 
 export async function run({ args: [word], flags }: CommandInput<'tree'>, io: CommandIo): Promise<number> {
@@ -79,7 +79,7 @@ const recordOf = ({
   created_at: created ?? null,
 });
 
-/** The benchmark of a resource, and the key of its row in the tree; no key for the benchmark itself. */
+/** A resource's benchmark, and the key of its row in the tree; no key for the benchmark itself. */
 async function findTarget(word: string, context: CommandContext) {
   const among = ['benchmarks', 'training', 'runs', 'deployments'].map(resourceOrThrow);
   const target = await findOrCheckpoint(among, word, context);
@@ -104,7 +104,7 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
       notes = page.notes;
     }
   } catch (error) {
-    // If one list fails but the service answers, the rest of the tree is still useful.
+    // If one list fails but the service responds, the rest of the tree is still useful.
     if (!isNotOffered(error) && (name === 'benchmarks' || !(error instanceof ServerError))) throw error;
     const words = isNotOffered(error) ? '' : `The tree lacks ${wordsFor(resourceOrThrow(name))}: `;
     notes = [`${words}${error.message}`];
@@ -114,8 +114,8 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
 }
 
 /**
- * The tree of a benchmark with all its checkpoints. Without one, the tree of all benchmarks, with only the checkpoints
- * that other resources refer to.
+ * Reads a benchmark's tree with all its checkpoints or, without a benchmark, the tree of all benchmarks with only the
+ * checkpoints that other resources refer to.
  */
 async function readTree(benchmark: string | undefined, context: CommandContext, io: CommandIo) {
   const scope = benchmark === undefined ? {} : { benchmark };
@@ -143,7 +143,7 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
     rows,
     io,
   );
-  // Drops the deployments of other benchmarks.
+  // Drop other benchmarks' deployments.
   return benchmark === undefined ? rows : rows.filter(({ kind, path }) => kind !== 'deployment' || path.length > 0);
 }
 
@@ -156,14 +156,14 @@ function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: reado
   }
 }
 
-/** The training runs to read. Notes that there are more. */
+/** The training runs to read. Notes if there are more. */
 function firstOf(training: readonly TrainingRun[], what: string, advice: string, { note }: CommandIo) {
   const { length } = training;
   if (length > mostRead) note(`The tree has the ${what} of ${mostRead} of ${length} training runs. ${advice}`);
   return training.slice(0, mostRead);
 }
 
-/** The held-out rewards of the training runs, as in their list: one request each, except for remembered ones. */
+/** The training runs' held-out rewards, as in their list: one request each, except for remembered ones. */
 async function readHeldOut(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
   const read = firstOf(training, 'held-out rewards', 'Name a benchmark to see those of its runs.', io);
   const rows = await withMeasured(resourceOrThrow('training'), read, new Set(['held-out']), context);

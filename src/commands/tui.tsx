@@ -22,7 +22,7 @@ interface RootProps {
   readonly start?: Place | undefined;
 }
 
-/** The views of a file, whose only section is its list. */
+/** The views for a file, whose only section is its list. */
 function ofFile(place: Place): typeof registry {
   const [name] = trajectories.names;
   const listKey = trajectories.list('scope' in place ? (place.scope ?? {}) : {}).key;
@@ -30,7 +30,7 @@ function ofFile(place: Place): typeof registry {
   return { ...registry, sections: sections.map(section => ({ ...section, place, listKey })) };
 }
 
-/** The program on the current service; another service gets a new program. */
+/** The program for the current service; another service gets a new one. */
 function Root({ session, terminal, theme, start }: RootProps) {
   const shown = useSyncExternalStore(session.subscribe, () => session.shown);
   return <Screen key={shown.id} session={session} shown={shown} terminal={terminal} theme={theme} start={start} />;
@@ -57,12 +57,12 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
   );
 }
 
-/** The first answer is drawn, and the next requests are sent, within this time in milliseconds. */
+/** The first response is drawn, and the next requests are sent, within this time, in milliseconds. */
 const settleMs = 100;
 
 /**
- * Calls back once the service has answered anything. Data alone is no sign of that, because a start may show remembered
- * data.
+ * Calls back once the service has responded to anything. Having data does not show that, because the screen may begin
+ * with remembered data.
  */
 function onFirstAnswer({ cache }: Workbench, callback: () => void): void {
   const stop = cache.getQueryCache().subscribe(event => {
@@ -72,7 +72,7 @@ function onFirstAnswer({ cache }: Workbench, callback: () => void): void {
   });
 }
 
-/** Time limit for closing connections. */
+/** Time limit for closing connections, in milliseconds. */
 const closeMs = 300;
 
 interface RunOptions extends SessionOptions {

@@ -1,4 +1,4 @@
-/** Follows one resource until it has ended, for `watch` and `--wait`: each change in words, and how it ended. */
+/** Follows one resource until it has ended, for `watch` and `--wait`: reports each change, and how it ended. */
 
 import { errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
@@ -37,7 +37,7 @@ async function readFailure({ kind, id }: ResourceRef, context: QueryContext): Pr
 }
 
 /**
- * Adds the interval of a run's mean. Never rejects: everything else is known without it.
+ * Adds the interval to a run's mean. Never rejects: everything else is known without it.
  *
  * @param unread called with the reason if the rewards cannot be read
  */
@@ -48,7 +48,7 @@ async function withCertainty(seen: Seen, context: QueryContext, unread: (words: 
   return { ...seen, ...certain, done: doneWith(seen.done, certain?.graded) };
 }
 
-/** A caveat about the mean of a run. Never rejects: everything else is known without it. */
+/** A caveat about a run's mean. Never rejects: everything else is known without it. */
 async function readCaution(runId: string, context: QueryContext): Promise<string | undefined> {
   const read = async (): Promise<string | undefined> => {
     const run = await evalRunQuery(runId).read(context);
@@ -57,16 +57,16 @@ async function readCaution(runId: string, context: QueryContext): Promise<string
   return read().catch(() => undefined);
 }
 
-/** Time limit for reading the reason of a failure after --timeout, in milliseconds. */
+/** Time limit for reading the reason for a failure after --timeout, in milliseconds. */
 const lateMs = 1_000;
 
 /** The longest time between two responses, in milliseconds; after that the state is unknown. */
 const ordinaryMs = 1_000;
 
-/** Resources read within one interval; with more of them, each is read less often. */
+/** How many resources are read within one interval; with more, each is read less often. */
 const readAtOnce = 10;
 
-/** The poll intervals of each resource when `count` are followed at the same time. */
+/** The poll intervals for each resource when `count` are followed at the same time. */
 function sharedBy(count: number, { focusedMs, visibleMs }: PollIntervals): PollIntervals {
   const factor = Math.max(1, count / readAtOnce);
   return { focusedMs: focusedMs * factor, visibleMs: visibleMs * factor };
@@ -84,16 +84,16 @@ export interface AwaitedChange extends Pick<Following, 'isLast'> {
 
 export interface WaitOptions {
   readonly change?: AwaitedChange | undefined;
-  /** Judges the end of an evaluation by its rewards too. */
+  /** Also judges an evaluation's end by its rewards. */
   readonly until?: Until | undefined;
   /** How many resources are followed at the same time; 1 by default. */
   readonly among?: number;
   /** Seconds after which the context's signal aborts, for messages. */
   readonly timeout?: number | undefined;
-  /** Reports of failed and missing parts that the user has seen before. */
+  /** Reports of failed and missing parts that the user has already seen. */
   readonly noted?: readonly string[];
   readonly onChange: (seen: Seen) => Promise<void>;
-  /** Judged with each answer. If one holds at the end, a success has exit code 8. */
+  /** Judged on each response. If an alarm holds at the end, success has exit code 8. */
   readonly alarms?: WatchedAlarms;
   /** Ends the wait without a message. */
   readonly stop?: AbortSignal;
@@ -102,7 +102,7 @@ export interface WaitOptions {
 /**
  * Reports which parts of a resource failed or are missing, and why: each once, unless it recovers in between.
  *
- * @param noted reports that the user has seen before
+ * @param noted reports that the user has already seen
  */
 function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => void, noted: readonly string[]) {
   const parts = resourceOfKind(kind)?.watch?.failedParts;
@@ -127,14 +127,14 @@ interface Late {
   /** The change in progress as a participle, e.g. `cancelled`. */
   readonly past: string | undefined;
   readonly status: string | undefined;
-  /** The only sign of its end if it has no status. */
+  /** The only sign of the end if there is no status. */
   readonly until: Until | undefined;
-  /** Its rewards, if known. */
+  /** How many rewards there are, if known. */
   readonly graded: number | undefined;
   readonly seconds: number;
 }
 
-/** A sentence about the state at the end of --timeout. */
+/** A sentence about the state when --timeout runs out. */
 function lateWords({ past, status = 'running', until, graded, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
   if (until) {
@@ -154,7 +154,7 @@ function lostWords(past: string | undefined, gate: GateState): string {
   return limited ? `${what}. ${limited}.` : `${what}: the service no longer answers, so its state is unknown.`;
 }
 
-/** Whether work has ended, or waits for a user. */
+/** Whether work has ended, or is waiting for a user. */
 function isLastOf({ kind }: ResourceRef): NonNullable<Following['isLast']> {
   const stuckAs = resourceOfKind(kind)?.watch?.stuckAs;
   return status => hasEnded(status) || (status !== undefined && status === stuckAs);
@@ -179,14 +179,14 @@ class EndWait {
   readonly #parts: ReturnType<typeof partReporter>;
   readonly #judge: UntilJudge | undefined;
   readonly #isLast: NonNullable<Following['isLast']>;
-  /** Its end does not depend on the status, which may be missing. */
+  /** Whether the end does not depend on the status, which may be missing. */
   readonly #needsNoStatus: boolean;
   /** The parts that could not be read, each noted once. */
   readonly #noted = new Set<string>();
   /** Whether the rewards show that it has ended. */
   #isJudgedOver = false;
   /**
-   * The start of the current wait for a response, in milliseconds: 0 before the first response and after a failure,
+   * When the current wait for a response began, in milliseconds: 0 before the first response and after a failure,
    * undefined after a response.
    */
   #silentSince: number | undefined = 0;
@@ -253,7 +253,7 @@ class EndWait {
       if (!signal.aborted) this.#silentSince = 0;
       throw error;
     });
-    // Rewards that were read before the end may be incomplete.
+    // Rewards read before the end may be incomplete.
     const seen = await this.#judged(found, found.status === undefined ? once : service.background);
     this.#silentSince = undefined;
     for (const words of seen.unreadable ?? []) this.#noteOnce(words);

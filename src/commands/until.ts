@@ -1,4 +1,4 @@
-/** `--until`: the end of an evaluation judged by its rewards, if the service reports no status. */
+/** `--until`: judges an evaluation's end by its rewards, if the service reports no status. */
 
 import { meanOfRewards, readTrajectoryRewards } from '../queries/run-rewards.ts';
 import { isGone } from '../service/errors.ts';
@@ -10,7 +10,7 @@ export interface Until {
   readonly words: string;
   /** The run counts as ended once it has this many rewards… */
   readonly rewards?: number;
-  /** …or once it has a reward, and no reward or statistic has come for this many milliseconds. */
+  /** …or once it has a reward, and no reward or statistic has arrived for this many milliseconds. */
   readonly quietMs?: number;
 }
 
@@ -29,16 +29,16 @@ export function parseUntil(words: string): Until {
   return rewards === undefined ? { words, quietMs: count * (unitMs.get(unit) ?? 1_000) } : { words, rewards: count };
 }
 
-/** The state of an evaluation, as the contract's endpoints report it. */
+/** An evaluation's state, as the contract's endpoints report it. */
 export interface RewardsRead {
-  /** Rewards that are numbers. */
+  /** How many rewards are numbers. */
   readonly graded: number;
   readonly mean: number | undefined;
   /** Changes with every reward, and with every snapshot of the statistics. */
   readonly state: string;
 }
 
-/** Reads the rewards of an evaluation, and how many snapshots its statistics have. @throws ServiceError */
+/** Reads an evaluation's rewards, and how many snapshots its statistics have. @throws ServiceError */
 export async function readRewards(service: Service, runId: string, signal: AbortSignal): Promise<RewardsRead> {
   const params = { eval_run_id: runId };
   const [listed, snapshots] = await Promise.all([
@@ -46,7 +46,7 @@ export async function readRewards(service: Service, runId: string, signal: Abort
     service.call('getRolloutStatistics', { params }, { signal }).then(
       answer => answer.snapshots.length,
       (error: unknown) => {
-        // Statistics may come later than the run.
+        // Statistics may appear later than the run.
         if (!isGone(error)) throw error;
         return 0;
       },

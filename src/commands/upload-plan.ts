@@ -1,4 +1,4 @@
-/** `benchtop upload --dry-run`: plans the upload from the folder or file alone. */
+/** `benchtop upload --dry-run`: plans the upload from just the folder or file. */
 import { open } from 'node:fs/promises';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
@@ -24,7 +24,7 @@ export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, i
   return exitCodes.done;
 }
 
-/** Prints how many trajectories a file holds, and which of its lines are unreadable: exit code 2 if there are any. */
+/** Prints how many trajectories a file holds, and which lines are unreadable. Exit code 2 if any are. */
 export async function printTrajectoryPlan(
   path: string,
   dataset: string,

@@ -47,7 +47,7 @@ const phaseWords: Partial<Record<UploadPhase, string>> = {
   building: 'starting the builds',
 };
 
-/** Runs a job to its end; ctrl-c and the end of --timeout stop it. */
+/** Runs a job until it ends, or until ctrl-c or --timeout stops it. */
 async function finish(
   job: Job<JobState>,
   { service, signal }: CommandContext,
@@ -64,7 +64,7 @@ async function finish(
   const stop = (): void => job.cancel();
   signal.addEventListener('abort', stop);
   const unsubscribe = job.subscribe(() => job.state.phase === 'queued' && note());
-  // It may have aborted while the folder or standard input was read.
+  // It may have aborted while the folder or standard input was being read.
   if (signal.aborted) stop();
   const timer = setInterval(note, progressEveryMs);
   try {
@@ -156,7 +156,7 @@ const uploadedTrajectories = z.object({
 
 type Flags = CommandInput<'upload'>['flags'];
 
-/** Notes other benchmarks of this name: the service allows them, so a folder may be uploaded twice by mistake. */
+/** Notes other benchmarks with this name: the service allows them, so a folder may be uploaded twice by mistake. */
 async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
   const benchmarks = resourceOrThrow('benchmarks');
   const { rows } = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
@@ -170,7 +170,7 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   io.note(clean`${ids} ${areNamed} ${name} too: this makes another benchmark.`);
 }
 
-/** @throws CommandError if it cannot be uploaded as it is; nothing was sent */
+/** @throws CommandError if the folder cannot be uploaded as it is; nothing was sent */
 function planned(folder: string): Promise<UploadPlan> {
   return planUpload(folder).catch((error: unknown) => {
     throw new CommandError(errorMessage(error));
@@ -203,7 +203,7 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
   return reportBenchmark(job, folder, flags, context, io);
 }
 
-/** Prints how the upload of a benchmark ended, and waits for its images if asked to. */
+/** Prints how a benchmark's upload ended, and waits for its images if asked to. */
 async function reportBenchmark(
   job: BenchmarkUpload,
   folder: string,
@@ -250,7 +250,7 @@ async function reportBenchmark(
   return failedTasks.length > 0 ? exitCodes.failed : code;
 }
 
-/** An outcome under the field names of the contract. */
+/** An outcome with the contract's field names. */
 const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message, code, context }: TrajectoryOutcome) => ({
   line,
   status,
@@ -309,7 +309,7 @@ function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags
   if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
 }
 
-/** @param isCopy whether the file is a temporary copy, of standard input or in another form */
+/** @param isCopy whether the file is a temporary copy, of standard input or in a converted format */
 async function uploadTrajectories(
   path: string,
   dataset: string,

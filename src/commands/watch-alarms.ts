@@ -1,4 +1,4 @@
-/** The alarms of a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
+/** The alarms for a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { checkpointTimes, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { paceOf } from '../queries/pace.ts';
@@ -45,13 +45,13 @@ export class WatchedAlarms {
     this.#stops = stops;
   }
 
-  /** The exit code of a success: another one if an alarm held at the last answer, or --alarm could not judge one. */
+  /** The exit code for success: not 0 if an alarm held at the last response, or if --alarm could not judge one. */
   get code(): ExitCode {
     if (this.#open.size > 0) return exitCodes.alarm;
     return this.#stops && this.#unjudged.size > 0 ? exitCodes.endUnseen : exitCodes.done;
   }
 
-  /** Reads the data that the alarms need and the progress lacks. Without an answer, the next look asks again. */
+  /** Reads the data that the alarms need and the progress lacks. Without a response, the next look tries again. */
   async #readMore(known: Watched, rules: AlarmRules): Promise<void> {
     const { failedShare, silentMs, silentPaces } = rules;
     const { memory, signal } = this.#context;
@@ -75,7 +75,7 @@ export class WatchedAlarms {
     }
   }
 
-  /** Says once which alarm cannot be judged. */
+  /** Notes once which alarms cannot be judged. */
   #noteUnjudged({ id, label, kind, status }: Seen, rules: AlarmRules, verdicts: Verdicts, { silence }: Reading): void {
     const lacks = kind === 'run' && hasEnded(status) ? unjudgedOfRun(rules, verdicts) : [];
     for (const [unjudged, words] of lacks) {
@@ -98,7 +98,7 @@ export class WatchedAlarms {
     const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
     const { measured, failedRounds, endTime } = seen;
     const { memory, config } = this.#context;
-    // Reads the rules again with the next answer if this fails.
+    // If this fails, the next response reads the rules again.
     this.#rules ??= alarmRulesOf(parent, this.#context);
     const rules = await this.#rules.catch((error: unknown) => {
       this.#rules = undefined;
@@ -134,7 +134,7 @@ export class WatchedAlarms {
       if (this.#open.has(alarm.kind)) continue;
       this.#open.set(alarm.kind, alarm);
       const text = clean`${label}: alarm: ${words}`;
-      // Once it has ended, its status decides.
+      // Once the work has ended, its status decides.
       if (this.#stops && !hasEnded(status)) throw new CommandError(text, exitCodes.alarm);
       this.#io.note(text, { id, alarm: alarm.kind, step: step ?? null, value, limit });
     }

@@ -1,4 +1,4 @@
-/** `benchtop watch --since last`: prints the inbox of the workbench. */
+/** `benchtop watch --since last`: prints the workbench's inbox. */
 import { isRunning } from '../contract/status.ts';
 import { readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
@@ -16,7 +16,7 @@ import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Updates the inbox from the lists of the service, and from resources that were running when last seen. */
+/** Updates the inbox from the service's lists, and from resources that were running when last seen. */
 async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<void> {
   const { memory } = context;
   const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
@@ -47,7 +47,7 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
   );
 }
 
-/** Prints the events that were not dismissed, oldest first. Exit code 1 if something failed, 8 if there are only alarms. */
+/** Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms. */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
   return withService(flags, io, async context => {
     const { memory } = context;

@@ -1,4 +1,4 @@
-/** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
+/** `benchtop watch`: prints every change in running work until it has ended; the exit code says how it ended. */
 import { pushAll } from '../base/many.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
@@ -66,7 +66,7 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   }
 }
 
-/** Notes that the service does not tell which runs are active, and how to wait for one. */
+/** Notes that the service does not say which runs are active, and how to wait for one. */
 function uncertainWords(resource: Resource, refs: readonly ResourceRef[]): string {
   const [first] = refs;
   const isOne = refs.length === 1;
@@ -137,14 +137,14 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);
   return withService(flags, io, async context => {
     const [word] = args;
-    // A kind alone means every running one.
+    // A kind on its own means every running resource of that kind.
     const kind =
       args.length > 1 ? undefined : resources.find(each => each.watch?.runs && each.names.includes(word ?? ''));
     const { refs, uncertain }: Running =
       args.length > 0 && !kind
         ? { refs: await refsNamed(args, context), uncertain: [] }
         : await runningResources(context, kind);
-    // --until does not follow them either: one that ended long ago may never reach the number of rewards.
+    // They are not followed even with --until: one that ended long ago may never reach that number of rewards.
     for (const resource of resources) {
       const ofKind = uncertain.filter(ref => ref.kind === resource.kind);
       if (ofKind.length > 0) io.note(uncertainWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });

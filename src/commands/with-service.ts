@@ -31,11 +31,11 @@ export interface CommandContext {
   readonly note: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
-  /** Whether lookups read records with their large parts, such as the steps of a trajectory. */
+  /** Whether lookups read records with their large parts, such as a trajectory's steps. */
   readonly inFull?: boolean;
 }
 
-/** Limits the time of a command. */
+/** The flags that limit a command's time. */
 interface LimitFlags {
   /** In seconds. */
   readonly timeout?: number | undefined;
@@ -43,10 +43,10 @@ interface LimitFlags {
   readonly wait?: boolean | undefined;
 }
 
-/** The longest delay of a Node timer, in milliseconds. */
+/** The longest delay that a Node timer takes, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 
-/** Aborts after `seconds`; never without them. */
+/** Aborts after `seconds`; never if undefined. */
 function limitOf(seconds: number | undefined): AbortSignal {
   return seconds === undefined
     ? new AbortController().signal
@@ -59,16 +59,16 @@ export function isRefusal(error: unknown): boolean {
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
 }
 
-/** How long the service limits the rate of requests, if it does: `until 14:03:12`. */
+/** Until when the service is rate limiting requests, in words; undefined if it is not. */
 export function rateLimitWords(gate: GateState): string | undefined {
   if (gate.kind !== 'limited' || gate.reason !== 'rate_limit') return undefined;
   return `The service is rate limiting requests until ${clock(gate.requestedUntil ?? gate.until)}`;
 }
 
 /**
- * How to repeat a start whose response was lost.
+ * How to repeat a start request whose response was lost.
  *
- * @param alone the flags that start this one alone, if the command starts several
+ * @param alone the flags that start only this one, if the command starts several
  */
 export function repeatAdvice(key: string, alone?: string): string {
   const which = alone === undefined ? '' : ` for ${alone} alone`;
@@ -106,23 +106,23 @@ function settingWords(error: ServiceError, service: RemoteService): string {
   return `No ${name} is set for this address: set ${variable}, or name one in the profile.`;
 }
 
-/** Adds where a setting comes from to an error that it may have caused. */
+/** Adds to an error where the setting that may have caused it comes from. */
 function namingSettings(error: unknown, { service }: Profile): unknown {
   if (!(error instanceof ServiceError) || service.kind === 'local') return error;
   const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
   const operation = error.operation === undefined ? undefined : own<Endpoint>(endpoints, error.operation);
   if (isOfKey && operation?.auth === 'trajectoryToken') {
-    // It is not a setting; each call names it.
+    // The token is not a setting; each call names it.
     const advice = '--token-env NAME takes it from a variable.';
     return new ServiceError(error.kind, `${error.message} ${advice}`, error);
   }
-  // No key of the profile was sent there.
+  // None of the profile's keys was sent there.
   if (isOfKey && error.namedOrigin !== undefined) return error;
   if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
-/** A missing certificate file from a variable is not an error: Node's own certificates may be enough. */
+/** Notes certificate files that variables name but that are missing. Node's own certificates may be enough. */
 async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
   const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
   if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;
@@ -134,8 +134,8 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
  * Connects, runs the work, and closes everything. --timeout counts from here.
  *
  * @param past the past participle of the work's verb, for an error with --wait
- * @throws ConfigError, ServiceError, and whatever the work throws; CommandError for a wrong --jq, or with 124 after the
- * end of --timeout
+ * @throws ConfigError, ServiceError, and any error from the work; CommandError for an invalid --jq, or with exit code
+ * 124 after --timeout
  */
 export async function withService<Result>(
   flags: ServiceFlags & LimitFlags & RecordFlags,

@@ -1,4 +1,4 @@
-/** The words of a command line: which command they name, and its flags and arguments. */
+/** Reads the words of a command line: the command that they name, and its flags and arguments. */
 import { own } from '../base/own-property.ts';
 import { commands, groups, workbench } from './table/commands.ts';
 import { jsonFlag } from './table/flags.ts';
@@ -30,7 +30,7 @@ const negativeNumber = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?(?:\.\.-?(?:\d+|\d*\.\d+
 /**
  * Takes tokens off `rest`, one at a time. Free text begins after `textFrom` arguments: in it, a word with one dash that
  * is not a flag is an argument, but anything like a long flag is parsed as a flag, so that a typo is not sent as text.
- * `parseArgs` of `node:util` has no such mode, and reads a negative number as flags.
+ * `parseArgs` from `node:util` has no such mode, and reads a negative number as flags.
  */
 function* tokensOf(rest: string[], specs: FlagSpecs, textFrom = Number.POSITIVE_INFINITY): Generator<Token> {
   const shorts = new Map(Object.entries(specs).map(([key, { short }]) => [`-${short}`, key]));
@@ -63,7 +63,7 @@ function* tokensOf(rest: string[], specs: FlagSpecs, textFrom = Number.POSITIVE_
 export interface Line {
   /** The tokens before the command. */
   readonly before: readonly Token[];
-  /** The typed name of the command, in two words if the first is a group; undefined without one. */
+  /** The command's typed name, in two words if the first is a group; undefined if there is none. */
   readonly name: string | undefined;
   readonly spec: CommandSpec | undefined;
   readonly after: readonly Token[];

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { trimEnd } from '../base/trim.ts';
 import { ConfigError, describeOrigin, type Sourced } from './origin.ts';
 
-/** The unspecified address leads to this machine as well. An IPv4-mapped IPv6 address counts as its IPv4 address. */
+/** This machine's addresses, including the unspecified one. An IPv4-mapped IPv6 address counts as its IPv4 address. */
 function makeLoopback(): BlockList {
   const made = new BlockList();
   made.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -65,7 +65,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
   return undefined;
 }
 
-/** Validates the address of a service and removes its final slash. @throws ConfigError naming the setting */
+/** Validates a service's address and removes its final slash. @throws ConfigError that names the setting */
 export function checkAddress({ value, origin }: Sourced<string>, allowInsecureHttp: boolean): Sourced<string> {
   const problem = addressProblem(value, allowInsecureHttp);
   if (problem) {

@@ -1,4 +1,4 @@
-/** When a run calls for attention: the settings of the alarms. */
+/** The alarm settings: when a run calls for attention. */
 import { parseRange } from '../text/numbers.ts';
 import type { Settings } from './schema.ts';
 
@@ -8,7 +8,7 @@ export interface AlarmRules {
   readonly silentMs: number | undefined;
   /** No new step for this many times the run's own time per step. */
   readonly silentPaces: number | undefined;
-  /** This many held-out rewards in a row with intervals entirely below that of the best one. */
+  /** This many held-out rewards in a row with intervals entirely below the best one's. */
   readonly belowBest: number | undefined;
   /** More than this share of the rollouts failed; from 0 to 1. */
   readonly failedShare: number | undefined;
@@ -26,7 +26,7 @@ export interface AlarmSettings {
   readonly benchmarks: readonly { readonly pattern: string; readonly rules: Partial<AlarmRules> }[];
 }
 
-/** Only alarms that need no knowledge of the task. A sound run should raise none, whatever its length and noise. */
+/** Only alarms that need no knowledge of the task. A sound run should raise none, however long and noisy it is. */
 export const alarmDefaults: AlarmSettings = {
   all: {
     silentMs: undefined,
@@ -67,7 +67,7 @@ export function resolveAlarms({ alarms = {} }: Pick<Settings, 'alarms'>): AlarmS
   };
 }
 
-/** Whether the whole name matches; `*` stands for any text. Case does not matter. */
+/** Whether the whole name matches; `*` stands for any text. Ignores case. */
 function matches(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.toLowerCase().split('*');
   const text = name.toLowerCase();
@@ -83,7 +83,7 @@ function matches(pattern: string, name: string): boolean {
   });
 }
 
-/** The alarms for the runs of a benchmark. @param names its name and its id, if known */
+/** The alarms for a benchmark's runs. @param names the benchmark's name and id, if known */
 export function rulesFor({ all, benchmarks }: AlarmSettings, names: readonly (string | undefined)[]): AlarmRules {
   const own = benchmarks.filter(({ pattern }) => names.some(name => name !== undefined && matches(pattern, name)));
   return Object.assign({ ...all }, ...own.map(({ rules }) => rules)) as AlarmRules;

@@ -13,7 +13,7 @@ import type { ProfileSettings } from './schema.ts';
 
 /**
  * Reads the secret from its source on each call, since a file or a command may return a new one. Rejects with a
- * ConfigError that names the setting and never the secret. The signal kills a running command.
+ * ConfigError that names the setting but never the secret. The signal kills a running command.
  */
 type Credential = (signal?: AbortSignal) => Promise<string>;
 
@@ -26,7 +26,7 @@ export interface CredentialSource {
   readonly files: readonly string[];
 }
 
-/** The three secrets of a profile, each in four forms: `apiKey`, `apiKeyEnv`, `apiKeyFile`, `apiKeyCommand`. */
+/** A profile's three secrets, each in four forms: `apiKey`, `apiKeyEnv`, `apiKeyFile`, `apiKeyCommand`. */
 export type CredentialName = 'apiKey' | 'inferenceToken' | 'upstreamKey';
 
 /** One source of a profile's settings, such as the environment. */
@@ -43,7 +43,7 @@ export interface CredentialContext {
   readonly secrets: Set<string>;
 }
 
-/** How long a command, or a shell's pipe, may take. */
+/** How long a command, or a shell's pipe, may take, in milliseconds. */
 const timeoutMs = 15_000;
 const pollIntervalMs = 20;
 const maxSecretBytes = 64 * 1_024;
@@ -123,7 +123,7 @@ async function readSecret(path: string, setting: string, signal: AbortSignal | u
 }
 
 /**
- * Why no secret is read from this path; undefined if it can be. A named pipe may never get a writer, and each read would
+ * Why a secret cannot be read from this path; undefined if it can. A named pipe may never get a writer, and each read would
  * need another one. The shell opens both ends of its own pipes (`<(pass show benchtop)`).
  */
 function refusedAs(path: string, stats: Stats): string | undefined {
@@ -134,13 +134,13 @@ function refusedAs(path: string, stats: Stats): string | undefined {
   return undefined;
 }
 
-/** The text of a file or a pipe, up to a size limit; undefined if it took too long or the signal aborted. */
+/** Reads a file or a pipe, up to a size limit; undefined if it took too long or the signal aborted. */
 async function readUpTo(file: FileHandle, size: number, signal: AbortSignal | undefined): Promise<string | undefined> {
   const buffer = Buffer.alloc(size);
   let length = 0;
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline && !signal?.aborted) {
-    // EAGAIN: the writer of the pipe is still busy.
+    // EAGAIN: the pipe's writer has nothing ready yet.
     const bytesRead = await file.read(buffer, length, buffer.length - length, null).then(
       read => read.bytesRead,
       (error: unknown) => (errorCode(error) === 'EAGAIN' ? undefined : Promise.reject(error)),

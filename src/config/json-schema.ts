@@ -9,7 +9,7 @@ import { settings } from './schema.ts';
 type Node = z.core.JSONSchema.BaseSchema;
 
 /**
- * Adds descriptions to the properties of an object. The entries of a property such as `benchmarks` take the same ones.
+ * Adds descriptions to an object's properties. The entries of a property such as `benchmarks` get the same ones.
  */
 function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   const entries = Object.entries(node.properties ?? {}).map(([name, property]) => {
@@ -23,7 +23,7 @@ function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   return entries.length === 0 ? node : { ...node, properties: Object.fromEntries(entries) };
 }
 
-/** Lists the names of the assumptions for editors. The service layer checks names and values itself. */
+/** Lists the assumption names for editors. The service layer checks names and values itself. */
 function withAssumptions(profile: Node): Node {
   const assumptions = profile.properties?.['assumptions'];
   if (typeof assumptions !== 'object') throw new Error('a profile has no assumptions');

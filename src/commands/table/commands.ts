@@ -1,4 +1,4 @@
-/** Every command of the command line, with its arguments, flags and help. */
+/** Every command, with its arguments, flags and help. */
 import {
   agentFlag,
   dryRunFlag,
@@ -294,7 +294,7 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
-/** Descriptions of the two-word commands, by their first word. */
+/** Descriptions of the two-word commands, by first word. */
 export const groups: Readonly<Record<string, string>> = {
   secret: 'set: create a secret of the organization',
   notes: 'list, set, export, import: flags and notes on trajectories and runs',
@@ -306,7 +306,7 @@ export type CommandName = keyof typeof commands;
 
 export type WorkbenchFlags = FlagValues<typeof workbench.flags>;
 
-/** The input of a command: its arguments and flags. */
+/** A command's input: its arguments and flags. */
 export interface CommandInput<Name extends CommandName> {
   readonly args: readonly string[];
   readonly flags: FlagValues<(typeof commands)[Name]['flags']>;

@@ -146,7 +146,7 @@ export const yesFlag = {
 
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;
 
-/** The flags that select the service or affect the look of the program. */
+/** The flags that select the service or affect how the program looks. */
 export function configFlags(flags: ServiceFlags & FlagValues<typeof screenFlags>): ConfigFlags {
   const known = { ...serviceFlags, ...screenFlags, ...agentFlag };
   return Object.fromEntries(

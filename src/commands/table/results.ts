@@ -1,4 +1,4 @@
-/** Commands that read the results of runs. */
+/** Commands that read run results. */
 import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';

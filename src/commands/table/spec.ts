@@ -27,7 +27,7 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   readonly hidden?: true;
 }
 
-/** Printed instead of candidates: the shell completes file names. */
+/** Printed instead of candidates to have the shell complete file names. */
 export const fileNames = ':files';
 
 /** The kind of a value, for completions. */
@@ -48,7 +48,7 @@ export type ValueOf =
   | 'status'
   | 'field'
   | 'column'
-  /** Several, with commas between them. */
+  /** Several, separated by commas. */
   | 'columns'
   /** Words, and terms on columns. */
   | 'filter'
@@ -65,7 +65,7 @@ export interface ArgumentSpec {
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** The candidates of completions; none without it. */
+  /** What completions offer; nothing if missing. */
   readonly of?: ValueOf;
   /** The kinds of the offered names and ids; by default the kinds that the command changes. */
   readonly kinds?: readonly string[];
@@ -81,7 +81,7 @@ export interface CommandSpec {
   /** Groups of mutually exclusive flags, by key. */
   readonly exclusive?: readonly (readonly string[])[];
   readonly examples?: readonly string[];
-  /** The last argument is free text: words after it begins are taken unchanged, except for long flags. */
+  /** The last argument is free text: once it begins, words are taken unchanged, except for long flags. */
   readonly takesText?: true;
 }
 
@@ -119,7 +119,7 @@ export function flagTerm(key: string, { short, value }: FlagSpec): string {
   return `${short ? `-${short}, ` : ''}${longFlag(key)}${value ? ` ${value}` : ''}`;
 }
 
-/** The help of a flag: its description, with its choices and its variable in parentheses at the end. */
+/** A flag's help: its description, then its choices and its variable in parentheses. */
 export function flagWords({ description, choices, variable }: FlagSpec): string {
   const notes = [choices?.join(', '), variable].filter(Boolean).join('; ');
   if (notes === '') return description;

@@ -1,4 +1,4 @@
-/** Texts that help, the man page and README share. */
+/** Text shared by help, the man page and README. */
 
 export const about = `A workbench for a model training and evaluation service. Without a command it opens a full
 screen; without a configured service it uses the local one.`.replaceAll('\n', ' ');
