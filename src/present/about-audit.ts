@@ -1,4 +1,4 @@
-/** Help on the audit of a training run, with its measured accuracy. Imports nothing. */
+/** Help about the audit of a training run, with its measured accuracy. Imports nothing. */
 
 /** Results of `npm run bench -- audit`, on seeded runs of the local service. */
 export const auditMeasured = { faulty: 70, named: 69, steps: 5, sound: 200, wrong: 9 } as const;

@@ -9,21 +9,21 @@ import { type Block, transcriptOf } from './transcript.ts';
 
 /** A message to compare, sanitised. */
 export interface Message {
-  /** The index of its step, and the number of the step. */
+  /** The index of its step, and the step's number. */
   readonly step: number;
   readonly number: number;
   readonly role: string;
   readonly text: string;
   /** `finish length`; empty if its finish reason is unknown. */
   readonly finish: string;
-  /** The text to compare, without the ids of tool calls, which differ in every rollout. */
+  /** The text to compare, without tool call ids, which differ in every rollout. */
   readonly key: string;
 }
 
-/** The role of the rewards, which follow the last message. */
+/** The role given to the rewards, which follow the last message. */
 const rewardsRole = 'rewards';
 
-/** The messages of a trajectory, followed by its rewards with the grader's explanations. */
+/** A trajectory's messages, followed by its rewards with the grader's explanations. */
 export function messagesOf(trajectory: Trajectory): readonly Message[] {
   const { blocks } = transcriptOf(trajectory, { showHidden: false });
   const messages: Message[] = [];
@@ -66,7 +66,7 @@ function withoutCallId({ text, heading }: Block): string {
   return open !== -1 && title.endsWith(')') ? title.slice(0, open) + text.slice(title.length) : text;
 }
 
-/** Messages shown side by side. A side is undefined if it has no message of this role at this point. */
+/** Messages shown side by side. A side is undefined if it has no message with this role at this point. */
 export interface AlignedPair {
   readonly left: Message | undefined;
   readonly right: Message | undefined;
@@ -82,13 +82,13 @@ export interface Alignment {
   readonly isExact: boolean;
 }
 
-/** Maximum insertions and deletions of messages to search for; more take seconds. */
+/** Maximum insertions and deletions of messages to search for; searching for more takes seconds. */
 const mostEdits = 1_000;
 
 const roleOf = ({ role }: Message): string => role.replace(' (error)', '');
 const keyOf = ({ role, key }: Message): string => `${role}\n${key}`;
 
-/** Swapped sides are aligned in the same way. */
+/** Swapping the sides does not change the alignment. */
 export function align(left: readonly Message[], right: readonly Message[]): Alignment {
   const keys = [left.map(keyOf), right.map(keyOf)] as const;
   const shorter = Math.min(left.length, right.length);
@@ -117,9 +117,9 @@ export function align(left: readonly Message[], right: readonly Message[]): Alig
 }
 
 /**
- * The indexes of messages to show side by side. From the first difference on, the messages of that step are paired by
- * role. Equal messages are searched for only in the steps after it: a tool call may be repeated, and the first one is
- * what the other side did not do then.
+ * The indexes of messages to show side by side. From the first difference on, that step's messages are paired by role.
+ * Equal messages are searched for only in the steps after it: a tool call may be repeated, and the first one is what
+ * the other side did not do at that point.
  *
  * @param same the number of equal messages before the first difference
  */
@@ -146,7 +146,7 @@ function matchedFrom(same: number, left: readonly Message[], right: readonly Mes
   return { matched, isExact: equal.isExact };
 }
 
-/** Where the step of the first difference ends on both sides: at once on a side that is already at its next step. */
+/** Where the step with the first difference ends on each side: at once on a side that is already at its next step. */
 function endsOfStep(first: number, left: readonly Message[], right: readonly Message[]): readonly [number, number] {
   const [one, other] = [left[first], right[first]];
   const areInside = [left, right].map(side => side[first]?.step === side[first - 1]?.step);
@@ -161,7 +161,7 @@ function endsOfStep(first: number, left: readonly Message[], right: readonly Mes
   return [endOf(left, areInside[0]), endOf(right, areInside[1])];
 }
 
-/** Ranges of a text, in characters. */
+/** Ranges in a text, in characters. */
 export type Ranges = readonly (readonly [from: number, to: number])[];
 
 /** Maximum insertions and deletions of words to search for. */
@@ -193,8 +193,8 @@ export function differingWords(left: string, right: string): readonly [left: Ran
 const wordsOf = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
 /**
- * How many of `others` begin as both sides, and then have the same message as the left or the right side at the first
- * difference, or end as it does. Undefined if nothing differs.
+ * How many of `others` begin like both sides, and then have the same message as the left or the right side at the first
+ * difference, or end where it does. Undefined if nothing differs.
  */
 export function likeFirstDifference(
   { pairs, first }: Alignment,
@@ -202,7 +202,7 @@ export function likeFirstDifference(
 ): { readonly left: number; readonly right: number } | undefined {
   if (first === -1) return undefined;
   const begun = others.filter(own => pairs.every(({ left }, at) => at >= first || isLike(own[at], left)));
-  // A side may have no message beside the other's: what it has there comes next.
+  // A side may have no message opposite the other's: what it has there comes next.
   const [left, right] = (['left', 'right'] as const).map(
     side => pairs.find((each, at) => at >= first && each[side] !== undefined)?.[side],
   );

@@ -9,24 +9,24 @@ import { truncate } from '../text/width.ts';
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
 const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
 const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/;
-/** Shorter texts without spaces are shown: they may be ids, hashes or keys. */
+/** Shorter strings without spaces are shown: they may be ids, hashes or keys. */
 const leastBinary = 2_048;
-/** Maximum cells of an address. */
+/** Maximum width of an address, in cells. */
 const longestAddress = 80;
 
-/** The decoded size of base64 text of this length. */
+/** The decoded size of a base64 string of this length. */
 export function sizeOf(length: number): string {
   return numbers.bytes(Math.floor((length * 3) / 4)).replace('iB', 'B');
 }
 
-/** `image/svg+xml` as `image svg`. */
+/** Turns `image/svg+xml` into `image svg`. */
 function mediaWords(type: string): string {
   const [kind = '', name = ''] = type.split('/');
   const short = name.replace(/^x-/, '').replace(/\+.*/, '');
   return kind === 'application' ? short : `${kind} ${short}`;
 }
 
-/** Describes base64 text: `image png 288 KB`, `base64 12 KB`. Undefined for readable text. */
+/** Describes a base64 string: `image png 288 KB`, `base64 12 KB`. Undefined for readable text. */
 export function binaryWords(text: string): string | undefined {
   if (text.startsWith('data:')) {
     const [head, type = 'data'] = dataUrl.exec(text) ?? [];
@@ -37,7 +37,7 @@ export function binaryWords(text: string): string | undefined {
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
 }
 
-/** Replaces the data URLs in a text by short descriptions. */
+/** Replaces data URLs in a text with short descriptions. */
 export function withoutData(text: string): string {
   if (!text.includes(';base64,')) return text;
   return text.replace(dataUrls, (_, type: string | undefined, data: string) => {
@@ -45,7 +45,7 @@ export function withoutData(text: string): string {
   });
 }
 
-/** Fields with the content or its address, in the formats of OpenAI, Anthropic, MCP and Hugging Face. */
+/** Fields that hold the content or its address, in the formats of OpenAI, Anthropic, MCP and Hugging Face. */
 const holders = [
   'source',
   'image_url',
@@ -80,13 +80,13 @@ function textIn(places: readonly Fields[], fields: readonly string[]): string | 
   return undefined;
 }
 
-/** The part itself, and the objects in it that may have its content. */
+/** The part itself, and the objects in it that may hold its content. */
 const placesOf = (part: Fields): readonly Fields[] => [
   part,
   ...holders.map(field => own(part, field)).filter(isRecord),
 ];
 
-/** The base64 text of an image in a part of a message; undefined if the part has only an address, or no image. */
+/** The base64 string of an image in a message part; undefined if the part has only an address, or no image. */
 export function imageIn(part: Fields): string | undefined {
   if (!String(part['type']).includes('image')) return undefined;
   const content = textIn(placesOf(part), contents);
@@ -95,8 +95,8 @@ export function imageIn(part: Fields): string | undefined {
 }
 
 /**
- * Describes an image, audio, a video or a file in a part of a message: `image png 288 KB`, `image https://…`. Undefined
- * if the part is not an attachment, or has neither data nor an address.
+ * Describes an image, audio, a video or a file in a message part: `image png 288 KB`, `image https://…`. Undefined if
+ * the part is not an attachment, or has neither data nor an address.
  */
 export function attachmentWords(part: Fields): string | undefined {
   const kind = kinds.find(([pattern]) => pattern.test(String(part['type'])))?.[1];

@@ -1,5 +1,5 @@
 /**
- * Audits a training run for signs that the model games its reward or learns nothing from it. A finding is a hint, not a
+ * Audits a training run for signs that the model games its reward or learns nothing from it. A finding is a hint, not
  * proof: it names the rollouts to read. Pure.
  */
 import { mean } from '../base/statistics.ts';
@@ -9,7 +9,7 @@ import type { StepValue } from './curve-words.ts';
 import type { Range } from './statistics/tasks.ts';
 import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
-/** A rollout of a step. Only some have texts. */
+/** A rollout in a step. Only some have their text. */
 export interface AuditRollout {
   readonly trajectory_id?: string | null | undefined;
   readonly task_id?: string | null | undefined;
@@ -27,7 +27,7 @@ export interface AuditStep {
   readonly rewards: readonly AuditRollout[];
 }
 
-/** A mean reward on the held-out tasks. */
+/** A mean reward over the held-out tasks. */
 export interface AuditHeldOut {
   readonly step: number;
   readonly reward: number;
@@ -39,7 +39,7 @@ export interface AuditInput {
   readonly heldOut: readonly AuditHeldOut[];
   /** The steps that were read, in order. */
   readonly steps: readonly AuditStep[];
-  /** The range of rewards in the settings. */
+  /** The range of rewards from the settings. */
   readonly range: Range;
 }
 
@@ -62,39 +62,39 @@ export interface Evidence extends AuditRollout {
 export interface Finding {
   readonly kind: FindingKind;
   readonly words: string;
-  /** The rollouts that support the finding, at most the first 100. */
+  /** The rollouts that support the finding, at most 100. */
   readonly evidence: readonly Evidence[];
   /** The number of rollouts that support the finding. */
   readonly of: number;
 }
 
-/** Number of newest steps that most findings cover. */
+/** How many of the newest steps most findings cover. */
 const auditedSteps = 3;
 const newestOf = (steps: readonly AuditStep[]): readonly AuditStep[] =>
   steps.filter(({ rewards }) => rewards.length > 0).slice(-auditedSteps);
 const mostEvidence = 100;
 
-/** Thresholds of the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
+/** Thresholds for the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
 const limits = {
-  /** Minimum of the lower limit of the rank correlation of reward and length, and of the number of rollouts. */
+  /** Minimum for the lower limit of the rank correlation between reward and length, and for the number of rollouts. */
   length: { correlation: 0.6, rollouts: 24 },
   /**
    * Share of the questions that get the same long answer. For a short answer, which may be right for several questions,
    * also its share of the rollouts, and its ratio to the next most frequent answer.
    */
   answer: { questions: 4, words: 5, ofQuestions: 0.5, short: { ofQuestions: 0.7, ofRollouts: 0.4, ofNext: 2 } },
-  /** Share of the answers that were cut off and all get the highest or all the lowest reward. */
+  /** Share of the answers that were cut off and all get the highest, or all get the lowest, reward. */
   cutOff: { answers: 16, share: 0.5 },
   /** Share of long answers with few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
   duplicates: { tasks: 2, share: 0.25 },
   never: { steps: 3, rollouts: 48 },
   hard: { share: 0.9 },
-  /** The rise of the trainer's reward as a share of the range, and the share of it that the held-out reward needs. */
+  /** The rise in the trainer's reward as a share of the range, and how much of it the held-out reward must follow. */
   heldOut: { points: 3, rise: 0.15, follows: 0.5 },
 } as const;
 
-/** Normal quantile of a 95% interval. */
+/** The normal quantile for a 95% interval. */
 const z95 = 1.959964;
 
 /** Ranks from 1; equal values share the mean of their ranks. */
@@ -121,7 +121,7 @@ export interface Correlation {
 
 /**
  * Spearman's rank correlation within groups, so that differences between tasks do not count, with a 95% interval by
- * Fisher's transformation and the standard error of E. C. Fieller, H. O. Hartley and E. S. Pearson, "Tests for rank
+ * Fisher's transformation and the standard error from E. C. Fieller, H. O. Hartley and E. S. Pearson, "Tests for rank
  * correlation coefficients", Biometrika 44 (1957). Undefined if too few groups differ.
  */
 export function groupedCorrelation(
@@ -162,7 +162,7 @@ function inSteps(steps: readonly AuditStep[]): string {
   return first === last ? `in step ${first}` : `in steps ${first} to ${last}`;
 }
 
-/** Finds a correlation of the reward with the length of the answer. */
+/** Finds a correlation between reward and answer length. */
 function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   if (steps.length < auditedSteps) return undefined;
   const known = ({ task_id, reward: score, completion_tokens: tokens }: AuditRollout): boolean =>
@@ -213,8 +213,8 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
 }
 
 /**
- * Finds answers that are cut off, if they are most answers and a pass/fail grader gives them all the highest or all the
- * lowest reward. A partial reward, e.g. for the share of fitting words, may be right for a cut-off answer.
+ * Finds cut-off answers, if most answers are cut off and a pass/fail grader gives them all the highest, or all the
+ * lowest, reward. A partial reward, e.g. for the share of matching words, may be right for a cut-off answer.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
   const [low, high] = widenedRange(range, all);
@@ -275,9 +275,9 @@ function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], ran
   return finding('hard', words, evidenceOf(steps, scored));
 }
 
-/** The margin of error of the difference of two means, at 95%; 0 if their number of samples is unknown. */
+/** The margin of error for the difference of two means, at 95%; 0 if their number of samples is unknown. */
 function marginOf(one: AuditHeldOut, other: AuditHeldOut, [low, high]: Range): number {
-  // Rewards within the limits have at most the variance of rewards at the limits: p(1 - p).
+  // Rewards within the limits vary at most as much as rewards at the limits: p(1 - p).
   const errorOf = ({ reward: value, samples }: AuditHeldOut): number => {
     const share = Math.max(0, Math.min(1, (value - low) / (high - low)));
     return samples === undefined ? 0 : Math.max(share * (1 - share), 0.05) / Math.max(1, samples);
@@ -285,13 +285,13 @@ function marginOf(one: AuditHeldOut, other: AuditHeldOut, [low, high]: Range): n
   return z95 * (high - low) * Math.sqrt(errorOf(one) + errorOf(other));
 }
 
-/** The rollouts of the newest step, lowest reward first. */
+/** The newest step's rollouts, lowest reward first. */
 const byReward = (steps: readonly AuditStep[]): Evidence[] =>
   evidenceOf(steps.slice(-1), ({ reward: score }) => score != null).toSorted(
     (left, right) => (left.reward ?? 0) - (right.reward ?? 0),
   );
 
-/** Finds a rise of the trainer's reward that the held-out reward does not follow. */
+/** Finds a rise in the trainer's reward that the held-out reward does not follow. */
 function heldOutFinding({ trainer, heldOut, steps, range }: AuditInput): Finding | undefined {
   const { points, rise: least, follows } = limits.heldOut;
   const [low, high] = range;
@@ -345,12 +345,12 @@ export function audit(input: AuditInput): readonly Finding[] {
   ].filter(each => each !== undefined);
 }
 
-/** The number of rollouts whose texts are read, in total and per task. */
+/** How many rollouts' text is read, in total and per task. */
 const textsRead = { all: 48, each: 2 } as const;
 
 /**
- * The ids of rollouts whose texts the audit reads: the same number from each of the newest steps, two from each of
- * evenly spaced tasks, or more if there are few tasks. A rollout without a task counts as a task of its own.
+ * The ids of rollouts whose text the audit reads: the same number from each of the newest steps, two for each of evenly
+ * spaced tasks, or more if there are few tasks. A rollout without a task counts as a task of its own.
  */
 export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
   const newest = newestOf(steps);

@@ -10,7 +10,7 @@ import { displayWidth, type TruncateOptions } from '../text/width.ts';
 
 export type Cell = string | number | undefined;
 
-/** The text of an unknown value. A value that does not exist is blank. */
+/** Shown for an unknown value. A value that does not exist is blank. */
 export const unknownCell = '–';
 
 interface WidthRange {
@@ -19,11 +19,11 @@ interface WidthRange {
   readonly grow: number;
 }
 
-/** A width in cells, or a range; spare cells are distributed by `grow`. */
+/** A width in cells, or a range; spare cells are distributed according to `grow`. */
 export type ColumnWidth = number | WidthRange;
 
 export interface Column<Row> {
-  /** Stable name: the user's choices are saved under it. */
+  /** A stable name: the user's choices are saved under it. */
   readonly id: string;
   readonly title: string;
   readonly width: ColumnWidth;
@@ -32,58 +32,58 @@ export interface Column<Row> {
   readonly wide?: boolean;
   /** Shown only if chosen; always available to filters and sorting. */
   readonly hidden?: boolean;
-  /** Dropped if a text of another column would be cut. */
+  /** Dropped if text in another column would be truncated. */
   readonly yields?: boolean;
   /**
-   * Users decide by this column, so it gets room before times and long names although it is `wide`. The lowest number
-   * gets room first; of equal numbers, the last column.
+   * Users decide by this column, so it gets room before times and long names even though it is `wide`. The lowest
+   * number gets room first; if equal, the last column.
    */
   readonly decides?: number;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
-  /** Id of the column that it explains. Not shown without that column, or it would seem to explain another one. */
+  /** Id of the column that it explains. Hidden without that column, because it would seem to explain another one. */
   readonly beside?: string;
-  /** Included in output for programs although it is wide. On screen, the text of another column has the value. */
+  /** Included in output for programs even though it is wide. On screen, another column's text contains the value. */
   readonly forPrograms?: boolean;
-  /** The contract's name of the field, for sorting by the service. */
+  /** The contract's name for the field, for sorting by the service. */
   readonly field?: string | undefined;
   readonly value: (row: Row) => Cell;
-  /** Higher is better, so the first sort by it is descending. */
+  /** Higher is better, so sorting by it starts descending. */
   readonly bestFirst?: boolean;
   /** The value to sort by, if it differs. */
   readonly sortedBy?: (row: Row) => Cell;
-  /** The text to show, if it differs from the value. Need not be safe for a terminal. */
+  /** The text to show, if it differs from the value. It need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
-  /** A shorter text, used if the full one does not fit. */
+  /** A shorter version, used if the full text does not fit. */
   readonly shortText?: (row: Row) => string;
-  /** Never cut, because it contains a number. Columns aligned to the right are never cut either. */
+  /** Never truncated, because it contains a number. Right-aligned columns are never truncated either. */
   readonly whole?: boolean;
-  /** The value in exported files, if it differs. */
+  /** The value for exported files, if it differs. */
   readonly exported?: (row: Row) => unknown;
   /** The value is an instant in epoch milliseconds: a filter compares its age. */
   readonly isTime?: boolean;
-  /** Whether the value of a row has not been read yet. The screen then shows `unknownCell`. */
+  /** Whether a row's value has not been read yet. The screen then shows `unknownCell`. */
   readonly isUnread?: (row: Row) => boolean;
-  /** False if filters skip it, e.g. an age, which changes while the user types. */
+  /** False if filters should skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**
-   * Where a long text is cut: by default in the middle, because names and ids in a list often share a prefix. Texts
-   * that would look alike keep the part in which they differ.
+   * Where long text is cut: by default in the middle, because names and ids in a list often share a prefix. Texts that
+   * would look alike keep the part that differs.
    */
   readonly cutAt?: 'start' | 'end';
-  /** The beginning of the text that is not part of the name: it is not cut, and names are cut alike without it. */
+  /** The beginning of the text, before the name: it is never cut, and names are cut as if it were not there. */
   readonly mark?: (row: Row) => string;
-  /** The end of the text, if it distinguishes rows with the same name: only the name before it is cut. */
+  /** The end of the text, if it tells apart rows with the same name: only the name before it is cut. */
   readonly ending?: (row: Row) => string;
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
-  /** The known statuses. A filter for a status that is neither known nor in a row shows an error. */
+  /** The known statuses. Filtering for a status that is neither known nor in a row shows an error. */
   readonly known?: readonly string[];
-  /** The text is a state, shown with the mark and style of this status. */
+  /** The text is a state, shown with this status's mark and style. */
   readonly look?: (row: Row) => StatusLook;
 }
 
-/** The look of a state: of a status, or of an alarm. */
+/** How a state looks: like a status, or like an alarm. */
 export type StatusLook = StatusMeaning | 'alarm';
 
 /** A column without a special look; null counts as no value. */
@@ -114,10 +114,10 @@ export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = tru
   value: idOf,
 });
 
-/** Looks up the name of a resource by its id; undefined if unknown. */
+/** Looks up a resource's name by its id; undefined if unknown. */
 export type NameOf = (id: string) => string | undefined;
 
-/** A column of ids that shows and sorts names, where known. The values remain the ids; filters accept both. */
+/** A column of ids that shows and sorts by names, where known. The values remain ids; filters accept both. */
 export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Row> {
   const text = (row: Row): string => {
     const id = String(column.value(row) ?? '');
@@ -126,14 +126,14 @@ export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Ro
   return { ...column, text, sortedBy: row => text(row) || undefined };
 }
 
-/** The user's choices for a column; the declaration is the default. */
+/** The user's choices for a column; the declaration provides the defaults. */
 interface ColumnPreference {
   readonly shown?: boolean;
-  /** Cells added to the declared width; may be negative. */
+  /** Cells to add to the declared width; may be negative. */
   readonly wider?: number;
 }
 
-/** The choices by column id. */
+/** The choices, by column id. */
 export type ColumnChoice = Readonly<Record<string, ColumnPreference>>;
 
 const narrowest = 4;
@@ -149,11 +149,11 @@ function rangeOf(width: ColumnWidth, { wider = 0 }: ColumnPreference): WidthRang
 export interface FittedColumn<Row> {
   readonly column: Column<Row>;
   readonly width: number;
-  /** Cuts a name to a width. */
+  /** Cut forms of names at a given width. */
   readonly cuts?: ReadonlyMap<string, string>;
 }
 
-/** Where the texts of a column are cut. */
+/** Where a column's text is cut. */
 export const cutOf = <Row>(column: Column<Row>): NonNullable<TruncateOptions['position']> => {
   const { cutAt, align, whole, status, look } = column;
   return cutAt ?? (align === 'right' || whole || status || look ? 'end' : 'middle');
@@ -186,7 +186,7 @@ export function withNamesCut<Row>(
   });
 }
 
-/** Minimum cells of a name before its ending. If the ending leaves fewer, it is cut with the name. */
+/** Minimum cells of a name before its ending. If the ending leaves fewer, it is cut along with the name. */
 const leastName = 3;
 
 function endingIn<Row>(column: Column<Row>, row: Row, width: number): string {
@@ -202,19 +202,19 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
 }
 
-/** The width of the widest text by column id. */
+/** The width of the widest text, by column id. */
 export type WidestTexts = Map<string, number>;
 
-/** Cells that a name gets before other texts grow, if it needs them. */
+/** How many cells a name gets, if it needs them, before other text grows. */
 const shortName = 16;
 
-/** Cells of the mark before a status. */
+/** Width of the mark before a status, in cells. */
 export const markWidth = 2;
 
-/** Lists with more rows are not searched for columns with equal values. */
+/** Lists with more rows are not searched for columns whose values are all equal. */
 const mostCompared = 2_000;
 
-/** The columns, besides the first, that have the same text in all of these rows. */
+/** The columns, besides the first, that show the same text in all of these rows. */
 export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   const [first, ...others] = rows;
   if (first === undefined || others.length === 0 || rows.length > mostCompared) return [];
@@ -224,11 +224,11 @@ export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonl
   });
 }
 
-/** The value of a column that all rows share: `MODEL tutor-base`. */
+/** A column's value that all rows share: `MODEL tutor-base`. */
 export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
   `${column.title} ${sanitiseLine(cellText(column, row))}`;
 
-/** Returns the width of the widest text so far, in its short form if there is one. */
+/** Returns the width of the widest text so far, using the short form if there is one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {
   const mark = column.status || column.look ? markWidth : 0;
   const most = (id: string, textOf: (row: Row) => string): number => {
@@ -245,8 +245,8 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestT
 type RangedColumn<Row> = Column<Row> & { readonly width: WidthRange };
 
 /**
- * The column with a width that suits its texts. A text that must not be cut, such as a number, gets the room that it
- * needs. Words need no more room than the widest, unless the user chose the width; numbers keep room for more digits.
+ * The column at a width that suits its text. Text that must not be cut, such as a number, gets the room it needs. Words
+ * need no more room than the widest of them, unless the user chose the width; numbers keep room for more digits.
  */
 function suited<Row>(column: Column<Row>, widest: number, preference: ColumnPreference): RangedColumn<Row> {
   const { align, whole, title } = column;
@@ -254,7 +254,7 @@ function suited<Row>(column: Column<Row>, widest: number, preference: ColumnPref
   const isChosen = Boolean(preference.wider);
   const isNumber = align === 'right';
   const least = isNumber || whole ? Math.max(min, widest) : min;
-  // One cell more for the arrow of a sorted column.
+  // One more cell for the arrow of a sorted column.
   const enough = isNumber || isChosen || widest === 0 ? least : Math.max(widest, displayWidth(title) + 1);
   return { ...column, width: { min: Math.min(least, enough), max: Math.max(max, least), grow } };
 }
@@ -262,9 +262,9 @@ function suited<Row>(column: Column<Row>, widest: number, preference: ColumnPref
 /**
  * The columns that fit into `room` cells, in order, with their widths. The first column is always included, and is cut
  * before any number is. An empty column is dropped if others would be cut. An optional column takes only spare room,
- * and none if it is empty.
+ * and none if empty.
  *
- * @param widest also covers rows shown before, so that widths do not change back while rows scroll
+ * @param widest also covers rows shown earlier, so that widths do not change back and forth while scrolling
  * @param equal ids of columns to drop if others need room, because all their values are equal
  */
 export function fitColumns<Row>(
@@ -306,7 +306,7 @@ export function fitColumns<Row>(
     return left;
   };
   // While others would be cut, drop empty columns, then columns with the same text in all rows, then columns that
-  // yield. A text with a shorter form needs only the room of that form.
+  // yield. Text with a shorter form needs only the room for that form.
   shown = dropped(shown, isEmpty, textWidth);
   shown = dropped(shown, isEqual, textWidth);
   shown = dropped(shown, ({ yields }) => yields, shortWidth);
@@ -336,7 +336,7 @@ export function fitColumns<Row>(
     if (isOffered(column) && !isTooWide(shownWith(column), needed)) shown = shownWith(column);
   }
   const widths = shown.map(isTooWide(shown, leastNamed) ? least : leastNamed);
-  // Names that would look alike if cut get their room before the long form of other texts.
+  // Names that would look alike when cut get their room before other text gets its long form.
   if (rows.some(row => shown.some(({ ending }) => ending?.(row))))
     share(shown, widths, room, column => (column.cutAt === 'end' ? least(column) : shortWidth(column)));
   share(shown, widths, room, textWidth);
@@ -348,13 +348,13 @@ export function fitColumns<Row>(
   }));
 }
 
-/** The room that an optional column must leave to the others: more than their minimum. */
+/** How much room an optional column must leave to the others: more than their minimum. */
 const comfortable = ({ min, max }: WidthRange): number => Math.min(max, Math.ceil(min * 1.5));
 
-/** The width that shows the widest text, up to the maximum of the column. */
+/** The width that fits the widest text, up to the column's maximum. */
 const neededWidth = ({ min, max }: WidthRange, text = 0): number => Math.max(min, Math.min(max, text));
 
-/** Distributes the spare cells over the columns, each up to its limit. */
+/** Distributes the spare cells among the columns, each up to its limit. */
 function share<Row>(
   columns: readonly RangedColumn<Row>[],
   widths: number[],
@@ -376,7 +376,7 @@ function share<Row>(
       widths[index] = old + more;
       spare -= more;
     }
-    // The remainder is less than one cell each; the first columns take it.
+    // The remainder is less than one cell each; the first columns get it.
     if (spare === before) {
       const first = growing[0];
       if (first) widths[first.index] = (widths[first.index] ?? 0) + 1;
@@ -385,12 +385,12 @@ function share<Row>(
   }
 }
 
-/** The columns for a file. */
+/** The columns to write to a file. */
 export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColumn<Row>[] {
   return columns.map(({ title, value, exported = value }) => ({ name: title.toLowerCase(), value: exported }));
 }
 
-/** The text of a cell, before it is made safe and cut. */
+/** A cell's text, before it is made safe and cut. */
 export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);

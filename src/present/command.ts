@@ -1,7 +1,7 @@
 /** A command as data: the single source for key bindings, help, the hint line and the palette. */
 
 /**
- * The ranks of hints, most important first: the purpose of a view, other decisions, stopping work, following a row, the
+ * The ranks of hints, most important first: the view's purpose, other decisions, stopping work, following a row, the
  * rest, and conveniences.
  */
 export const hintRanks = ['main', 'second', 'stop', 'follow', 'usual', 'last'] as const;
@@ -15,9 +15,9 @@ export interface Command {
   readonly keys: readonly string[];
   /** Heading in help, e.g. `Move`. */
   readonly group: string;
-  /** The word on the hint line. Commands without a hint are only in help. */
+  /** The word on the hint line. Commands without a hint appear only in help. */
   readonly hint?: string;
-  /** Decides the order of hints, and which ones remain if there is little room; `usual` by default. */
+  /** Determines the order of hints, and which ones stay when space is tight; `usual` by default. */
   readonly rank?: HintRank;
   /** The command only dispatches, so several presses in one read need only one redraw: pressing `j` 100 times draws once. */
   readonly repeats?: boolean;
@@ -33,7 +33,7 @@ export interface Command {
 
 export type CommandTable = Readonly<Record<string, Command>>;
 
-/** A table of commands with a common group, or with other common properties; a command may override these. */
+/** A table of commands with the same group, or with other properties in common; a command may override these. */
 export function commandTable<Name extends string>(
   common: string | (Partial<Command> & Pick<Command, 'group'>),
   commands: Readonly<Record<Name, Omit<Command, 'group'> & Partial<Command>>>,

@@ -7,7 +7,7 @@ import { courseOf, type Turn } from './statistics/course.ts';
 export interface StepValue {
   readonly step: number;
   readonly value: number | null | undefined;
-  /** The value covers only some of the samples, so it is not an extreme, unless all values are unfinished. */
+  /** The value covers only some of the samples, so it is no extreme unless all values are unfinished. */
   readonly isUnfinished?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ const turnWords: Readonly<Record<Turn, string>> = {
   unclear: 'unclear, too few values',
 };
 
-/** The gaps of a curve, including left-out steps: `no value from step 4000 to 12000 (39 points)`. */
+/** A curve's gaps, including omitted steps: `no value from step 4000 to 12000 (39 points)`. */
 function gapWords(points: readonly StepValue[]): readonly string[] {
   const gaps: { readonly from: number; to: number; count: number }[] = [];
   let isOpen = false;

@@ -7,12 +7,12 @@ import { wrap } from '../text/wrap.ts';
 import { columnGap } from './column.ts';
 import { type Fact, withValue } from './fact.ts';
 
-/** Width of the label column; a longer label gets its own line. */
+/** Maximum width of the label column; a longer label gets its own line. */
 const widestLabel = 24;
 
 /**
- * Labels and values, one per line; each group begins with its title. Long values wrap in their column. Without a width,
- * e.g. in a pipe, nothing wraps, and times stay as the service sent them.
+ * Labels and values, one per line; each group begins with its title. Long values wrap within their column. Without a
+ * width, e.g. in a pipe, nothing wraps, and times stay as the service sent them.
  */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
   const shown = withValue(facts);

@@ -5,12 +5,12 @@ import { statusWords } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
 import { compact } from './other-fields.ts';
 
-/** Another resource that a value names, and that can be opened. */
+/** Another resource that a value names and that can be opened. */
 export interface Reference {
-  /** The first name of its resource, e.g. `training`. */
+  /** Its resource's first name, e.g. `training`. */
   readonly resource: string;
   readonly id: string;
-  /** The id of its parent, e.g. the training run of a checkpoint, if known. */
+  /** Its parent's id, e.g. a checkpoint's training run, if known. */
   readonly within?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Fact {
   readonly value: string | number | undefined | null;
   /** The value for a file or a program, if it differs. */
   readonly exported?: string | undefined;
-  /** The title of its group, e.g. `Rewards`; facts without a group come first. */
+  /** Its group's title, e.g. `Rewards`; facts without a group come first. */
   readonly group?: string | undefined;
   /** The resource that the value names, if any. */
   readonly refers?: Reference | undefined;
@@ -47,7 +47,7 @@ export function withValue(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
-/** A status in words; without a value if the service sent none. */
+/** A status in words; without a value if the service sent no status. */
 export function statusFact(label: string, status: string | null | undefined): Fact {
   return { label, value: status && statusWords(status), exported: status ?? undefined };
 }
@@ -58,7 +58,7 @@ interface Remarks {
   readonly waits_because?: string | null | undefined;
 }
 
-/** The reason why a run waits, its warnings, and its ignored options. */
+/** Why a run is waiting, its warnings, and its ignored options. */
 export function warningFacts({ warnings, ignored_options: ignored, waits_because }: Remarks): readonly Fact[] {
   return [
     { label: 'waits', value: waits_because },
@@ -67,7 +67,7 @@ export function warningFacts({ warnings, ignored_options: ignored, waits_because
   ];
 }
 
-/** The options of a run, one per line. */
+/** A run's options, one per line. */
 export function optionLines(options: Readonly<Record<string, unknown>> | null | undefined): string {
   return Object.entries(options ?? {})
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${asReceived(value)}`)

@@ -1,4 +1,4 @@
-/** Completes the last word in the filter of a list with columns and their values. Pure. */
+/** Completes the last word of a list filter with columns and their values. Pure. */
 import { asReceived } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
@@ -7,7 +7,7 @@ import { columnNamed, initials, isWholeText, namesOf, plainName, termParts, toke
 export interface FilterCompletion {
   /** Where the completed word begins in the filter. */
   readonly from: number;
-  /** Whole words, best first. The name of a column ends with an operator, so that the user types the value next. */
+  /** Whole words, best first. A column name ends with an operator, so that the user can type the value next. */
   readonly words: readonly string[];
 }
 
@@ -47,7 +47,7 @@ function columnWords<Row>(prefix: string, columns: readonly Column<Row>[], rows:
     .toSorted((one, other) => Number(one.hidden ?? false) - Number(other.hidden ?? false))
     .flatMap(column => {
       const names = namesOf(column).map(name => name.toLowerCase());
-      // A title may have several words, or be the name of another column.
+      // A title may have several words, or be another column's name.
       const name = names.find(
         each => isMatch(each) && /^[a-z][\w.-]*$/.test(each) && columnNamed(columns, each) === column,
       );
@@ -63,14 +63,14 @@ function operatorOf<Row>({ isTime, status, value, align }: Column<Row>, rows: re
   return isNumber ? '>' : ':';
 }
 
-/** The values of a column that begin with or contain the typed text: texts by frequency, numbers in order. */
+/** A column's values that begin with or contain the typed text: strings by frequency, numbers in order. */
 function valuesOf<Row>(
   { value, text, isTime, known = [] }: Column<Row>,
   rows: readonly Row[],
   typed: string,
   isNumeric: boolean,
 ): readonly string[] {
-  // Leave out ages, which change while the user types, and rounded numbers, which are useless in a comparison.
+  // Leave out ages, which change while the user types, and rounded numbers, which are no use in a comparison.
   if (isTime) return [];
   const counts = new Map<string | number, number>();
   for (const row of rows.slice(0, mostRows)) {
@@ -83,7 +83,7 @@ function valuesOf<Row>(
   );
   const wanted = typed.toLowerCase();
   const words = [...new Set([...found.map(([each]) => asReceived(each)), ...(isNumeric ? [] : known)])];
-  // Leave out values that cannot be typed unchanged.
+  // Leave out values that cannot be typed as they are.
   const typable = words.filter(word => word !== typed && word === sanitiseLine(word) && !word.includes('"'));
   const starting = typable.filter(word => word.toLowerCase().startsWith(wanted));
   const containing = typable.filter(word => !starting.includes(word) && word.toLowerCase().includes(wanted));

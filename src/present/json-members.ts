@@ -1,10 +1,10 @@
-/** Splits JSON text into members without parsing values, so that numbers and repeated keys stay as written. Pure. */
+/** Splits JSON into members without parsing the values, so that numbers and repeated keys stay as written. Pure. */
 import { isNestedDeeper } from '../base/json-depth.ts';
 
-/** A field of an object or, with an empty name, an element of an array. */
+/** A field of an object or, if the name is empty, an element of an array. */
 export interface JsonMember {
   readonly name: string;
-  /** The source text of the value. */
+  /** The value's source text. */
   readonly json: string;
 }
 
@@ -27,7 +27,7 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
-/** The text of a JSON string; undefined for other values. The JSON must be valid. */
+/** The content of a JSON string; undefined for other values. The JSON must be valid. */
 export function stringOf(json: string): string | undefined {
   if (!json.startsWith('"')) return undefined;
   return json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1);
@@ -91,12 +91,12 @@ export function jsonOf(members: readonly JsonMember[], names: readonly string[])
   return undefined;
 }
 
-/** Whether an object has a field twice. A parser would drop one of the values. */
+/** Whether an object contains the same field twice. A parser would drop one of the values. */
 export function repeats(members: readonly JsonMember[]): boolean {
   return new Set(members.map(({ name }) => name)).size < members.length;
 }
 
-/** The other, non-empty fields of an object, one per line. */
+/** An object's other, non-empty fields, one per line. */
 export function otherLines(members: readonly JsonMember[], known: ReadonlySet<string>): string[] {
   return members
     .filter(({ name, json }) => !known.has(name) && !/^(null|""|\[\s*\]|\{\s*\})$/.test(json))

@@ -3,7 +3,7 @@ import { counted } from '../text/numbers.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
-/** A note of one author. */
+/** A note by one author. */
 interface NoteWords {
   readonly message: number;
   readonly author: string;
@@ -13,17 +13,17 @@ interface NoteWords {
 
 type NotesById<Note extends NoteWords> = ReadonlyMap<string, readonly Note[]>;
 
-/** The distinct flags. A flag of a message has the number of the message: `bad #3`. */
+/** The distinct flags. A message's flag includes the message number: `bad #3`. */
 export function flagsOf(notes: readonly NoteWords[] = []): string {
   const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
   return [...new Set(flags)].join(', ');
 }
 
-/** The texts of notes. */
+/** The text of the notes. */
 export const textsOf = (notes: readonly NoteWords[] = []): string =>
   notes.flatMap(({ text }) => text || []).join(' · ');
 
-/** The columns for notes on the rows of a list. */
+/** The columns for notes on a list's rows. */
 export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {
   return [
     {

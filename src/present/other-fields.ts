@@ -7,7 +7,7 @@ export function otherFields(row: object, known: ReadonlySet<string>): readonly s
     .map(([name, value]) => `${name}: ${compact(value)}`);
 }
 
-/** A value on one line, as JSON unless it is text. Binary content is replaced by its size. */
+/** A value on one line, as JSON unless it is a string. Binary content is replaced with its size. */
 export function compact(value: unknown): string {
   const shown = (each: unknown): unknown => {
     const binary = typeof each === 'string' ? binaryWords(each) : undefined;

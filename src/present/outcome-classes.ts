@@ -23,7 +23,7 @@ const ids = /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,30}|0x[0-9a-f]+|[a-z]{2,12
 const hashes = /\b[0-9a-f]{7,64}\b/gi;
 const numbers = /\d+(?:[.,:]\d+)*/g;
 
-/** The first line of an error without ids and numbers, so that errors with the same cause are equal. */
+/** An error's first line without ids and numbers, so that errors with the same cause are equal. */
 export function errorClass(error: string): string {
   const [first = ''] = sanitiseLine(
     error
@@ -44,8 +44,8 @@ export const endedBy = ({ rollout, termination_reason: own }: Trajectory): strin
   rollout?.termination_reason ?? (typeof own === 'string' ? own : undefined);
 
 /**
- * Why the model ended its last answer; undefined if the service sends neither the reason nor the steps. Cached, because
- * the reader shows it at every key, and a trajectory may have thousands of messages.
+ * Why the model ended its last answer; undefined if the service sends neither the reason nor the steps. Cached because
+ * the reader shows it after every key, and a trajectory may have thousands of messages.
  */
 export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): string | undefined => {
   if (typeof own === 'string') return own;
@@ -53,7 +53,7 @@ export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): s
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
 });
 
-/** More distinct numbers of steps than this are grouped: 1, 2-3, 4-7, 8-15, ... */
+/** If there are more distinct numbers of steps than this, they are grouped: 1, 2-3, 4-7, 8-15, ... */
 const mostNumbers = 10;
 
 function stepsClass(steps: number | undefined, isExact: boolean): string | undefined {
@@ -66,10 +66,10 @@ function stepsClass(steps: number | undefined, isExact: boolean): string | undef
 /** Rollouts with the same outcome. */
 export interface OutcomeClass {
   readonly by: OutcomeKind;
-  /** Undefined if the rollouts have none. */
+  /** Undefined if the rollouts have no value. */
   readonly value: string | undefined;
   readonly rows: readonly Trajectory[];
-  /** The share of all rollouts. */
+  /** Their share of all rollouts. */
   readonly share: number;
   /** The known rewards. */
   readonly scores: readonly number[];
@@ -96,8 +96,8 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
 }
 
 /**
- * The classes of rollouts, failures first, then the most frequent; numbers of steps in their order. Omits criteria for
- * which no rollout has a value.
+ * The classes of rollouts: failures first, then the most frequent; numbers of steps in numeric order. Omits criteria
+ * for which no rollout has a value.
  */
 export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeClass[] {
   const classIn = classOf(rows);

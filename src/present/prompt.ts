@@ -1,4 +1,4 @@
-/** The prompt of a rollout: the texts of its messages before the first answer. Pure. */
+/** A rollout's prompt: the text of its messages before the first answer. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type MessagePart, partsOf } from './transcript-parts.ts';
 
@@ -7,11 +7,11 @@ export interface Prompt {
   readonly system: string;
   /** The user messages, in order; never empty. */
   readonly questions: readonly [string, ...string[]];
-  /** The parts of these messages that are not text: `image png 288 KB`. */
+  /** Parts of these messages that are not text: `image png 288 KB`. */
   readonly leftOut: readonly string[];
 }
 
-/** The roles of messages with instructions. */
+/** The roles of messages that give instructions. */
 const systemRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 
 /** Describes a part that cannot be sent as text; undefined for text. */

@@ -1,6 +1,6 @@
 /**
- * Lays out JSON for reading: indented, with multi-line strings as lines. Tokens are kept as written, so that large
- * numbers and repeated keys stay as the model or the tool sent them. Pure; takes linear time.
+ * Lays out JSON for reading: indented, with multi-line strings as separate lines. Tokens are kept as written, so that
+ * large numbers and repeated keys stay as the model or the tool sent them. Pure; takes linear time.
  */
 import { binaryWords } from './attachments.ts';
 import { endOfString, isJson, stringOf } from './json-members.ts';
@@ -8,9 +8,9 @@ import { endOfString, isJson, stringOf } from './json-members.ts';
 const step = '  ';
 /** Marks a multi-line string; its lines follow, indented. */
 const block = '|';
-/** The field of tool calls that has JSON within JSON. */
+/** The field of tool calls that contains JSON within JSON. */
 const nestedKey = '"arguments"';
-/** The kind of a character outside strings: a space, a single-character token, a quote, or part of another token. */
+/** What a character outside strings is: a space, a single-character token, a quote, or part of another token. */
 const kinds = new Uint8Array(128);
 const [other, aSpace, aMark, aQuote] = [0, 1, 2, 3] as const;
 for (const character of ' \t\r\n') kinds[character.charCodeAt(0)] = aSpace;
@@ -24,10 +24,10 @@ function indentOf(depth: number): string {
   return indents[Math.min(depth, deepest)] ?? '';
 }
 
-/** An indented line. Text after a carriage return begins in the same column. */
+/** An indented line. Text after a carriage return starts in the same column. */
 const indented = (line: string, by: string): string => by + line.replace(/\r(?!$)/g, `\r${by}`);
 
-/** The tokens of a JSON text. */
+/** The tokens in JSON text. */
 function jsonTokens(text: string): string[] {
   const tokens: string[] = [];
   let at = 0;
@@ -50,7 +50,7 @@ class Writer {
   readonly lines: string[] = [];
   #line = '';
   #depth = 0;
-  /** The last value was a block of lines, which needs no separator before the next value. */
+  /** Whether the last value was a block of lines, which needs no separator before the next value. */
   #afterBlock = false;
 
   #isEmpty(): boolean {
@@ -125,15 +125,15 @@ function linesOf(json: string): string[] {
   return writer.lines;
 }
 
-/** An object, an array or a JSON string as readable lines; other texts unchanged. */
+/** An object, an array or a JSON string as readable lines; any other text unchanged. */
 export function readableJson(text: string): string {
   if (!/^\s*["{[]/.test(text) || !isJson(text)) return text;
-  // Show a string without quotes.
+  // Show a string without its quotes.
   if (text.trimStart().startsWith('"')) return JSON.parse(text) as string;
   return linesOf(text).join('\n');
 }
 
-/** Like `readableJson`, but without the braces of an object: a fold would show nothing else. */
+/** Like `readableJson`, but without an object's braces: a fold would show nothing else. */
 export function readableFields(text: string): string {
   const shown = readableJson(text);
   if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;

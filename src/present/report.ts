@@ -1,6 +1,6 @@
 /**
- * Writes a report to one file: HTML that loads nothing, or Markdown. All texts may be untrusted and are escaped. Yields
- * parts, so that the transcripts need not fit in memory together.
+ * Writes a report to one file: HTML that loads nothing, or Markdown. All text may be untrusted and is escaped. Yields
+ * the report in parts, so that the transcripts need not all fit in memory.
  */
 import { maxOf, minOf } from '../base/many.ts';
 import { exportRows } from '../text/export.ts';
@@ -11,7 +11,7 @@ import { type Fact, withValue } from './fact.ts';
 interface ReportPoint {
   readonly x: number;
   readonly y: number;
-  /** The confidence interval of `y`. */
+  /** The confidence interval for `y`. */
   readonly low?: number | undefined;
   readonly high?: number | undefined;
 }
@@ -26,7 +26,7 @@ export type ReportBlock =
       readonly kind: 'curves';
       readonly curves: readonly { readonly name: string; readonly points: readonly ReportPoint[] }[];
     }
-  /** A long text below its title. */
+  /** A long text under its title. */
   | { readonly kind: 'text'; readonly title: string; readonly text: string };
 
 type Blocks = AsyncIterable<ReportBlock>;
@@ -56,7 +56,7 @@ details{border-bottom:1px solid var(--line)}summary{cursor:pointer;padding:.4rem
 svg{width:100%;height:auto;max-width:44rem}svg text{fill:currentColor;font-size:12px}
 `;
 
-/** Size of a chart, and the room for its labels, in its own units. */
+/** A chart's size, and the room for its labels, in its own units. */
 const chart = { width: 640, height: 220, left: 56, bottom: 24, top: 6 } as const;
 const colours = ['var(--one)', 'var(--two)', 'var(--three)', 'var(--four)'] as const;
 const colourOf = (index: number): string => colours[index % colours.length] ?? colours[0];
@@ -95,7 +95,7 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
     `<text x="${width - 8}" y="${height - 6}" text-anchor="end">${last}</text>`,
   ];
   const names = curves.map(({ name }) => name).join(', ');
-  // Spans wrap if the line is too short.
+  // The spans wrap if the line is too short.
   const legend = curves.map(({ name }, index) => `<span style="color:${colourOf(index)}">■</span> ${html(name)}`);
   return `<p>${legend.join('   ')}</p><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${html(names)}">${axis}${drawn.join('')}${labels.join('')}</svg>\n`;
 }
@@ -182,7 +182,7 @@ function tableMarkdown(titles: readonly string[], rows: readonly (readonly unkno
   return `${exportRows('markdown', rows, columns)}\n`;
 }
 
-/** A code block whose fence is longer than any in the text, so that the text cannot end it. */
+/** A code block whose fence is longer than any fence in the text, so that the text cannot end it. */
 function fenced(text: string): string {
   const safe = sanitise(text, { multiline: true, mode: 'show' });
   const longest = (safe.match(/`{3,}/g) ?? []).reduce((most, each) => Math.max(most, each.length), 2);
@@ -201,7 +201,7 @@ function blockMarkdown(block: ReportBlock): string {
     case 'words':
       return `${markdown(block.text)}\n\n`;
     case 'facts':
-      // A cell of a Markdown table cannot have line breaks.
+      // A cell in a Markdown table cannot contain line breaks.
       return tableMarkdown(
         ['fact', 'value'],
         factRows(block.facts).map(([label, value]) => [label, value.replaceAll('\n', '; ')]),

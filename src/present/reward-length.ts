@@ -1,4 +1,4 @@
-/** Correlates the reward of rollouts with their length in tokens, steps or seconds. Pure. */
+/** Correlates rollouts' rewards with their lengths in tokens, steps or seconds. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type Correlation, groupedCorrelation } from './audit.ts';
@@ -7,22 +7,22 @@ import { secondsOf, tokensOf } from './task-groups.ts';
 export const lengths = ['tokens', 'steps', 'seconds'] as const;
 export type Length = (typeof lengths)[number];
 
-/** The length of a rollout; undefined if it is not known. */
+/** A rollout's length; undefined if not known. */
 export function lengthOf(row: Partial<Trajectory>, length: Length): number | undefined {
   if (length === 'tokens') return tokensOf(row);
   return length === 'steps' ? (row.num_steps ?? row.steps?.length ?? undefined) : secondsOf(row);
 }
 
-/** A rollout with a known length and reward. */
+/** A rollout whose length and reward are known. */
 export interface LengthPoint {
   readonly row: Trajectory;
   readonly length: number;
   readonly reward: number;
-  /** The number of rollouts with this length and reward, itself included. */
+  /** The number of rollouts with this length and reward, including this one. */
   readonly equal: number;
 }
 
-/** The rollouts with a known reward and length, shortest first. */
+/** The rollouts whose reward and length are known, shortest first. */
 export function lengthPoints(rows: readonly Trajectory[], length: Length): readonly LengthPoint[] {
   const points = rows.flatMap(row => {
     const [own, score] = [lengthOf(row, length), row.reward];
@@ -36,7 +36,7 @@ export function lengthPoints(rows: readonly Trajectory[], length: Length): reado
     .sort((one, other) => one.length - other.length);
 }
 
-/** The rank correlation over all rollouts, and within their tasks; undefined if too few values differ. */
+/** The rank correlation over all rollouts, and within tasks; undefined if too few values differ. */
 export function lengthCorrelation(points: readonly LengthPoint[]) {
   const pairs = (some: readonly LengthPoint[]) => some.map(point => [point.length, point.reward] as const);
   const named = points.filter(({ row }) => row.task_id);
@@ -50,7 +50,7 @@ const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
 /**
  * The correlation in sentences.
  *
- * @param total the number of all rollouts
+ * @param total the total number of rollouts
  * @param isReading whether more rollouts are still being read
  */
 export function lengthWords(

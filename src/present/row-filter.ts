@@ -1,7 +1,7 @@
 /**
  * The filter of a list: words that a row must contain, and conditions on columns, such as `status:failed lr>1e-5
  * heldout<0.5 age<2d model~tutor`. `!` before a word or a condition excludes; quotes keep spaces and operators in a
- * word. A filter that begins with `/` or `~` is a regular expression or a fuzzy text, as in a search.
+ * word. A filter that begins with `/` or `~` is a regular expression or a fuzzy search, as in other searches.
  */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
@@ -9,28 +9,28 @@ import type { Range } from '../text/fuzzy.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { type Column, cellText } from './column.ts';
 
-/** A filter on the text of rows and on the values of columns. */
+/** A filter on rows' text and on column values. */
 export interface RowFilter<Row> {
-  /** Filters by the text of a row, and highlights matches. */
+  /** Filters by a row's text, and highlights matches. */
   readonly text: Filter;
-  /** Filters by the values of a row; undefined if the filter names no column. */
+  /** Filters by a row's values; undefined if the filter names no column. */
   readonly accepts: ((row: Row) => boolean) | undefined;
   /** Why no row can pass, if a term names a status that does not exist. */
   readonly doubt: (rows: readonly Row[]) => Mistake | undefined;
 }
 
-/** An error in a filter. */
+/** A mistake in a filter. */
 export interface Mistake {
   /** A sentence for the user. */
   readonly words: string;
-  /** The wrong part of the filter. */
+  /** The part of the filter that is wrong. */
   readonly at: Range;
 }
 
 const operators = ['>=', '<=', '!=', ':', '=', '<', '>', '~'] as const;
 type Operator = (typeof operators)[number];
 
-/** Milliseconds of the units of a duration. */
+/** Units of duration, in milliseconds. */
 const units = new Map([
   ['ms', 1],
   ['s', 1_000],
@@ -40,7 +40,7 @@ const units = new Map([
   ['w', 604_800_000],
 ]);
 
-/** A number, or a duration such as `2d` or `90s` in milliseconds. */
+/** A number, or a duration such as `2d` or `90s`, in milliseconds. */
 function numberOf(text: string): number | undefined {
   const lower = text.toLowerCase();
   const [unit, ms] = [...units].find(([each]) => lower.endsWith(each)) ?? ['', 1];
@@ -51,14 +51,14 @@ function numberOf(text: string): number | undefined {
 
 export interface Token {
   readonly text: string;
-  /** Its range in the filter, with its sign and quotes. */
+  /** Its range within the filter, including sign and quotes. */
   readonly at: Range;
-  /** Whether it begins with a quote, so that its operators are text. */
+  /** Whether it begins with a quote, so that operators in it are plain text. */
   readonly isQuoted: boolean;
   readonly isInverse: boolean;
 }
 
-/** The words of a filter. The last quote may be unclosed. */
+/** The words in a filter. The last quote may be unclosed. */
 export function tokensOf(input: string): Token[] {
   return [...input.matchAll(/(!?)(?:"([^"]*)"?|((?:[^\s"]|"[^"]*"?)+))/g)].flatMap(match => {
     const [all, sign = '', quoted, word] = match;
@@ -68,7 +68,7 @@ export function tokensOf(input: string): Token[] {
   });
 }
 
-/** Whether a filter is a single expression or fuzzy text, without words and terms. */
+/** Whether a filter is a single expression or fuzzy search, without words and terms. */
 export const isWholeText = (input: string): boolean => /^[/~]/.test(input);
 
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_. ]/g, '');
@@ -79,7 +79,7 @@ export const initials = (name: string): string =>
     .map(part => part.charAt(0))
     .join('');
 
-/** The names of a column: its id and its title. */
+/** A column's names: its id and its title. */
 export const namesOf = <Row>({ id, title }: Column<Row>): readonly string[] => [id.replace(/^option\./, ''), title];
 
 /**
@@ -107,7 +107,7 @@ const comparisons = new Map<Operator, (left: number, right: number) => boolean>(
 
 type Test<Row> = (row: Row) => boolean;
 
-/** A term on a column. */
+/** A condition on a column. */
 interface Term<Row> {
   readonly test: Test<Row>;
   /** Why no row can pass, if it names a status that does not exist. */
@@ -120,7 +120,7 @@ function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: numbe
   return isTime && typeof compared === 'number' ? now - compared : compared;
 }
 
-/** Returns an error if the term accepts no known status and no status of a row. */
+/** Returns an error if the term matches no known status and no row's status. */
 const statusDoubt =
   <Row>({ value, known = [] }: Column<Row>, wanted: string, accepts: (text: string) => boolean): Term<Row>['doubt'] =>
   rows => {
@@ -130,7 +130,7 @@ const statusDoubt =
     return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(statusWords(each))).join(', ')}`;
   };
 
-/** A term on a column. A row without a value passes only `!=`. */
+/** A condition on a column. A row without a value passes only `!=`. */
 function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Term<Row> | FilterError {
   const number = numberOf(wanted);
   const compare = comparisons.get(operator);
@@ -175,7 +175,7 @@ export function termParts({ text, isQuoted }: Token) {
   return { name, operator, value: rest.slice(operator.length).replace(/^"|"$/g, '') };
 }
 
-/** Parses a term on a column; undefined for a plain word. Without a value, which is still being typed, all rows pass. */
+/** Parses a condition on a column; undefined for a plain word. While its value is still missing, all rows pass. */
 function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> | FilterError | undefined {
   const parts = termParts(token);
   if (!parts) return undefined;
@@ -191,7 +191,7 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
   return value === '' ? { test: () => true } : termOn(column, operator, value);
 }
 
-/** The columns that a filter names; undefined for an unknown name. */
+/** The columns that a filter names, each undefined if the name is unknown. */
 export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): readonly (Column<Row> | undefined)[] {
   if (isWholeText(input)) return [];
   return tokensOf(input)
@@ -264,5 +264,5 @@ export function parseRowFilter<Row>(
   };
 }
 
-/** Whether a filter has only words without operators, so that a longer one can only exclude more rows. */
+/** Whether a filter consists only of words without operators, so that a longer one can only exclude more rows. */
 export const isPlainWords = (input: string): boolean => input !== '' && !/[/!~:<>="]/.test(input);

@@ -1,4 +1,4 @@
-/** Filters and sorts the rows of a table. Caches the last result, so that a cursor move costs nothing. */
+/** Filters and sorts a table's rows. Caches the last result, so that moving the cursor costs nothing. */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilteredTexts, filterTexts, pick } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
@@ -12,11 +12,11 @@ export interface ArrangedRows<Row> {
   readonly ids: readonly string[];
   /** The active filter; undefined if the typed text is invalid. */
   readonly filter: Filter | undefined;
-  /** The filter's error, or why not all rows were searched. */
+  /** The error in the filter, or why not all rows were searched. */
   readonly notice: string | undefined;
   /** Why the filter matches no row, if it names a status that does not exist. */
   readonly doubt: string | undefined;
-  /** The part of the filter that caused the notice or the doubt. */
+  /** The part of the filter that the notice or the doubt is about. */
   readonly mistake: Range | undefined;
 }
 
@@ -28,31 +28,31 @@ export interface Arrangement {
 export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
   /**
-   * Prepares the search texts of a few thousand rows from `from` on, so that the first character of a filter does not
-   * wait for them. Returns the index to continue at; undefined at the end.
+   * Prepares the search text of a few thousand rows starting at `from`, so that a filter's first character need not
+   * wait for it. Returns the index to continue at; undefined at the end.
    */
   readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
 }
 
-/** Number of rows prepared at a time, for a few milliseconds of work. */
+/** How many rows to prepare at a time, which is a few milliseconds of work. */
 export const preparedAtOnce = 2_000;
 
-/** The index of the row with this id, or -1. @param hint its former index */
+/** The index of the row with this id, or -1. @param hint its previous index */
 export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: string, hint = 0): number {
   return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
-/** Rows in order, with their search texts. */
+/** Rows in order, with their search text. */
 interface Searchable<Row> {
   readonly rows: readonly Row[];
-  /** The text of the row at an index. */
+  /** The search text of the row at an index. */
   readonly textAt: (place: number) => string;
 }
 
-/** The maximum distance from its former index at which a row is looked for; a bit more than a page. */
+/** How far from its previous index a row is looked for; a bit more than a page. */
 const shift = 250;
 
-/** The search texts of the rows of one table. The text of a row that stays is prepared once. */
+/** The search text of one table's rows. If a row stays, its text is prepared only once. */
 class SearchedTexts<Row> {
   readonly #read: (row: Row) => string;
   #rows: readonly Row[] = [];
@@ -70,7 +70,7 @@ class SearchedTexts<Row> {
     return text;
   }
 
-  /** Takes a new list, in which most rows are near their former index. */
+  /** Takes a new list, in which most rows are near their previous index. */
   use(rows: readonly Row[]): void {
     if (rows === this.#rows) return;
     const [oldRows, oldTexts] = [this.#rows, this.#texts];
@@ -86,7 +86,7 @@ class SearchedTexts<Row> {
   }
 }
 
-/** Creates the function that filters and sorts the rows of one table. */
+/** Creates the function that filters and sorts one table's rows. */
 export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
   const searched = columns.filter(column => column.filtered !== false);
   const words = new StatusWords();
@@ -124,7 +124,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
-    // Reuse the last ids if the new character removed no row, e.g. in a common prefix.
+    // Reuse the last ids if the new character excluded no row, e.g. in a common prefix.
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
     const filter = 'error' in parsed ? undefined : parsed.text;
     const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
@@ -155,8 +155,8 @@ function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accept
 const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(text) : text);
 
 /**
- * The search text of a cell: its text on one line. Empty for numbers shown as words, such as ages, which change while
- * the user types. A status or a name is searchable both as shown and as written by the service, one per line.
+ * A cell's search text: its text on one line. Empty for numbers shown as words, such as ages, which change while the
+ * user types. A status or a name is searchable both as shown and as the service wrote it, one per line.
  */
 function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): string {
   const value = column.value(row);
@@ -166,7 +166,7 @@ function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): s
   return shown === line ? line : `${line}\n${shown}`;
 }
 
-/** Caches statuses in words: 100,000 rows have only a few statuses. */
+/** Caches statuses in words: 100,000 rows have only a few distinct statuses. */
 class StatusWords {
   readonly #known = new Map<string, string>();
 
@@ -184,7 +184,7 @@ function sameArrangement(left: Arrangement, right: Arrangement): boolean {
 }
 
 function narrows(from: Arrangement, to: Arrangement): boolean {
-  // A capital letter makes a word case-sensitive, which also narrows it.
+  // A capital letter makes a word case-sensitive, which narrows the search too.
   return (
     isPlainWords(from.filter) &&
     isPlainWords(to.filter) &&

@@ -2,23 +2,23 @@
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
-/** The origin of consecutive lines. */
+/** Where consecutive lines come from. */
 export interface Origin {
-  /** Index of the first line in the part. */
+  /** The index of the first line within the part. */
   readonly from: number;
-  /** The number of the step; undefined outside steps. */
+  /** The step's number; undefined outside steps. */
   readonly step?: number | undefined;
-  /** Counts from 1 over the whole trajectory; undefined outside messages. */
+  /** Counted from 1 over the whole trajectory; undefined outside messages. */
   readonly message?: number | undefined;
-  /** The role of the message, with the kind of its part if it differs: `assistant call`. */
+  /** The message's role, with the kind of its part if it differs: `assistant call`. */
   readonly role: string;
-  /** The number of the first line in the message, from 1. */
+  /** The first line's number within the message, from 1. */
   readonly line: number;
-  /** The position of the first line in the transcript. */
+  /** The first line's position in the transcript. */
   readonly place: number;
 }
 
-/** Consecutive lines of a trajectory: only of messages, or only of other blocks. */
+/** Consecutive lines of a trajectory: either all from messages, or all from other blocks. */
 export interface SearchedPart {
   /** Joined by line feeds. */
   readonly body: string;
@@ -26,9 +26,9 @@ export interface SearchedPart {
   readonly origins: readonly Origin[];
 }
 
-/** Number of characters after which a part ends. */
+/** A part ends after this many characters. */
 const partLength = 64 * 1024;
-/** Longer lines are split, so that none can block the screen. */
+/** Longer lines are split, so that none can freeze the screen. */
 const longestLine = 512 * 1024;
 
 /** Headings that benchtop generates. */
@@ -57,7 +57,7 @@ const partNames: ReadonlyMap<string, string> = new Map([
   ['error', 'error'],
 ]);
 
-/** The lines of a trajectory in parts of limited size. */
+/** A trajectory's lines, in parts of limited size. */
 export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, void> {
   let lines: string[] = [];
   let origins: Origin[] = [];
@@ -104,7 +104,7 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
   if (lines.length > 0) yield { body: lines.join('\n'), origins };
 }
 
-/** The origin of a line of a part. */
+/** Where a line of a part comes from. */
 export function originOf({ origins, body }: SearchedPart, index: number): Origin | undefined {
   const origin = origins.findLast(({ from }) => from <= index);
   if (!origin) return undefined;

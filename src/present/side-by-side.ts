@@ -6,7 +6,7 @@ import { fitCells } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { type AlignedPair, type Alignment, differingWords, type Message, type Ranges } from './alignment.ts';
 
-/** A line on one side, and the ranges of its characters that differ. */
+/** A line on one side, and the character ranges that differ. */
 export interface SideText {
   readonly text: string;
   readonly marks: Ranges;
@@ -17,13 +17,13 @@ export interface SideLine {
   /** In a single column, one side is undefined. */
   readonly left: SideText | undefined;
   readonly right: SideText | undefined;
-  /** Its position: the index of the pair, plus the fraction of the lines of the pair above it. */
+  /** Its position: the pair's index, plus the fraction of the pair's lines above it. */
   readonly place: number;
 }
 
 export interface SideLayout {
   readonly lines: readonly SideLine[];
-  /** Positions of the first differing line of each pair that differs. */
+  /** Positions of the first differing line in each pair that differs. */
   readonly differences: readonly number[];
 }
 
@@ -31,21 +31,21 @@ interface SideOptions {
   readonly width: number;
   /** In a single column, the lines of the left side come first. */
   readonly columns: 1 | 2;
-  /** Whether to show equal messages, and equal lines of other messages. */
+  /** Whether to show equal messages, and equal lines in other messages. */
   readonly all: boolean;
 }
 
 /** Characters between the columns. */
 export const sideGap = 3;
-/** Maximum characters shown of a message. The reader shows it whole. */
+/** Maximum characters shown of a message. The reader shows all of it. */
 const mostText = 6_000;
-/** Characters shown before the first difference of a longer message. */
+/** Characters shown before the first difference in a longer message. */
 const before = 1_000;
 /** Number of equal lines shown next to differing ones. */
 const around = 2;
-/** Maximum insertions and deletions of lines to search for; with more, all lines are shown as different. */
+/** Maximum insertions and deletions of lines to search for; beyond that, all lines are shown as different. */
 const mostLines = 400;
-/** Maximum characters laid out; later messages get one line each. */
+/** Maximum characters laid out; each later message gets one line. */
 const mostLaidOut = 4_000_000;
 const indent = '  ';
 const plain = (text: string): SideText => ({ text, marks: [] });
@@ -66,7 +66,7 @@ function shownParts(left: string, right: string) {
   while (same < left.length && left[same] === right[same]) same += 1;
   const start = same > before ? beginsAt(left, same - before) : 0;
   const end = Math.min(left.length, start + mostText);
-  // End both parts before the same words, or their ends would differ.
+  // End both parts before the same words; otherwise their ends would differ.
   const sameEnd = right.length - (left.length - end);
   const isSame = end < left.length && sameEnd > start && right.endsWith(left.slice(end));
   const otherEnd = Math.min(right.length, isSame && sameEnd - start < 2 * mostText ? sameEnd : start + mostText);
@@ -77,7 +77,7 @@ function shownParts(left: string, right: string) {
   } as const;
 }
 
-/** The start of the line, the word or at least the character at this position. */
+/** The start of the line or word at this position, or at least of the character. */
 function beginsAt(text: string, position: number): number {
   for (const end of ['\n', ' ']) {
     const at = text.lastIndexOf(end, position) + 1;
@@ -156,7 +156,7 @@ const lengthWords = (message: Message | undefined): string =>
 /** A line, and whether it is equal on both sides; undefined if it is not part of the message. */
 type Row = Omit<SideLine, 'place'> & { readonly isEqual?: boolean };
 
-/** The lines of a message, and the index of the first differing one. */
+/** A message's lines, and the index of the first one that differs. */
 interface Rows {
   readonly rows: readonly Row[];
   readonly first?: number;
@@ -206,7 +206,7 @@ function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): Rows {
   };
 }
 
-/** The lines of both sides: equal ones next to each other, differing ones between them. */
+/** The lines of both sides: equal ones next to each other, and the differing ones in between. */
 function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 1 | 2): readonly Row[] {
   const { matched } = differencesOf(
     left.map(({ text }) => text),
@@ -214,7 +214,7 @@ function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 
     mostLines,
   );
   const isMarked = ({ marks }: SideText): boolean => marks.length > 0;
-  // A line may have the same text although its words are marked as different.
+  // A line may have the same text even though words in it are marked as different.
   const equal = matched.filter(([one, other]) => ![left[one], right[other]].some(line => line && isMarked(line)));
   const rows: Row[] = [];
   let [one, other] = [0, 0];

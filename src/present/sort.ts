@@ -1,4 +1,4 @@
-/** Sorts rows by the values of a column. Pure. */
+/** Sorts rows by a column's values. Pure. */
 import type { Cell } from './column.ts';
 
 export interface Sort {
@@ -13,7 +13,7 @@ export function isSameSort(left: Sort | undefined, right: Sort | undefined): boo
 
 type Comparison = (left: Cell, right: Cell) => number;
 
-/** Created on first use, because that takes milliseconds. */
+/** Created on first use, because creating it takes milliseconds. */
 let collator: Intl.Collator | undefined;
 
 function byText(): Comparison {
@@ -24,7 +24,7 @@ function byText(): Comparison {
 const bySize: Comparison = (left, right) => Number(left) - Number(right);
 
 /**
- * The indexes of the rows in sorted order: numbers by size, texts in natural order (`run 9` before `run 10`), missing
+ * The indexes of the rows in sorted order: numbers by size, strings in natural order (`run 9` before `run 10`), missing
  * values last in both directions. The sort is stable. Only distinct values are compared, so that 100,000 rows with a
  * few statuses take no longer than counting them.
  */
@@ -39,7 +39,7 @@ export function sortOrder<Row>(
   });
   const distinct = [...new Set(values)].filter(cell => cell !== undefined);
   const compare = distinct.every(cell => typeof cell === 'number') ? bySize : byText();
-  // The sort compares all neighbours, so without a tie the loop below need not.
+  // The sort compares all neighbours, so if there is no tie, the loop below need not.
   let isTied = false;
   distinct.sort((left, right) => {
     const order = compare(left, right);
@@ -55,7 +55,7 @@ export function sortOrder<Row>(
     before = cell;
   }
   const last = place + 1;
-  // Counting sort: the rows of a value begin where the rows of the previous value end.
+  // Counting sort: a value's rows begin where the previous value's rows end.
   const starts = new Uint32Array(last + 2);
   const placeOf = Uint32Array.from(values, cell => {
     const found = cell === undefined ? undefined : places.get(cell);

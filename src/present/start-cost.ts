@@ -1,4 +1,4 @@
-/** Describes the size and the cost of runs before they start. Pure. */
+/** Describes the size and cost of runs before they start. Pure. */
 import { minOf } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { count, counted, money, type PriceUnit } from '../text/numbers.ts';
@@ -8,7 +8,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as const;
 
-/** The described options of a model. A service describes options per model, or for all models. */
+/** The options described for a model. A service describes options per model, or for all models. */
 export function describedFor(offered: unknown, model: string | undefined): Values {
   if (!isRecord(offered)) return {};
   const { models } = offered;
@@ -18,13 +18,13 @@ export function describedFor(offered: unknown, model: string | undefined): Value
   return isRecord(options) ? options : list.length > 0 ? {} : offered;
 }
 
-/** The known facts that the cost depends on, besides the options. */
+/** What is known, besides the options, about what the cost depends on. */
 export interface KnownCost {
-  /** Mean generated tokens per rollout, in a step of an earlier run with this name. */
+  /** Mean generated tokens per rollout, in a step of an earlier run of this name. */
   readonly tokens?: number;
   readonly step?: number;
   readonly name?: string;
-  /** The number of tasks that an evaluation runs. */
+  /** How many tasks an evaluation runs. */
   readonly tasks?: number;
   /** The price of generated tokens, in the unit of the prices. */
   readonly price?: number | undefined;
@@ -47,7 +47,7 @@ function costWords(tokens: number | undefined, price: number | undefined, unit: 
   return `about ${money((tokens / unit.tokens) * price, unit.currency)} for the tokens out`;
 }
 
-/** Returns a function that looks up a chosen number, or the default of the service. */
+/** Returns a function that looks up a chosen number, or else the service's default. */
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
   const described = describedFor(offered, model);
   return name => {
@@ -91,11 +91,11 @@ export function evaluationCost(
 
 /**
  * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 each as in step 60 of words; cost
- * unknown: …`. No service states the unit of its prices: without the setting, the cost is unknown.
+ * unknown: …`. No service states the unit of its prices, so without the setting the cost is unknown.
  *
- * @param chosen the chosen options by name; the others have the default of the service
+ * @param chosen the chosen options by name; the others have the service's default
  * @param offered the options that the service describes
- * @param known the tokens of an earlier rollout, and the price, if known
+ * @param known the tokens that an earlier rollout took, and the price, if known
  * @param unit the unit of the prices, from the settings
  */
 export function trainingCost(

@@ -7,18 +7,18 @@ import { describedFor } from './start-cost.ts';
 export const seedOption = 'seed';
 /** Maximum number of options in a name. */
 const mostNamed = 3;
-/** Maximum characters of a value; for a longer value, the name has only the option. */
+/** Maximum length of a value, in characters; for a longer value, the name includes only the option. */
 const longestValue = 24;
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** `learning_rate` is `lr`, `num_steps` is `steps`. */
+/** `learning_rate` becomes `lr`, `num_steps` becomes `steps`. */
 const wordOf = (name: string): string =>
   name === 'learning_rate' ? 'lr' : name.replace(/^num_/, '').replaceAll('_', ' ');
 
 /**
- * `seed 2 lr 0.03 kl penalty 0.1`: the chosen options that differ from the defaults of the service. The seed comes
- * first, because it often distinguishes runs that start together.
+ * `seed 2 lr 0.03 kl penalty 0.1`: the chosen options that differ from the service's defaults. The seed comes first,
+ * because it often tells apart runs that start together.
  *
  * @param offered the options that the service describes
  */

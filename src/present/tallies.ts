@@ -1,10 +1,10 @@
-/** Counts the matches of a search by the rewards and the ends of rollouts. Pure. */
+/** Counts a search's matches by the rollouts' rewards and ends. Pure. */
 import { maxOf, minOf } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { reward as rewardText } from '../text/numbers.ts';
 import { errorClass } from './outcome-classes.ts';
 
-/** The number of rollouts of a kind, and of matches among them. */
+/** The number of rollouts of a kind, and how many of them match. */
 export interface Tally {
   readonly name: string;
   readonly found: number;
@@ -14,13 +14,13 @@ export interface Tally {
 type Ended = Pick<Trajectory, 'reward' | 'status' | 'error'>;
 export type SearchedRow = Pick<Trajectory, 'trajectory_id'> & Ended;
 
-/** The kind of the end of a rollout: the class of its error, or else its status. */
+/** How a rollout ended: its error's class, or else its status. */
 export const endOf = ({ error, status }: Ended): string => (error ? errorClass(error) : '') || (status ?? 'no status');
 
-/** Maximum number of distinct rewards listed one by one. */
+/** Maximum number of distinct rewards listed individually. */
 const mostRewards = 6;
 
-/** Names of rewards, `none` first, then ascending. Many distinct rewards are divided into five ranges. */
+/** Names for rewards: `none` first, then ascending. Many distinct rewards are divided into five ranges. */
 function rewardNames(rows: readonly Ended[]): ReadonlyMap<number | undefined, string> {
   const rewards = new Set(rows.map(({ reward }) => reward ?? undefined));
   const values = [...rewards].filter(value => value !== undefined).sort((left, right) => left - right);
@@ -55,7 +55,7 @@ function tallies(
   return [...named.values()];
 }
 
-/** The number of matches among the searched trajectories, by reward and by end. */
+/** How many of the searched trajectories match, by reward and by end. */
 export function countHits(rows: readonly SearchedRow[], hits: readonly Pick<Trajectory, 'trajectory_id'>[]) {
   const found = new Set(hits.map(({ trajectory_id }) => trajectory_id));
   const rewards = rewardNames(rows);
@@ -65,7 +65,7 @@ export function countHits(rows: readonly SearchedRow[], hits: readonly Pick<Traj
   };
 }
 
-/** `0: 32 of 41, 1: 2 of 900`. Beyond the first few, kinds without a match are left out. */
+/** `0: 32 of 41, 1: 2 of 900`. After the first few, kinds without a match are left out. */
 export function tallyWords(all: readonly Tally[], most = 8): string {
   const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, most);
   const rest = all.length - shown.length;

@@ -1,4 +1,4 @@
-/** Groups the rollouts of a run, a dataset or a training step by task. Pure. */
+/** Groups the rollouts in a run, a dataset or a training step by task. Pure. */
 import { isRecord } from '../base/own-property.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
 import { messageContent } from '../contract/common.ts';
@@ -16,28 +16,28 @@ export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' 
 const isFailure = (status: string | null | undefined): boolean =>
   status != null && ['failure', 'stopped'].includes(statusMeaning(status));
 
-/** Whether the execution of a rollout failed or was stopped. It may still have a reward. */
+/** Whether a rollout's execution failed or was stopped. It may still have a reward. */
 export const hasFailed = ({ status, error, rollout }: GroupRollout): boolean =>
   isFailure(status) || isFailure(rollout?.status) || Boolean(error);
 
-/** Why a rollout has no regular end; undefined for an unknown or missing status too. */
+/** Why a rollout has no regular end; also undefined if the status is unknown or missing. */
 export function unendedState(row: GroupRollout): 'failed' | 'running' | undefined {
   if (hasFailed(row)) return 'failed';
   const isKnownToRun = [row.status, row.rollout?.status].some(each => each && isRunning(each) && !isUnknown(each));
   return isKnownToRun ? 'running' : undefined;
 }
 
-/** The known rewards of a task at a step of training, lowest first. */
+/** A task's known rewards at a training step, lowest first. */
 export type StepScores = Pick<StepTask, 'step' | 'scores' | 'mean'>;
 
-/** The rollouts of a task. */
+/** A task's rollouts. */
 export interface TaskGroup {
   readonly task_id: string;
   readonly rollouts: readonly GroupRollout[];
   /** The known rewards, lowest first. */
   readonly scores: readonly number[];
   readonly mean: number | undefined;
-  /** The number of rewards that count as passed. */
+  /** The number of rewards that count as a pass. */
   readonly passed: number;
   /** Failed executions, with or without a reward. */
   readonly failed: number;
@@ -48,14 +48,14 @@ export interface TaskGroup {
   readonly running: number;
   /** Rollouts that the service does not list. */
   readonly unlisted: number;
-  /** Mean number of completion tokens of the rollouts with a known number; undefined if no number is known. */
+  /** Mean number of completion tokens in the rollouts that report it; undefined if none does. */
   readonly tokens: number | undefined;
   readonly kind: GroupKind;
-  /** Its rewards at each step of training, in order, if the rollouts come from several steps. */
+  /** Its rewards at each training step, in order, if the rollouts come from several steps. */
   readonly course?: readonly StepScores[] | undefined;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
-  /** The mean minus the mean of the other run. */
+  /** This mean minus the other run's mean. */
   readonly difference?: number | undefined;
 }
 
@@ -63,14 +63,14 @@ export interface TaskGroup {
 const sortedScores = (rollouts: readonly GroupRollout[]): number[] =>
   scoresOf(rollouts).sort((left, right) => left - right);
 
-/** The number of rollouts of a task, listed or not. */
+/** A task's number of rollouts, listed or not. */
 export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollouts.length + unlisted;
 
 export const passesOf = ({ scores, passed }: TaskGroup): Passes => ({ count: scores.length, passed });
 
 /**
  * @param range the lowest and the highest reward
- * @param passAt the lowest reward that counts as passed
+ * @param passAt the lowest reward that counts as a pass
  */
 export function groupOf(
   task_id: string,
@@ -94,7 +94,7 @@ export function groupOf(
   };
 }
 
-/** The rewards at each step of training that the rollouts name. */
+/** The rewards at each training step that the rollouts name. */
 export function courseOf(rollouts: readonly GroupRollout[]): readonly StepScores[] {
   const bySteps = Map.groupBy(rollouts, ({ policy_step }) => policy_step ?? undefined);
   return [...bySteps]
@@ -103,7 +103,7 @@ export function courseOf(rollouts: readonly GroupRollout[]): readonly StepScores
     .sort((left, right) => left.step - right.step);
 }
 
-/** The group with its difference from the same task of another run. */
+/** The group with its difference from the same task in another run. */
 export function withBase(group: TaskGroup, base: readonly number[] | undefined): TaskGroup {
   if (!base) return group;
   return { ...group, base: { mean: mean(base), scores: base }, difference: meanDifference(base, group.scores) };
@@ -128,18 +128,18 @@ export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryRe
   return known.toSorted((left, right) => (right.reward ?? -Infinity) - (left.reward ?? -Infinity))[0];
 }
 
-/** The last text of the model; if it ends with tool calls, the text before them and the calls with their arguments. */
+/** The model's last text; if it ends with tool calls, the text before them and the calls with their arguments. */
 export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
   const own = (steps ?? []).flatMap(step => step.messages ?? []).filter(({ role }) => role === 'assistant');
   const calls = callsOf(own.at(-1)?.tool_calls ?? '').filter(({ name, text }) => name !== '' || text !== '');
-  // Skip texts that are only the name of a tool, which some agents write.
+  // Skip texts that contain only a tool's name, which some agents write.
   const texts = own.flatMap(({ content }) => messageContent(content) || []);
   const text = texts.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
   const words = [text, ...calls.map(call => [call.name, call.text].filter(Boolean).join(' '))].filter(Boolean);
   return words.length === 0 ? undefined : words.join('\n');
 }
 
-/** All messages before the first answer, joined; undefined without messages. */
+/** All messages before the first answer, joined; undefined if there are none. */
 export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   const first = messages.findIndex(({ role }) => role === 'assistant');
@@ -147,7 +147,7 @@ export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undef
   return before.length === 0 ? undefined : before.map(({ content }) => messageContent(content) ?? '').join('\n');
 }
 
-/** The completion tokens of a trajectory; undefined if neither it nor its messages report them. */
+/** A trajectory's completion tokens; undefined if neither it nor its messages report them. */
 export function tokensOf({
   steps,
   completion_tokens: own,
@@ -171,7 +171,7 @@ const durations = [
   ['elapsed', 1],
 ] as const;
 
-/** The duration of a trajectory; undefined if its metrics do not report it. */
+/** A trajectory's duration; undefined if its metrics do not report it. */
 export function secondsOf({
   execution_metrics,
   metrics,

@@ -1,11 +1,11 @@
 /**
- * The teaching signal of training steps. A group is the rollouts of one task in a step. A policy gradient with a group
- * baseline gets no gradient from a group with equal rewards. Pure.
+ * What training steps can teach. A group consists of one task's rollouts in a step. A policy gradient with a group
+ * baseline gets no gradient from a group whose rewards are all equal. Pure.
  */
 import { counted, percent } from '../text/numbers.ts';
 import { type Range, withinRange } from './statistics/tasks.ts';
 
-/** Groups with different rewards; all the highest; all the lowest; other equal ones; fewer than two rewards. */
+/** Groups by their rewards: different; all the highest; all the lowest; otherwise equal; fewer than two. */
 export const groupKinds = ['teaches', 'easy', 'hard', 'equal', 'unscored'] as const;
 export type GroupKind = (typeof groupKinds)[number];
 
@@ -17,13 +17,13 @@ export const groupWords: Readonly<Record<GroupKind, string>> = {
   unscored: 'no score',
 };
 
-/** The reward of a rollout; its task may be unknown. */
+/** A rollout's reward; its task may be unknown. */
 interface TaskReward {
   readonly task_id?: string | null | undefined;
   readonly reward?: number | null | undefined;
 }
 
-/** The rollouts of a step that the service lists. */
+/** A step's rollouts that the service lists. */
 export interface StepRewards<Row extends TaskReward = TaskReward> {
   readonly step: number;
   readonly rewards: readonly Row[];
@@ -36,7 +36,7 @@ export interface StepTeaching {
   /** Groups of two or more rollouts, by kind. */
   readonly counts: GroupCounts;
   readonly groups: number;
-  /** Rollouts without a group: without a task, and alone with their task in a step without groups. */
+  /** Rollouts without a group: without a task, or the only one of their task in a step without groups. */
   readonly nameless: number;
   readonly alone: number;
 }
@@ -59,7 +59,7 @@ export function groupKind(rows: readonly TaskReward[], [low, high]: Range): Grou
   return first >= high ? 'easy' : first <= low ? 'hard' : 'equal';
 }
 
-/** The range, widened to include the rewards of these steps. */
+/** The range, widened to include the rewards in these steps. */
 export function widenedRange([low, high]: Range, steps: readonly StepRewards[]): Range {
   let [least, most] = [low, high];
   for (const { rewards } of steps) {
@@ -77,7 +77,7 @@ export function teachingOf(step: StepRewards, range: Range): StepTeaching {
   const groups = [...tasks.values()];
   const hasGroups = groups.some(({ length }) => length > 1);
   const counts: Record<GroupKind, number> = { teaches: 0, easy: 0, hard: 0, equal: 0, unscored: 0 };
-  // In a step with groups, the single rollout of a task has lost the rest of its group.
+  // In a step with groups, a task's single rollout has lost the rest of its group.
   for (const rows of hasGroups ? groups : []) counts[groupKind(rows, range)] += 1;
   const [all, alone] = hasGroups ? [groups.length, 0] : [0, groups.length];
   return { step: step.step, counts, groups: all, nameless, alone };
@@ -90,19 +90,19 @@ export function pooled(steps: readonly StepTeaching[]): Pick<StepTeaching, 'coun
   return { counts, groups: steps.reduce((sum, { groups }) => sum + groups, 0) };
 }
 
-/** Number of steps to pool, because a single step has few groups. */
+/** How many steps to pool, because a single step has few groups. */
 const window = 3;
 
 /** The period, up to the newest step, in which most groups teach nothing. */
 export interface TeachingTurn extends Pick<StepTeaching, 'counts' | 'groups'> {
   readonly since: number;
-  /** True if the period begins with the first step read. */
+  /** Whether the period begins with the first step read. */
   readonly isFromStart: boolean;
 }
 
 /**
- * The period in which at least half of the groups teach nothing, in every three consecutive steps read, up to the
- * newest. Undefined if the newest three teach more, or if fewer than three were read.
+ * The period, up to the newest step, in which at least half of the groups teach nothing in every three consecutive
+ * steps read. Undefined if the newest three teach more, or if fewer than three were read.
  */
 export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | undefined {
   const grouped = steps.filter(({ groups }) => groups > 0).toSorted((left, right) => left.step - right.step);
@@ -112,7 +112,7 @@ export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | und
   };
   let from = grouped.length;
   while (from >= window && isIdle(grouped.slice(from - window, from))) from -= 1;
-  // The first steps of the earliest window may still teach.
+  // The earliest window's first steps may still teach.
   let first = from === grouped.length ? grouped.length : Math.max(0, from - window + 1);
   while (first < grouped.length && !isIdle(grouped.slice(first, first + 1))) first += 1;
   const idle = grouped.slice(first);
@@ -137,7 +137,7 @@ export function turnWords({ since, isFromStart, counts, groups }: TeachingTurn):
   return `${when} ${percent(idle / groups)} of the groups teach nothing, ${cause}`;
 }
 
-/** The groups of a step: `of 16 groups 5 teach, 8 too easy, 3 too hard`. Omits empty kinds. */
+/** A step's groups: `of 16 groups 5 teach, 8 too easy, 3 too hard`. Omits empty kinds. */
 export function shareWords({ counts, groups, alone, nameless }: StepTeaching): string {
   const shares = groupKinds.filter(kind => counts[kind] > 0).map(kind => `${counts[kind]} ${groupWords[kind]}`);
   const words = [
@@ -151,7 +151,7 @@ export function shareWords({ counts, groups, alone, nameless }: StepTeaching): s
 /**
  * The teaching signal in sentences.
  *
- * @param known the number of all steps
+ * @param known the total number of steps
  */
 export function teachingWords(steps: readonly StepTeaching[], known: number): readonly string[] {
   const sorted = steps.toSorted((left, right) => left.step - right.step);

@@ -1,14 +1,14 @@
-/** Times as shown in lists, and time columns. */
+/** Times as lists show them, and time columns. */
 import { age, duration, endInstant, maxAheadMs, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
-/** A time from the service in epoch milliseconds. */
+/** A time from the service, in epoch milliseconds. */
 export function instant(time: string | null | undefined): number | undefined {
   return parseTime(time ?? undefined);
 }
 
-/** The age of an instant: `2m ago`; `in 3d` if it is in the future; empty if it is undefined. */
+/** An instant's age: `2m ago`; `in 3d` if it is in the future; empty if it is undefined. */
 export function agoOf(at: number | undefined, now = Date.now()): string {
   if (at === undefined) return '';
   return at - now > maxAheadMs ? `in ${age(at - now)}` : `${age(now - at)} ago`;
@@ -62,22 +62,22 @@ export interface Timed {
   readonly created_at?: string | null | undefined;
   readonly completed_at?: string | null | undefined;
   /**
-   * When it was seen leaving the queue, in epoch milliseconds; null if it was seen in the queue, but not leaving it;
+   * When it was seen leaving the queue, in epoch milliseconds; null if it was seen in the queue but not leaving it;
    * undefined if it was never seen in the queue.
    */
   readonly began_at?: number | null | undefined;
 }
 
 /**
- * The duration of an ended run in milliseconds. Includes the time in the queue, which services do not report, unless
- * the run was seen leaving the queue.
+ * How long an ended run took, in milliseconds. Includes the time in the queue, which services do not report, unless the
+ * run was seen leaving the queue.
  */
 function took({ created_at, completed_at, began_at }: Timed): number | undefined {
   const [from, to] = [began_at ?? instant(created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }
 
-/** Milliseconds in the queue; undefined if it was not seen leaving it. */
+/** Milliseconds in the queue; undefined if it was not seen leaving the queue. */
 function queued({ created_at, began_at }: Timed): number | undefined {
   const from = instant(created_at);
   return from === undefined || began_at == null ? undefined : Math.max(0, began_at - from);
@@ -90,7 +90,7 @@ export function tookWords(row: Timed): string {
   return [`queued ${duration(waited)}`, ran === undefined ? '' : `ran ${duration(ran)}`].filter(Boolean).join(', ');
 }
 
-/** A column of milliseconds as a duration; in seconds for programs. */
+/** A column that shows milliseconds as a duration, or as seconds for programs. */
 function lengthColumn<Row extends Timed>(
   id: string,
   length: (row: Row) => number | undefined,
@@ -109,10 +109,10 @@ function lengthColumn<Row extends Timed>(
   };
 }
 
-/** The duration of an ended run. */
+/** How long an ended run took. */
 export const durationColumn = <Row extends Timed>(): Column<Row> => lengthColumn('took', took, () => '');
 
-/** The time of a run in the queue, or a note that TOOK may include it. */
+/** How long a run was queued, or a note that TOOK may include it. */
 export const queueColumn = <Row extends Timed>(): Column<Row> =>
   lengthColumn('queued', queued, row => (took(row) === undefined ? '' : 'in TOOK'));
 

@@ -1,4 +1,4 @@
-/** The rewards and metrics of a trajectory, and its fields outside the contract, as facts. Pure. */
+/** A trajectory's rewards and metrics, and its fields outside the contract, as facts. Pure. */
 
 import { isRecord } from '../base/own-property.ts';
 import { unreadableFields } from '../contract/lists.ts';
@@ -47,7 +47,7 @@ function valueFacts(values: unknown, title: string): readonly Fact[] {
     .map(([label, value]) => ({ label, value: compact(value), group: title }));
 }
 
-/** The fields of the contract, repeated here because its schemas are loaded after the first frame. */
+/** The contract's fields, repeated here because its schemas are loaded after the first frame. */
 const contractFields: Readonly<Record<keyof (typeof trajectorySchema)['shape'], true>> = {
   trajectory_id: true,
   organization_id: true,
@@ -79,7 +79,7 @@ const contractFields: Readonly<Record<keyof (typeof trajectorySchema)['shape'], 
 };
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(contractFields), unreadableFields]);
 
-/** Whether a field only repeats another field. */
+/** Whether a field merely repeats another field. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
   // Another fact shows it.
@@ -87,7 +87,7 @@ function repeats({ policy_step, rollout }: Trajectory, name: string, value: unkn
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }
 
-/** Describes how the model of a trajectory was found, except details in other facts. */
+/** Describes how a trajectory's model was found, except for details in other facts. */
 function associationOf({ model_association_metadata: metadata, ...shown }: Trajectory): unknown {
   if (!isRecord(metadata)) return metadata;
   const known = new Set<unknown>([shown.eval_run_id, shown.training_run_id]);

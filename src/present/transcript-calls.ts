@@ -1,4 +1,4 @@
-/** Parses the tool calls of a message, in the formats of the document, OpenAI and Anthropic. Pure. */
+/** Parses a message's tool calls, in the formats of the document, OpenAI and Anthropic. Pure. */
 import { binaryWords } from './attachments.ts';
 import { isJson, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { compact } from './other-fields.ts';
@@ -11,7 +11,7 @@ export interface ToolCall {
   readonly name: string;
   /** The first line of the command or main argument. */
   readonly summary: string;
-  /** The number of further lines that the summary leaves out. */
+  /** How many further lines the summary leaves out. */
   readonly more: number;
   /** Its arguments as readable text. */
   readonly text: string;
@@ -20,10 +20,10 @@ export interface ToolCall {
 const callNames = ['name', 'tool_name', 'tool'] as const;
 const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
 const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
-/** Fields that are alike in every call, and not shown. */
+/** Fields that are alike in every call, and therefore not shown. */
 const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
 
-/** Parses a text with tool calls: JSON with one or several calls, or any other text. */
+/** Parses text with tool calls: JSON with one or more calls, or any other text. */
 export function callsOf(text: string): readonly ToolCall[] {
   if (!isJson(text)) return [plainCall(text)];
   const inner = stringOf(text.trim());
@@ -60,7 +60,7 @@ export function callOf(json: string): ToolCall {
   };
 }
 
-/** The arguments that describe a call best, most important first. */
+/** The arguments that best describe a call, most important first. */
 const mainArguments = [
   'command',
   'cmd',
@@ -74,7 +74,7 @@ const mainArguments = [
   'text',
 ] as const;
 
-/** The arguments on one line, with the command first. */
+/** The arguments on one line, command first. */
 function summaryOf(input: string | undefined): Pick<ToolCall, 'summary' | 'more'> {
   const text = input === undefined ? '' : (stringOf(input) ?? input).trim();
   if (!text.startsWith('{') || !isJson(text)) return firstLine(text);
@@ -96,7 +96,7 @@ function firstLine(text: string): Pick<ToolCall, 'summary' | 'more'> {
   return { summary: summary.trim(), more: rest.length };
 }
 
-/** The value of an argument: text unchanged, JSON on one line. */
+/** An argument's value: strings unchanged, JSON on one line. */
 function lineText(json: string): string {
   const text = stringOf(json);
   if (text === undefined) return compact(JSON.parse(json));

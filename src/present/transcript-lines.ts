@@ -23,7 +23,7 @@ export interface TranscriptLine {
   /** Its position in the transcript. */
   readonly place: number;
   readonly step: number;
-  /** The style, if it differs from the style of the kind. */
+  /** The style, if it differs from the kind's style. */
   readonly paint?: Paint | undefined;
   /** The same text with styles. */
   readonly drawn?: string | undefined;
@@ -32,32 +32,32 @@ export interface TranscriptLine {
 /** Syntax highlighting of JSON and diffs. */
 export type Paint = 'json' | 'added' | 'removed' | 'hunk';
 
-/** Open folds, by kind and by position, and the messages and steps folded to their headings. */
+/** Open folds, by kind and by position, and the messages and steps that are folded to their headings. */
 export interface OpenFolds {
   readonly kinds: ReadonlySet<FoldKind>;
   readonly places: ReadonlySet<number>;
   /** Positions of the messages and steps that are folded. */
   readonly closed?: ReadonlySet<number>;
-  /** All steps are folded, except those in `places`. */
+  /** Whether all steps are folded, except those in `places`. */
   readonly outline?: boolean;
 }
 
-/** Whether the message or the step that begins at a position is folded to its heading. */
+/** Whether the message or step that begins at a position is folded to its heading. */
 export function isClosed({ closed, outline, places }: OpenFolds, { place, head }: Block): boolean {
   return closed?.has(place) === true || (head === 'step' && outline === true && !places.has(place));
 }
 
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
 
-/** The styles and marks of the lines. */
+/** The styles and marks for the lines. */
 export interface TranscriptMarks {
-  /** Marks every line of reasoning, which otherwise looks like an answer; one cell. */
+  /** Marks every line of reasoning, which otherwise looks like an answer; one cell wide. */
   readonly bar: string;
   /** Marks a folded message or step. */
   readonly closed?: string;
   /** Names the key that opens a fold, e.g. `z opens`; empty if there is none. */
   readonly opens: (fold: FoldKind) => string;
-  /** Lays out Markdown as styled lines; without it, texts are shown unchanged. */
+  /** Lays out Markdown as styled lines; if missing, text is shown unchanged. */
   readonly markdown?: ((text: string, width: number) => readonly string[]) | undefined;
 }
 
@@ -72,11 +72,11 @@ export interface TranscriptLines {
   readonly foldAt: (place: number) => number | undefined;
 }
 
-/** The layout of a block. */
+/** A block's layout. */
 interface Laid {
-  /** For each line: its start in the text of the block, its length, and its hanging indent in cells. */
+  /** For each line: where it starts in the block's text, its length, and its hanging indent in cells. */
   readonly bounds: readonly number[];
-  /** Styled lines, which replace the lines of the text. */
+  /** Styled lines, which replace the text's lines. */
   readonly drawn?: readonly string[];
   /** The line that replaces folded lines, and the number of lines before it. */
   readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
@@ -90,10 +90,10 @@ interface Laid {
   readonly closedBy?: number;
 }
 
-/** Numbers of visible lines at the start and at the end of a folded response. */
+/** How many lines at the start and at the end of a folded response are visible. */
 const firstLines = 2;
 const lastLines = 3;
-/** Minimum cells of the summary of a folded call, before its id and the key get room. */
+/** Minimum width of a folded call's summary, in cells, before its id and the key get room. */
 const leastSummary = 40;
 const indent = '  ';
 
@@ -103,9 +103,9 @@ function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar 
   return indent + (kind === 'reasoning' ? `${bar} ` : indent);
 }
 
-/** The number of values per line in the array of bounds. */
+/** How many values the array of bounds holds per line. */
 const perLine = 3;
-/** The indentation or the bullet of a line, as wide as its hanging indent. */
+/** A line's indentation or bullet, as wide as its hanging indent. */
 const hanging = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) +)?/;
 
 function boundsOf({ text, indented, heading }: Block, width: number): number[] {
@@ -121,20 +121,20 @@ function boundsOf({ text, indented, heading }: Block, width: number): number[] {
     bounds.push(start, hang + first.length, 0);
     let from = hang + first.length;
     for (const part of rest) {
-      // Wrapping drops spaces, so find the real start of a part. The displayed text has no tabs.
+      // Wrapping drops spaces, so find where a part really starts. The displayed text has no tabs.
       from = Math.max(from, line.indexOf(part, from));
       bounds.push(start + from, part.length, hang);
       from += part.length;
     }
     start += line.length + 1;
   }
-  // Copy the array, to drop the excess capacity that pushing leaves.
+  // Copy the array to drop the excess capacity that pushing leaves.
   return bounds.slice();
 }
 
 const styleSequence = /\u001b\[[\d;]*m/g;
 
-/** Lays out a text as Markdown. Each line gets the position of its first word if it is found. */
+/** Lays out text as Markdown. Each line gets the position of its first word, if it is found. */
 function markdownOf({ text }: Block, width: number, markdown: NonNullable<TranscriptMarks['markdown']>): Laid {
   const drawn = markdown(text, Math.max(8, width - indent.length));
   const bounds: number[] = [];
@@ -142,7 +142,7 @@ function markdownOf({ text }: Block, width: number, markdown: NonNullable<Transc
   for (const [index, line] of drawn.entries()) {
     const plain = line.replace(styleSequence, '');
     const [word] = /[\p{L}\p{N}]+/u.exec(plain) ?? [];
-    // Search only near the last word, or a missing word would cost a scan of the whole text. Positions must ascend.
+    // Search only near the last word: for a missing word, this avoids scanning the whole text. Positions must ascend.
     const from = Math.floor(place);
     const found = word === undefined ? -1 : text.slice(from, from + 4 * width).indexOf(word);
     place = Math.max(found === -1 ? 0 : from + found, index === 0 ? 0 : place + leastStep);
@@ -151,7 +151,7 @@ function markdownOf({ text }: Block, width: number, markdown: NonNullable<Transc
   return { bounds, drawn };
 }
 
-/** A fraction of a position, for texts with fewer characters than lines. */
+/** A fraction of a position, for text with fewer characters than lines. */
 const leastStep = 2 ** -20;
 
 const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
@@ -229,7 +229,7 @@ function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks)
 /** Maximum number of blocks to search for first words. */
 const blocksOfWords = 100;
 
-/** The first line of the message or step that begins with this block, preferably a text or call of the model. */
+/** The first line of the message or step that begins with this block, preferably the model's text or a call. */
 export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number): string {
   const isStep = blocks[index]?.head === 'step';
   let words = '';
@@ -282,7 +282,7 @@ const longestLine = 10_000;
 
 interface Syntax {
   readonly isJson: boolean;
-  /** The column of the marks of a diff. */
+  /** The column of a diff's marks. */
   readonly marks: number | undefined;
 }
 
@@ -311,8 +311,8 @@ function paintOf(block: Block, from: number): Paint | undefined {
 }
 
 /**
- * Lays out a transcript for a width. Returns a function of the open folds, which lays out again only blocks with
- * changed folds.
+ * Lays out a transcript for a width. Returns a function of the open folds, which lays out again only those blocks whose
+ * folds have changed.
  */
 export function layOut(
   { blocks }: Pick<Transcript, 'blocks'>,
@@ -331,7 +331,7 @@ export function layOut(
     const folded = createFolding(blocks, open, marks);
     const shown = blocks.map((block, index) => folded(block, index) ?? laid(block, isOpen(block)));
     let length = 0;
-    /** Index of the first line of each block. */
+    /** The index of each block's first line. */
     const firsts = shown.map(({ bounds, note }) => {
       const first = length;
       length += bounds.length / perLine + (note ? 1 : 0);
@@ -383,7 +383,7 @@ function* transcriptLines(trajectory: Trajectory, width: number): Generator<stri
 
 const nothingOpen: OpenFolds = { kinds: new Set(), places: new Set() };
 
-/** The last lines of a trajectory, folded, for a preview. Lays out only the steps it needs. */
+/** A trajectory's last lines, folded, for a preview. Lays out only the steps it needs. */
 export function endLines(trajectory: Trajectory, width: number, height: number): readonly TranscriptLine[] {
   const all = trajectory.steps ?? [];
   for (let count = 1; ; count *= 4) {

@@ -15,7 +15,7 @@ import { callOf, callsOf, type ToolCall } from './transcript-calls.ts';
 
 export interface ToolResponse {
   readonly kind: 'response';
-  /** The id of its call. */
+  /** The id of the call that it answers. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly isError: boolean;
@@ -24,7 +24,7 @@ export interface ToolResponse {
 
 export type MessagePart =
   | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'json'; readonly text: string }
-  /** `image` is the base64 text of an image. */
+  /** `image` is an image's base64 string. */
   | { readonly kind: 'attachment'; readonly text: string; readonly image: string | undefined }
   | ToolCall
   | ToolResponse;
@@ -33,7 +33,7 @@ const knownFields: ReadonlySet<string> = new Set(Object.keys(messageSchema.shape
 
 export const otherMessageFields = (message: TrajectoryMessage): readonly string[] => otherFields(message, knownFields);
 
-/** The roles of messages with the result of a tool call. */
+/** The roles of messages that contain a tool call's result. */
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
 export const isToolRole = (role: string | null | undefined): boolean => role != null && toolRoles.has(role);
@@ -41,7 +41,7 @@ export const isToolRole = (role: string | null | undefined): boolean => role != 
 /** Whether a message is the result of a failed tool call. */
 export const failed = ({ is_error }: TrajectoryMessage): boolean => is_error === true || is_error === 'true';
 
-/** The parts of a message, in reading order. */
+/** A message's parts, in reading order. */
 export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   const { role, reasoning, reasoning_content, refusal, tool_calls, tool_response, function_call } = message;
   const parts: MessagePart[] = [];
@@ -63,10 +63,10 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   return parts;
 }
 
-/** The original content. The local service has its parts in a separate field. */
+/** The original content. The local service keeps its parts in a separate field. */
 function contentOf({ content, content_parts: parts }: TrajectoryMessage): unknown {
   if (!Array.isArray(parts) || parts.length === 0) return content;
-  // The text may have other parts as JSON.
+  // The text may contain other parts as JSON.
   return content == null || content === contentText(parts) || content === messageContent(parts) ? parts : content;
 }
 
@@ -77,7 +77,7 @@ function contentParts(content: unknown): readonly MessagePart[] {
   return isRecord(content) && typeof content['type'] === 'string' ? partOf(content) : [jsonPart(content)];
 }
 
-/** The content as one text. */
+/** The content as a single text. */
 function textOf(content: unknown): string {
   return contentParts(content)
     .map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableFields(text)))
@@ -115,7 +115,7 @@ function partOf(part: unknown): readonly MessagePart[] {
   return [jsonPart(part)];
 }
 
-/** The title and the text of a document in Anthropic's format; undefined if the document is not text. */
+/** The title and text of a document in Anthropic's format; undefined if the document is not text. */
 function documentText({ type, title, source }: Readonly<Record<string, unknown>>): string | undefined {
   if (type !== 'document' || !isRecord(source)) return undefined;
   const text =
@@ -129,7 +129,7 @@ function textPart(kind: 'text' | 'refusal' | 'reasoning', text: unknown, part: o
   return text === '' ? [] : [{ kind, text }];
 }
 
-/** Joins the texts of a list of parts as paragraphs; undefined if there are none. */
+/** Joins the texts in a list of parts as paragraphs; undefined if there are none. */
 function joined(parts: unknown): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   const texts = parts.map(part => (isRecord(part) ? own(part, 'text') : part)).filter(text => typeof text === 'string');
@@ -140,7 +140,7 @@ const resultIds = ['tool_call_id', 'tool_use_id', 'call_id'] as const;
 const resultBodies = ['content', 'output', 'result', 'response'] as const;
 const resultEnvelope: ReadonlySet<string> = new Set(['type', 'role', 'name', 'is_error', 'cache_control']);
 
-/** Parses a text with tool results: JSON with one or several results, with parts, or any other text. */
+/** Parses text with tool results: JSON with one or more results, with parts, or any other text. */
 function responsesOf(text: string, message: TrajectoryMessage): readonly MessagePart[] {
   const trimmed = text.trimStart();
   const plain: ToolResponse = {
@@ -159,7 +159,7 @@ function responsesOf(text: string, message: TrajectoryMessage): readonly Message
   return [{ ...plain, text: bodyOf(text) }];
 }
 
-/** Parses a result that has the id of its call; undefined without an id. */
+/** Parses a result that contains the id of its call; undefined without an id. */
 function responseOf(members: readonly JsonMember[]): ToolResponse | undefined {
   const id = stringOf(jsonOf(members, resultIds) ?? '');
   const body = jsonOf(members, resultBodies);
@@ -174,7 +174,7 @@ function responseOf(members: readonly JsonMember[]): ToolResponse | undefined {
   };
 }
 
-/** Parses the body of a result from its JSON: a text, parts, or another value. */
+/** Parses a result's body from its JSON: a string, parts, or another value. */
 function bodyOf(json: string): string {
   const text = stringOf(json);
   if (text !== undefined) return readableFields(text);

@@ -1,6 +1,6 @@
 /**
  * Converts a trajectory to blocks of text: the messages of each step, their tokens, and errors. Every character has a
- * position that depends on the trajectory alone, not on the width or the folds. Pure; takes linear time, so that
+ * position that depends only on the trajectory, not on the width or the folds. Pure; takes linear time, so that
  * megabytes open quickly.
  */
 import { lastAt } from '../base/binary-search.ts';
@@ -41,45 +41,45 @@ export type LineKind =
 /** How a block folds: reasoning to its heading, a tool call to one line, a response to its first and last lines. */
 export type FoldKind = 'reasoning' | 'tools';
 
-/** A text in one style, safe for a terminal. */
+/** Text in one style, safe for a terminal. */
 export interface Block {
   readonly kind: LineKind;
   /** May have several lines. */
   readonly text: string;
   /** Its position in the transcript. */
   readonly place: number;
-  /** Index of the step in the trajectory's `steps`, or -1 before the first. */
+  /** Index of its step in the trajectory's `steps`, or -1 before the first. */
   readonly step: number;
   readonly indented: boolean;
-  /** The kind of its first line, if this is a heading. The lines below it are indented further. */
+  /** The kind of its first line, if this is a heading. The lines under it are indented further. */
   readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
-  /** The number of the step, if the block begins one. */
+  /** The step's number, if the block begins one. */
   readonly number?: number | undefined;
   /** Set on a heading: of a step, a message, or the part after the last step. */
   readonly head?: 'step' | 'message' | 'end' | undefined;
-  /** The base64 text of the image that the block describes. */
+  /** The base64 string of the image that the block describes. */
   readonly image?: string | undefined;
   /** May be Markdown. */
   readonly markdown?: boolean;
-  /** The line of a folded tool call, the number of lines it omits, and its id if the message has several calls. */
+  /** A folded tool call's line, how many lines it omits, and its id if the message has several calls. */
   readonly summary?: { readonly text: string; readonly more: number; readonly id?: string | undefined } | undefined;
 }
 
 export interface Transcript {
   /** Ordered by position. */
   readonly blocks: readonly Block[];
-  /** Position of each step. */
+  /** Each step's position. */
   readonly steps: readonly number[];
   /** Positions of the messages. */
   readonly messages: readonly number[];
-  /** Positions of the steps with a reward other than 0. */
+  /** Positions of the steps whose reward is not 0. */
   readonly rewards: readonly number[];
   /** Positions of images that can be opened. */
   readonly images: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
-  /** Counts of the parts that are not shown. */
+  /** Counts of what is not shown. */
   readonly hidden: HiddenText;
 }
 
@@ -88,7 +88,7 @@ export interface HiddenText extends HiddenCount {
   readonly overwritten: number;
 }
 
-/** `3 hidden characters, 12 lines overwritten`. Colours alone are not mentioned. */
+/** `3 hidden characters, 12 lines overwritten`. Colours by themselves are not mentioned. */
 export const wordsOfHidden = ({ characters, overwritten: lines }: HiddenText): string =>
   [
     characters === 0 ? '' : numbers.counted(characters, 'hidden character'),
@@ -103,9 +103,9 @@ export function blockIndexAt({ blocks }: Pick<Transcript, 'blocks'>, place: numb
 }
 
 export interface TranscriptOptions {
-  /** Makes hidden characters visible instead of dropping them. */
+  /** Whether to make hidden characters visible instead of dropping them. */
   readonly showHidden: boolean;
-  /** Ends with the rewards, the metrics and other fields of the trajectory. */
+  /** Whether to end with the trajectory's rewards, metrics and other fields. */
   readonly details?: boolean;
 }
 
@@ -126,7 +126,7 @@ class Writer {
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
-  /** The unknown fields of the latest message of each role. The next message shows only different ones. */
+  /** The unknown fields in each role's latest message. The next message shows only those that differ. */
   readonly others = new Map<string, readonly string[]>();
   readonly hidden = { sequences: 0, characters: 0, overwritten: 0 };
   readonly #options: TranscriptOptions;
@@ -191,13 +191,13 @@ class Writer {
     this.#push({ kind, text: this.#clean(text), indented: true, ...(markdown && { markdown }) });
   }
 
-  /** Writes the description of an attachment. */
+  /** Writes an attachment's description. */
   attachment(text: string, image: string | undefined): void {
     if (image !== undefined) this.images.push(this.#place);
     this.#push({ kind: 'meta', text: this.#clean(text), indented: true, image });
   }
 
-  /** Writes text from the wire below a heading that is already safe. */
+  /** Writes text from the wire under a heading that is already safe. */
   section(kind: LineKind, text: string, parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { title?: string }): void {
     const { title, heading, fold, summary } = parts;
     const body = this.#clean(kind === 'response' ? this.#asPrinted(text) : text);
@@ -210,7 +210,7 @@ class Writer {
     return sanitiseLine(text, this.#options.showHidden ? 'show' : 'drop');
   }
 
-  /** The output of a program as a terminal would show it. */
+  /** A program's output as a terminal would show it. */
   #asPrinted(text: string): string {
     if (this.#options.showHidden) return text;
     const printed = overwritten(text);
@@ -243,7 +243,7 @@ class Writer {
 /** A tool call waiting for its result. */
 interface MadeCall {
   readonly call: ToolCall;
-  /** Its message has several calls, so that the name alone does not identify a call. */
+  /** Whether its message has several calls, so that the name alone does not identify a call. */
   readonly parallel: boolean;
 }
 
@@ -254,7 +254,7 @@ function tokenWords({ prompt_tokens, completion_tokens }: TrajectoryMessage): st
   return parts;
 }
 
-/** Maximum cells of the summary of a call in the heading of its result. */
+/** Maximum width, in cells, of a call's summary in the heading of its result. */
 const shortSummary = 40;
 
 /** Describes the call that a result belongs to. */
@@ -297,7 +297,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   const role = sanitiseLine(message.role ?? 'unknown role');
   const parts = partsOf(message);
   const first = parts.find(part => part.kind === 'response');
-  // The heading of a tool message is also the heading of its result.
+  // A tool message's heading is also the heading of its result.
   const result = isToolRole(message.role) ? first : undefined;
   const { message_id: number } = message;
   const id = typeof number === 'string' ? number : message.uploaded_message_id;
@@ -309,11 +309,11 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
     ...(id ? [sanitiseLine(id)] : []),
     ...tokenWords(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
-    // Most services only number the messages of a step.
+    // Most services merely number the messages in a step.
     ...(typeof number === 'number' && number !== index ? [`id ${number}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
-  // The heading of a result already has the name of the tool.
+  // A result's heading already contains the tool's name.
   const named = message.name && !result ? sanitiseLine(`${role} ${message.name}`) : role;
   writer.beginMessage(roleKinds.get(role) ?? 'role', [named, ...facts].join('  ·  '));
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
@@ -360,14 +360,14 @@ function writeOthers(writer: Writer, fields: readonly string[]): void {
     writer.section('meta', fields.join('\n'), { title: 'other fields', heading: 'meta', fold: 'tools' });
 }
 
-/** Whether a message explains the error of its step. */
+/** Whether a message explains its step's error. */
 const saysWhy = (message: TrajectoryMessage): boolean =>
   failed(message) || partsOf(message).some(part => part.kind === 'response' && part.isError);
 
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
 /**
- * The title of a step: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
+ * A step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
  *
  * @param hasRewards whether the steps have rewards of their own
  */
@@ -378,7 +378,7 @@ function stepTitle(step: TrajectoryStep, number: number, hasRewards: boolean): s
   return parts.join('  ·  ');
 }
 
-/** Whether steps have rewards of their own, and not only the last one that of the trajectory. */
+/** Whether steps have rewards of their own, not just a last step with the trajectory's reward. */
 export const hasStepRewards = (steps: readonly TrajectoryStep[]): boolean =>
   steps.slice(0, -1).some(({ reward }) => reward != null);
 
@@ -389,7 +389,7 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   return { blocks, steps, messages, rewards, images, errors, hidden };
 }
 
-/** The blocks of a transcript message by message, with what has been left out so far. */
+/** A transcript's blocks message by message, with what has been left out so far. */
 export function* transcriptParts(
   trajectory: Trajectory,
   options: TranscriptOptions,

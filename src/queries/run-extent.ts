@@ -134,8 +134,7 @@ async function readRecord(
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
     const run = await ask(evalRunQuery(eval_run_id), context);
-    // Remember a record without options too, but not the response to a start request: it has no status, maybe no
-    // options.
+    // Remember a record even without options, but no start response: it has no status, and may lack options.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);
     return extentOfRecord(run);

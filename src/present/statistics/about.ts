@@ -1,4 +1,4 @@
-/** Help on statistics, with its sources. Imports nothing. */
+/** Help about the statistics, with sources. Imports nothing. */
 
 /** Intervals and verdicts: the method and its assumptions. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).

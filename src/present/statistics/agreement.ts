@@ -1,10 +1,9 @@
 /**
- * Measures how well two graders agree on which rollouts pass. Pure.
- *
- * The interval of kappa has every value that at least one of two tests accepts: the chi-squared distance of the counts
- * from the closest table with that kappa, and their likelihood ratio (on inverting both: Agresti, Categorical Data
- * Analysis, 2013). Each test alone is too narrow for some tables, and so is a standard error: an interval with the
- * jackknife's contained kappa in 89% of samples of 25 tasks.
+ * Measures how well two graders agree on which rollouts pass. Pure. The interval for kappa contains every value that at
+ * least one of two tests accepts: the chi-squared distance of the counts from the closest table with that kappa, and
+ * their likelihood ratio (on inverting both: Agresti, Categorical Data Analysis, 2013). Each test alone is too narrow
+ * for some tables, and so is a standard error: an interval with the jackknife's contained kappa in 89% of samples of 25
+ * tasks.
  */
 import { minOf } from '../../base/many.ts';
 import { crossing } from './root.ts';
@@ -19,16 +18,16 @@ export interface Judged {
 export interface Agreement {
   readonly count: number;
   readonly agreed: number;
-  /** Passed the first grader and failed the second. */
+  /** Passed by the first grader and failed by the second. */
   readonly lost: number;
-  /** Failed the first grader and passed the second. */
+  /** Failed by the first grader and passed by the second. */
   readonly gained: number;
   /** Undefined if the agreement expected by chance is 1. */
   readonly kappa: number | undefined;
   readonly interval: { readonly low: number; readonly high: number } | undefined;
 }
 
-/** The numbers of rollouts that passed both graders, only the first, only the second, or neither. */
+/** The numbers of rollouts that both graders passed, only the first, only the second, or neither. */
 type Cells = readonly [both: number, first: number, second: number, neither: number];
 
 function kappaOf([both, first, second, neither]: Cells): number | undefined {
@@ -53,7 +52,7 @@ export function agreementOf(judged: readonly Judged[]): Agreement {
   return { count: judged.length, agreed, lost, gained, kappa, interval: intervalOf(judged, cells, kappa) };
 }
 
-/** With fewer tasks, almost every kappa is plausible. */
+/** With fewer tasks, almost any kappa is plausible. */
 const fewestTasks = 5;
 /** The 95% quantile of chi-squared with one degree of freedom. */
 const chiSquared95 = 3.841459;
@@ -61,7 +60,7 @@ const tolerance = 5e-4;
 
 function intervalOf(judged: readonly Judged[], cells: Cells, kappa: number | undefined): Agreement['interval'] {
   const sizes = [...Map.groupBy(judged, ({ task }) => task).values()].map(({ length }) => length);
-  // The rollouts of a task may be alike, so they count as one. Tasks of unequal size count as fewer (Kish 1965).
+  // A task's rollouts may be alike, so they count as one. Tasks of unequal size count as fewer (Kish 1965).
   const size = judged.length ** 2 / sizes.reduce((sum, each) => sum + each ** 2, 0);
   if (kappa === undefined || size < fewestTasks) return undefined;
   const shares = cells.map(each => each / judged.length);
@@ -74,10 +73,10 @@ function intervalOf(judged: readonly Judged[], cells: Cells, kappa: number | und
   return { low: end(-1), high: end(1) };
 }
 
-/** The distance of the observed shares of `size` tasks from the closest table with this kappa, by the lenient test. */
+/** How far the observed shares of `size` tasks are from the closest table with this kappa, by the more lenient test. */
 function distanceTo(kappa: number, shares: readonly number[], size: number): number {
   const closest = (distance: (seen: number, expected: number) => number): number =>
-    // A table is given by kappa, the mean pass rate of both graders, and the difference of their pass rates.
+    // A table is given by kappa, the mean of both graders' pass rates, and the difference between them.
     lowestOf(0, 1, rate => {
       const most = 2 * Math.min(rate, 1 - rate);
       return lowestOf(-most, most, difference => {
@@ -100,10 +99,10 @@ function tableOf(kappa: number, rate: number, difference: number): Cells {
 }
 
 const golden = (Math.sqrt(5) - 1) / 2;
-/** Few rounds are enough, because the functions are flat near their lowest value. */
+/** A few rounds are enough, because the functions are flat near their minimum. */
 const goldenRounds = 16;
 
-/** The lowest value of a function that falls and then rises, by golden-section search. */
+/** The minimum of a function that falls and then rises, by golden-section search. */
 function lowestOf(low: number, high: number, value: (at: number) => number): number {
   let [from, width] = [low, high - low];
   let [left, right] = [value(high - golden * width), value(low + golden * width)];

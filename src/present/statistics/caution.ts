@@ -8,10 +8,10 @@ import type { IntervalOptions } from './interval.ts';
 import { lacks, type TaskMean } from './task-mean.ts';
 import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
 
-/** The caveat for a run on the tasks of the held-out curve of its checkpoint: the highest point is partly luck. */
+/** The caveat for a run measured on the tasks of its checkpoint's held-out curve: the highest point is partly luck. */
 export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
 
-/** Caveats about the choice of checkpoints and about the rollouts per task; may be empty. */
+/** Caveats about how the checkpoints were chosen and about the rollouts per task; may be empty. */
 export function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>, options: IntervalOptions): string {
   const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
   const perTask = sides.flatMap((side, index) => {

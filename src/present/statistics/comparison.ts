@@ -29,7 +29,7 @@ import {
 } from './verdict.ts';
 
 export interface ComparisonOptions extends VerdictOptions {
-  /** Rollouts per task, from the user, for a service that does not report them. */
+  /** Rollouts per task, given by the user, for a service that does not report them. */
   readonly samplesPerTask?: number | undefined;
 }
 
@@ -38,26 +38,26 @@ export const comparisonDefaults: ComparisonOptions = { ...intervalDefaults, equa
 export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
   /** Tasks with a reward in both runs. */
   readonly pairs: number;
-  /** Mean difference (new minus base) of the pairs. */
+  /** The pairs' mean difference (new minus base). */
   readonly difference: number | undefined;
-  /** The means of both runs over the pairs alone. */
+  /** Both runs' means over the pairs only. */
   readonly paired: OfBoth<number | undefined>;
   readonly interval: Interval | undefined;
   /** Whether the interval holds only if all rollouts are listed, which the service does not report. */
   readonly isConditional: boolean;
-  /** The number of pairs with a higher, a lower and an equal reward in the new run. */
+  /** In how many pairs the new run's reward is higher, lower and equal. */
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
   readonly verdict: Verdict;
   /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
-  /** The indices of the common tasks of ended runs without a reward in either run. */
+  /** The indexes of the tasks that both ended runs share but neither has graded. */
   readonly ungraded: readonly number[];
   /** Whether the difference is at least `least`. */
   readonly gate: (least: number) => Gate;
   /**
-   * The approximate number of similar tasks that would be enough to confirm half of the difference; undefined without a
+   * Roughly how many similar tasks would be enough to confirm a difference half as large; undefined without a
    * difference or an interval, or if out of reach.
    */
   readonly tasksForHalf: () => number | undefined;
@@ -129,14 +129,14 @@ export function summariseComparison(
   };
 }
 
-/** The common tasks without a reward in either run. */
+/** The shared tasks without a reward in either run. */
 const ungradedIn = ([base, fresh]: readonly [RunTasks, RunTasks]): number[] =>
   base.tasks.flatMap((rewards, index) => {
     const both = [rewards, fresh.tasks[index] ?? []];
     return both.every(each => isListed(each) && rated(each).length === 0) ? [index] : [];
   });
 
-/** The number of tasks that would confirm half of the difference, assuming the same variation between tasks. */
+/** How many tasks would confirm a difference half as large, assuming that tasks keep varying as much. */
 function tasksForHalf({ evidence, pairs, interval }: Situation, average: number | undefined): number | undefined {
   if (!average || interval === undefined) return undefined;
   const times = timesUntil(each => evidence.shows(average > 0 ? 'above' : 'below', average / 2, each));

@@ -1,51 +1,51 @@
-/** Finds the course of a curve: where it rises, falls or stays level. Pure. */
+/** Finds a curve's course: where it rises, falls or stays level. Pure. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean } from '../../base/statistics.ts';
 
 export type Turn = 'rises' | 'falls' | 'level' | 'swings' | 'unclear';
 
-/** A part of a curve with one direction. */
+/** A part of a curve that keeps one direction. */
 export interface Stretch {
   readonly turn: Turn;
-  /** Index of its last value. */
+  /** The index of its last value. */
   readonly last: number;
 }
 
-/** More values are averaged in bins of equal size, because the time is quadratic. */
+/** If there are more values, they are averaged in bins of equal size, because the time needed is quadratic. */
 const mostValues = 200;
 const mostPieces = 4;
-/** A level piece of fewer values belongs to a neighbour. */
+/** A level piece with fewer values is joined to a neighbour. */
 const leastLevel = 3;
-/** A smaller change is level, as a share of the range of the values. */
+/** A smaller change counts as level, as a share of the values' range. */
 const leastChange = 0.1;
-/** Minimum noise as a share of the range, so that a smooth bend is not split into many pieces. */
+/** Minimum noise, as a share of the range, so that a smooth bend is not split into many pieces. */
 const leastNoise = 0.01;
-/** A curve of at least this many values without a clear change is level; a shorter one is unclear. */
+/** A curve with at least this many values and no clear change is level; a shorter one is unclear. */
 const levelFrom = 10;
-/** In theory, the variance of the noise is 1.3 times the second mean in `noiseOf`; higher to be safe. */
+/** In theory, the noise variance is 1.3 times the second mean in `noiseOf`; higher to be safe. */
 const turnShare = 2.2;
-/** A piece swings if its values scatter this many times as much as neighbouring values. */
+/** A piece swings if its values scatter this many times as much as neighbouring values do. */
 const swing = 2;
-/** With more stretches, the last one is `swings`. */
+/** If there are more stretches, the last one is `swings`. */
 const mostStretches = 4;
-/** A line may end beyond the next piece by this share of its change. */
+/** A line may overshoot the next piece by this share of its change. */
 const mostOvershoot = 0.3;
 
 interface Piece {
   readonly from: number;
-  /** Index after its last value. */
+  /** The index after its last value. */
   readonly to: number;
   readonly start: number;
   readonly end: number;
-  /** Its values go up and down too much for a line. */
+  /** Whether its values go up and down too much for a line. */
   readonly swings: boolean;
-  /** A smaller jump to the next piece does not count: a line ends beyond a bend, and waves may end anywhere. */
+  /** A smaller jump to the next piece does not count: a line overshoots a bend, and waves may end anywhere. */
   readonly slack: number;
 }
 
 /**
- * The variance of the noise: from the distance of each value to the mean of its neighbours or, if that is less, to the
- * nearer neighbour at turns of the curve. The first is more certain, the second is not misled by bends and jumps.
+ * The noise variance: from each value's distance to the mean of its neighbours or, if that is less, to the nearer
+ * neighbour at turns of the curve. The first is more certain; the second is not misled by bends and jumps.
  */
 function noiseOf(values: readonly number[]): number {
   const inner = values
@@ -56,7 +56,7 @@ function noiseOf(values: readonly number[]): number {
   return Math.min(mean(bends) ?? 0, (mean(turns) ?? 0) * turnShare);
 }
 
-/** Whether values both rise and fall by more than a level change. */
+/** Whether values both rise and fall by more than counts as level. */
 function goesBack(values: readonly number[]): boolean {
   let [low, high, rise, fall] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (const value of values) {
@@ -66,10 +66,10 @@ function goesBack(values: readonly number[]): boolean {
   return Math.min(rise, fall) > leastChange;
 }
 
-/** The best division into pieces, each level or a line. @param values with the range 1 */
+/** The best division into pieces, each level or a line. @param values scaled to the range 1 */
 function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   const { length } = values;
-  // Tuned so that at most one in twenty courses of noise alone is not level, from ten values on.
+  // Tuned so that, from ten values on, at most one in twenty courses of pure noise is not level.
   const penalty = 2.5 * Math.log(length) * (1 + 12 / (length - 2));
   const sums = [0];
   const squares = [0];
@@ -91,7 +91,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     const rest = isSloped ? line : level;
     return { average, slope: isSloped ? slope : 0, rest, cost: rest / noise + (isSloped ? 2 : 1) * penalty };
   };
-  // For the first `to` values in `count + 1` pieces: the lowest cost, and the start of the last piece.
+  // For the first `to` values split into `count + 1` pieces: the lowest cost, and where the last piece starts.
   const costs = [
     Array.from({ length: length + 1 }, (_, to) => (to === 0 ? Number.POSITIVE_INFINITY : fitted(0, to).cost)),
   ];
@@ -128,7 +128,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   return pieces;
 }
 
-/** A part of a curve. Without a turn of its own, it takes the turn of a neighbour. */
+/** A part of a curve. If it has no turn of its own, it takes a neighbour's. */
 interface Move {
   readonly turn: Turn | undefined;
   readonly last: number;
@@ -139,7 +139,7 @@ interface Move {
 const turnOf = (change: number, least = leastChange): Turn =>
   Math.abs(change) <= least ? 'level' : change > 0 ? 'rises' : 'falls';
 
-/** The pieces and the jumps between them. */
+/** The pieces, and the jumps between them. */
 function movesOf(values: readonly number[], pieces: readonly Piece[], noise: number): readonly Move[] {
   const error = Math.sqrt(noise);
   return pieces.flatMap((piece, index): Move[] => {
@@ -151,7 +151,7 @@ function movesOf(values: readonly number[], pieces: readonly Piece[], noise: num
     if (!before) return [own];
     const jump = turnOf(start - before.end, Math.max(before.slack, slack, leastChange));
     const isReal = turnOf((values[from] ?? 0) - (values[from - 1] ?? 0), 0) === jump;
-    // A rise ends at the last value that is higher than its predecessor.
+    // A rise ends at the last value that is higher than the one before it.
     const isNone = Math.abs(start - before.end) <= error;
     const between = { last: isNone ? from - 1 : from, start: before.end, end: start };
     return [{ ...between, turn: isReal && jump !== 'level' ? jump : undefined }, own];
@@ -173,10 +173,10 @@ function merged(moves: readonly Move[]): readonly Move[] {
 }
 
 /**
- * Moves the ends of stretches, which the pieces only approximate: between a rise and a fall to the highest or lowest
- * value of both, otherwise beside the largest change among the values in the bins there.
+ * Moves the ends of stretches, which the pieces only approximate: between a rise and a fall, to the highest or lowest
+ * value of both; otherwise, beside the largest change among the values in the bins there.
  *
- * @param size the number of values in a bin
+ * @param size the number of values per bin
  */
 function withEnds(stretches: readonly Stretch[], values: readonly number[], size: number): readonly Stretch[] {
   const ended: Stretch[] = [];
@@ -201,7 +201,7 @@ function withEnds(stretches: readonly Stretch[], values: readonly number[], size
   return ended;
 }
 
-/** Drops the turn of a level part between two parts with the same slope. */
+/** Drops the turn of a level part between two parts that slope the same way. */
 const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move => {
   const before = moves[index - 1]?.turn;
   return move.turn === 'level' && isSlope(before) && before === moves[index + 1]?.turn
@@ -210,7 +210,7 @@ const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move =>
 };
 
 /**
- * The course of a curve: pieces, each level or a line, with the least squares plus a penalty per parameter, after Y.-C.
+ * A curve's course: pieces, each level or a line, that minimise the squares plus a penalty per parameter, after Y.-C.
  * Yao, "Estimating the number of change-points via Schwarz' criterion", Statistics & Probability Letters 6 (1988),
  * found by the dynamic program of I. E. Auger and C. E. Lawrence, "Algorithms for the optimal identification of segment
  * neighborhoods", Bulletin of Mathematical Biology 51 (1989). The noise is estimated from neighbours, after T. Gasser,

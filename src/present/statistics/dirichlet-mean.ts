@@ -8,11 +8,10 @@ const negligible = 32;
 
 /**
  * The probability that Σ wᵢxᵢ is at most `point`. The weights w have a Dirichlet distribution; its parameters are the
- * counts of the sample, and 1 more for `floor`, a value that is not above any other.
- *
- * The weights are independent gamma variables over their sum, so the event is T = Σ Gᵢ(point - xᵢ) ≥ 0. Integrates its
- * probability or that of T < 0, whichever is likely smaller. The relative error is below 1e-6: the largest found was
- * 1e-7, for samples with a closed form and, compared with a step 20 times smaller, for thousands of random samples.
+ * counts of the sample, and 1 more for `floor`, a value that is not above any other. The weights are independent gamma
+ * variables over their sum, so the event is T = Σ Gᵢ(point - xᵢ) ≥ 0. Integrates the probability of this event or of T
+ * < 0, whichever is likely to be smaller. The relative error is below 1e-6: the largest found was 1e-7, for samples
+ * with a closed form and, compared with a step 20 times smaller, for thousands of random samples.
  */
 export function chanceAtMost({ values, counts }: Tally, floor: number, point: number): number {
   const { length } = values;
@@ -28,7 +27,7 @@ export function chanceAtMost({ values, counts }: Tally, floor: number, point: nu
     distances[index + 1] = distance;
     mean += (counts[index] ?? 0) * distance;
   }
-  // Scale the distances by the largest, so that the saddle point is between 0 and 1.
+  // Scale the distances by the largest, so that the saddle point lies between 0 and 1.
   const scaled = (by: number): Float64Array => distances.map(distance => distance / by);
   const chance =
     mean > 0 ? 1 - chancePositive(scaled(point - top), parameters) : chancePositive(scaled(point - floor), parameters);
@@ -37,19 +36,17 @@ export function chanceAtMost({ values, counts }: Tally, floor: number, point: nu
 
 /**
  * The probability that Σ Gᵢdᵢ is positive, if its mean is not. The largest distance d is 1, and the parameters of the
- * gamma variables G are the counts.
- *
- * Computed as the inversion integral of the moment generating function along a path through the saddle point of the
- * integrand (C. W. Helstrom, "Approximate evaluation of detection probabilities in radar and optical communications",
- * IEEE Transactions on Aerospace and Electronic Systems 14, 1978; H. E. Daniels, "Tail probability approximations",
- * International Statistical Review 55, 1987), by the trapezoidal rule. The path is the branch of a hyperbola with the
- * curvature of the steepest descent. Along a vertical line the integrand of one value far from many others oscillates
- * faster than any step long before it has decayed.
+ * gamma variables G are the counts. Computed as the inversion integral of the moment generating function along a path
+ * through the integrand's saddle point (C. W. Helstrom, "Approximate evaluation of detection probabilities in radar and
+ * optical communications", IEEE Transactions on Aerospace and Electronic Systems 14, 1978; H. E. Daniels, "Tail
+ * probability approximations", International Statistical Review 55, 1987), by the trapezoidal rule. The path is the
+ * branch of a hyperbola with the curvature of the steepest descent. Along a vertical line, the integrand for one value
+ * far from many others oscillates faster than any step, long before it has decayed.
  */
 function chancePositive(distances: Float64Array, counts: Float64Array): number {
   const { length } = distances;
   const saddle = saddlePoint(distances, counts);
-  // The logarithm of the integrand at the saddle point, and its derivatives, with the pole 1/z of the inversion.
+  // The integrand's logarithm at the saddle point, and its derivatives, with the pole 1/z of the inversion.
   let logarithm = -Math.log(saddle);
   const poleRatio = -1 / saddle;
   let second = poleRatio ** 2;
@@ -101,7 +98,7 @@ function chancePositive(distances: Float64Array, counts: Float64Array): number {
   return (Math.exp(logarithm) * spread * step * sum) / Math.PI;
 }
 
-/** The minimum of the integrand on the real axis between 0 and 1, where its logarithm is convex. */
+/** The integrand's minimum on the real axis between 0 and 1, where its logarithm is convex. */
 function saddlePoint(distances: Float64Array, counts: Float64Array): number {
   let [low, high] = [0, 1];
   let at = 0.5;
@@ -119,7 +116,7 @@ function saddlePoint(distances: Float64Array, counts: Float64Array): number {
     else low = at;
     const newton = at - slope / curvature;
     const next = newton > low && newton < high ? newton : (low + high) / 2;
-    // A rough estimate is enough: the integral is the same along every path near the saddle point.
+    // A rough estimate is enough: the integral is the same along any path near the saddle point.
     if (Math.abs(next - at) < 1e-3 * Math.min(next, 1 - next)) return next;
     at = next;
   }

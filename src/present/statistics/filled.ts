@@ -18,24 +18,24 @@ export interface Filling {
   readonly range: Range;
 }
 
-/** The values of tasks with every missing reward at its worst for one limit. */
+/** The values of tasks, with every missing reward at its worst for one limit. */
 export interface Lowest {
   readonly certain: Tally;
-  /** The values of tasks that may or may not count. At worst, exactly the tasks below the limit count. */
+  /** The values of tasks that may or may not count. In the worst case, exactly the tasks below the limit count. */
   readonly optional: Tally;
 }
 
-/** The values for the lower limit, and the negated values: the negated lower limit of these is the upper limit. */
+/** The values for the lower limit, and the same values negated: the negated lower limit of those is the upper limit. */
 export interface Filled {
   readonly low: Lowest;
   readonly mirrored: Lowest;
 }
 
-/** How missing rewards of a run count. Pending rewards, of a run that is or may be running, are never ignored. */
+/** How a run's missing rewards count. Pending rewards, of a run that is or may be running, are never ignored. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
   end === 'running' || end === 'unreported' ? 'bound' : missing;
 
-/** The mean of a listed task with every missing reward at the lowest, and at the highest. */
+/** A listed task's mean with every missing reward at the lowest, and at the highest. */
 function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, high]: Range): Bounds | undefined {
   const values = rated(rewards);
   const average = mean(values);
@@ -45,7 +45,7 @@ function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, hi
   return [average + (low - average) * share, average + (high - average) * share];
 }
 
-/** The tasks of one run with their values, and the tasks that its missing rollouts may change. */
+/** One run's tasks with their values, and the tasks that its missing rollouts may change. */
 function sideOf(run: RunTasks, filling: Filling) {
   const [{ each, reach, isAny }, missing] = [planOf(run), missingOf(run, filling)];
   return {
@@ -91,9 +91,9 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
 }
 
 /**
- * The values of one run, or the differences (second minus first) of two runs with tasks in the same order. The result
- * is valid whichever common tasks the missing rollouts belong to. A task without a reward in both runs counts only if
- * that is worse: it may not be a common task, so the mean without it is also possible.
+ * The values of one run, or the differences (second minus first) between two runs with tasks in the same order. The
+ * result holds whichever shared tasks the missing rollouts belong to. A task without a reward in both runs counts only
+ * if that is worse: it may not be shared, so the mean without it is also possible.
  */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
   const { range } = filling;
@@ -105,7 +105,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   const isAny = one.isAny || other?.isAny === true;
   const lowestOf = (sign: 1 | -1, end: number): Lowest => {
     const tally = (tasks: readonly Listed[]): Tally => tallyOf(tasks.map(({ value }) => worstOf(value, sign)));
-    // Tasks that no run lists belong to both.
+    // Tasks that neither run lists belong to both.
     const unknown = tallyOfSame(end, inBoth);
     if (!isAny) {
       const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
@@ -115,8 +115,8 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
       const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
       return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
     };
-    // This sample is not above the sample of any choice: below each limit, it has as many values as any choice can
-    // bring there. If these are more values than listed tasks, the lowest ones give a limit that is not higher.
+    // This sample is not above the sample for any choice: below each limit, it has as many values as any choice can
+    // bring there. If that makes more values than listed tasks, the lowest ones give a limit that is no higher.
     const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
       first: other ? 2 : 1,
       values: [end],
@@ -142,22 +142,22 @@ interface Listed {
   readonly parts: readonly { readonly bounds: Bounds; readonly count: number; readonly isAny: boolean }[];
 }
 
-/** Maximum number of values of all tasks with loose rollouts. */
+/** Maximum number of values, over all tasks, with loose rollouts. */
 const mostFallen = 30_000;
 
-/** The values of a task with `first`, `first + 1`, … loose rollouts, descending. */
+/** A task's values with `first`, `first + 1`, … loose rollouts, descending. */
 export interface Falling {
   readonly first: number;
   readonly values: readonly number[];
 }
 
 /**
- * The lowest values of a task with 0 to `most` loose rollouts, each placed in the run where it lowers the value most.
- * This is optimal, because each further rollout in a run lowers the value less. If `all` loose rollouts are more, the
- * next value assumes that they replace all others.
+ * A task's lowest values with 0 to `most` loose rollouts, each placed in the run where it lowers the value most. This
+ * is optimal, because each further rollout in a run lowers the value less. If `all` loose rollouts are more, the next
+ * value assumes that they replace all others.
  */
 function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 | -1, range: Bounds): number[] {
-  // The value of the second run, or of the only one, counts positively.
+  // The second run's value, or the only run's, counts positively.
   const placed = parts.map(({ bounds, count, isAny }, index) => {
     const side = index === parts.length - 1 ? sign : sign === 1 ? -1 : 1;
     return { value: worstOf(bounds, side), end: worstOf(range, side), count, isAny };
@@ -177,9 +177,9 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
 }
 
 /**
- * The largest number of values that `budget` loose rollouts of any tasks can bring below each limit; at most `size`.
+ * The largest number of values, at most `size`, that `budget` loose rollouts of any tasks can bring below each limit.
  * The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total cost is
- * updated instead of summed again, because there may be thousands of limits and costs.
+ * updated rather than summed again, because there may be thousands of limits and costs.
  */
 export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>
@@ -190,7 +190,7 @@ export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: n
     steps.map(({ cost }) => cost),
     0,
   );
-  /** By a number of loose rollouts: the number of tasks that need it to reach the limit. */
+  /** By number of loose rollouts: how many tasks need that many to reach the limit. */
   const costs = new Int32Array(highest + 2);
   // All tasks that need at most `each` are affordable: their number, and their total cost.
   let [each, count, spent] = [0, 0, 0];
@@ -226,7 +226,7 @@ export const meansOf = ({ low, mirrored }: Filled): Bounds => [
   -lowestMean(mirrored.certain, mirrored.optional),
 ];
 
-/** The bounds of a difference, second minus first, without rounding errors of the rewards. */
+/** The bounds of a difference, second minus first, without the rewards' rounding errors. */
 const between = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
   withoutRounding(second[0] - first[1], rewards),
   withoutRounding(second[1] - first[0], rewards),

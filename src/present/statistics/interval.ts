@@ -1,4 +1,4 @@
-/** Confidence intervals for means of tasks, for the screen, the commands and the gate. */
+/** Confidence intervals for means over tasks, for the screen, the commands and the gate. */
 
 import { greatestChance, lowerLimit } from './bounded-mean.ts';
 import { type Filling, filled, type Lowest, meansOf, missingOf } from './filled.ts';
@@ -18,8 +18,8 @@ export const defaultRange: Range = [0, 1];
 export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defaultRange, missing: 'bound' };
 
 /**
- * The version of the method and its assumptions. Increase it with any change that gives other intervals for the same
- * rewards, so that remembered intervals are computed again.
+ * The version of the method and its assumptions. Increase it with any change that gives different intervals for the
+ * same rewards, so that remembered intervals are computed again.
  */
 export const intervalMethod = 2;
 
@@ -32,7 +32,7 @@ export interface Interval {
 /** The data behind an interval. */
 export interface Evidence {
   readonly interval: () => Interval | undefined;
-  /** Why there is no interval: no common task with a reward, a reward out of range, or uncounted missing rewards. */
+  /** Why there is no interval: no shared task with a reward, a reward out of range, or uncounted missing rewards. */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
   /** The lowest and the highest mean over all possible missing rewards. */
   readonly bounds: () => Range;
@@ -41,12 +41,10 @@ export interface Evidence {
 }
 
 /**
- * The interval for the mean reward of the tasks of one run, or for the mean difference (second minus first) of two runs
- * with tasks in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
- *
- * The interval stays valid with a look after every rollout, in any order. A pending reward counts as the lowest for the
- * lower limit, so this limit only rises as rollouts end: if it is too high at some look, it is too high at the last
- * one.
+ * The interval for one run's mean reward over its tasks, or for the mean difference (second minus first) between two
+ * runs with tasks in the same order: Gaffke's bound, with missing rewards at their worst for each limit. The interval
+ * stays valid even if looked at after every rollout, in any order. A pending reward counts as the lowest for the lower
+ * limit, so this limit only rises as rollouts end: if it is too high at some look, it is too high at the last one.
  */
 export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
   const { confidence, range } = options;
@@ -82,7 +80,7 @@ const none = (reason: Evidence['reason']): Evidence => ({
   shows: () => false,
 });
 
-/** More data than this many times the present data is out of reach. */
+/** Needing more than this many times the present data counts as out of reach. */
 const mostTimes = 1_024;
 
 /**

@@ -1,4 +1,4 @@
-/** The interval of a mean if only the number of samples is known. */
+/** The interval for a mean if only the number of samples is known. */
 import { perArguments } from '../../base/memo.ts';
 import { lowerLimit } from './bounded-mean.ts';
 import { defaultRange, type Interval, intervalDefaults } from './interval.ts';
@@ -6,8 +6,8 @@ import type { Tally } from './tally.ts';
 import { type Range, withinRange } from './tasks.ts';
 
 /**
- * A lower limit for a mean, assuming that each reward is the lowest or the highest. Cached, because tables need the
- * limits of every row after every change.
+ * A lower limit for a mean, assuming that each reward is the lowest or the highest. Cached because tables need the
+ * limits for every row after every change.
  */
 const lowestMean = perArguments((mean: number, samples: number, low: number, high: number, risk: number): number => {
   const share = (mean - low) / (high - low);
@@ -25,12 +25,12 @@ const lowestMean = perArguments((mean: number, samples: number, low: number, hig
 
 /**
  * The interval for a held-out mean. A service reports only this mean and the number of samples, so the interval is
- * about the sampled tasks alone, each sampled equally often. The rewards of evaluations can be read, so their interval
- * is by task and about the larger set of tasks. This one assumes that every reward is the lowest or the highest, which
- * gives the widest interval for this number of samples (Clopper and Pearson). It is also valid for several samples per
- * task, because sums over different tasks vary less than sums with a single probability (W. Hoeffding, "On the
- * distribution of the number of successes in independent trials", Annals of Mathematical Statistics 27, 1956).
- * Undefined without samples, and for a mean outside the range.
+ * about the sampled tasks only, each sampled equally often. Evaluations' rewards can be read, so their interval is by
+ * task and about the larger set of tasks. This one assumes that every reward is the lowest or the highest, which gives
+ * the widest interval for this number of samples (Clopper and Pearson). It is also valid for several samples per task,
+ * because sums over different tasks vary less than sums with a single probability (W. Hoeffding, "On the distribution
+ * of the number of successes in independent trials", Annals of Mathematical Statistics 27, 1956). Undefined without
+ * samples, or for a mean outside the range.
  *
  * @param missing samples without a reward, which count as the lowest for one limit and as the highest for the other
  */

@@ -1,6 +1,6 @@
 /** Estimates how often a task passes in several rollouts. Pure. */
 
-/** Help on both measures, with their sources. */
+/** Help about both measures, with their sources. */
 export const aboutPasses = `A rollout passes if its reward is at least the highest of the range in the settings (compare.rewardRange). pass@k is the
 probability that at least one of k rollouts of a task passes, by the unbiased estimator of HumanEval (Chen et al. 2021, arXiv
 2107.03374); pass^k is the probability that all k pass (Yao et al. 2024, tau-bench, arXiv 2406.12045). Both count only the
@@ -8,13 +8,13 @@ rollouts with a reward, and average over the tasks that have at least k of them.
 of 0 are counted separately. A group of two or more equal rewards is marked: a trainer that compares the rollouts of a task learns
 nothing from it.`;
 
-/** The number of rollouts, and of rollouts that passed. */
+/** The number of rollouts, and how many of them passed. */
 export interface Passes {
   readonly count: number;
   readonly passed: number;
 }
 
-/** The probability that at least one of `k` drawn rollouts passed; undefined if there are fewer than `k`. */
+/** The probability that at least one of `k` rollouts drawn passed; undefined if there are fewer than `k`. */
 export function passAtK({ count, passed }: Passes, k: number): number | undefined {
   if (count < k) return undefined;
   return 1 - passAllK({ count, passed: count - passed }, k);
@@ -32,7 +32,7 @@ function passAllK({ count, passed }: Passes, k: number): number {
   return share;
 }
 
-/** Both measures of a set of tasks, for one number of rollouts. */
+/** Both measures for a set of tasks, at one number of rollouts. */
 export interface PassPoint {
   readonly k: number;
   /** Tasks with at least `k` rollouts. */

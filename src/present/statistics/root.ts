@@ -1,6 +1,6 @@
 /**
- * The root of an increasing function that is negative at `low` and not negative at `high`, within `tolerance`.
- * Alternates secant steps with bisection (the Illinois method).
+ * The root of an increasing function that is negative at `low` but not at `high`, within `tolerance`. Alternates secant
+ * steps with bisection (the Illinois method).
  */
 export function crossing(valueAt: (at: number) => number, low: number, high: number, tolerance: number): number {
   let [left, right] = [low, high];

@@ -1,7 +1,7 @@
 /**
  * The exact two-sided sign test: the probability of a split at least as uneven if both sides are equally likely to win.
  * Ties are left out (W. J. Dixon and A. M. Mood, "The statistical sign test", Journal of the American Statistical
- * Association 41, 1946). It is valid for a single look only. Undefined without wins and losses.
+ * Association 41, 1946). It is valid for only a single look. Undefined without wins and losses.
  */
 export function signTest(wins: number, losses: number): number | undefined {
   const decided = wins + losses;

@@ -1,4 +1,4 @@
-/** The distinct values of a sample with their counts. Most rewards have one of only a few values. */
+/** A sample's distinct values with their counts. Most rewards have one of only a few values. */
 export interface Tally {
   /** Ascending. */
   readonly values: Float64Array;
@@ -43,7 +43,7 @@ export function joined(one: Tally, other: Tally): Tally {
   return { values, counts, size: one.size + other.size };
 }
 
-/** The `size` lowest values of a sample, or all if there are fewer. */
+/** The `size` lowest values in a sample, or all if there are fewer. */
 export function lowestIn(sample: Tally, size: number): Tally {
   if (size >= sample.size) return sample;
   let left = size;
@@ -56,7 +56,7 @@ export function lowestIn(sample: Tally, size: number): Tally {
   return { values: sample.values.slice(0, kinds), counts: counts.slice(0, kinds), size };
 }
 
-/** The values of a sample below a limit. */
+/** The values in a sample that are below a limit. */
 export function below(sample: Tally, limit: number): Tally {
   const first = sample.values.findIndex(value => value >= limit);
   if (first < 0) return sample;

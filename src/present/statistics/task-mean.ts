@@ -1,4 +1,4 @@
-/** The mean reward of the tasks of a run, and its bounds over all possible missing rewards. */
+/** A run's mean reward over its tasks, and its bounds over all possible missing rewards. */
 import { mean } from '../../base/statistics.ts';
 import { filled, meansOf } from './filled.ts';
 import {
@@ -20,23 +20,23 @@ import {
   withoutOvershoot,
 } from './tasks.ts';
 
-/** The mean reward of the tasks of a run, and the missing rewards. */
+/** A run's mean reward over its tasks, and the missing rewards. */
 export interface TaskMean {
   /** Over the tasks with a reward. */
   readonly mean: number | undefined;
   /** Tasks with a reward. */
   readonly tasks: number;
-  /** All tasks of the run; undefined if uncertain. */
+  /** All of the run's tasks; undefined if uncertain. */
   readonly allTasks: number | undefined;
   /** Rollouts with a reward, and all known rollouts that should have one. */
   readonly rated: number;
   readonly rollouts: number;
   /** Whether the service does not report the number of rollouts. */
   readonly isUncounted: boolean;
-  /** The assumed number of rollouts per task, and the excess over `rollouts`; 0 if none. */
+  /** The assumed number of rollouts per task, and how many more this makes than `rollouts`; 0 if none. */
   readonly each: number;
   readonly unlistedRollouts: number;
-  /** Whether only the other run has `each` rollouts of a task, so that this run need not have as many. */
+  /** Whether only the other run has `each` rollouts in a task, so that this run need not have as many. */
   readonly isEachOfOther: boolean;
   /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
@@ -47,7 +47,7 @@ export interface TaskMean {
   /** The lowest and the highest mean over all possible missing rewards; undefined if none is missing. */
   readonly bounds: Bounds | undefined;
   readonly end: RunEnd;
-  /** The missing rewards cannot be counted, so there are no bounds. */
+  /** Whether the missing rewards cannot be counted, so that there are no bounds. */
   readonly isOpen: boolean;
 }
 
@@ -81,7 +81,7 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   };
 }
 
-/** @param run with its listed tasks alone: the unlisted ones all count with the lowest, or with the highest reward */
+/** @param run has only its listed tasks: the unlisted ones all count with the lowest, or with the highest, reward */
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const { isAny, reach } = planOf(run);
   // If the total is unknown, the condition is that all rollouts are listed: without the loose ones, no task has `each`.
@@ -99,7 +99,7 @@ function meanBounds(run: RunTasks, range: Range): Bounds {
   return meansOf(filled([run], { missing: 'bound', range }));
 }
 
-/** The number of listed rollouts of a task, and the sum of their rewards. */
+/** A task's number of listed rollouts, and the sum of their rewards. */
 interface ListedTask {
   readonly sum: number;
   readonly count: number;
@@ -111,12 +111,12 @@ export const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts
 /** Whether a rollout or a task is missing from the mean. */
 export const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
 
-/** Maximum product of loose rollouts and tasks to place rollouts one by one. Above it, uses wider, but valid bounds. */
+/** Maximum product of loose rollouts and tasks for placing rollouts singly. Above it, uses wider but valid bounds. */
 const mostPlaced = 100_000;
 
 /**
- * The lowest mean of tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or to other tasks.
- * Rollouts in these tasks are placed greedily where they lower the sum most. This is optimal, because each further
+ * The lowest mean over tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or other tasks.
+ * Rollouts in these tasks are placed greedily, where they lower the sum most. This is optimal, because each further
  * rollout in a task lowers the sum less.
  */
 function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): number {

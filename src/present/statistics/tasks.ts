@@ -1,6 +1,6 @@
 /**
  * Runs as tasks with rewards. Means are computed over tasks: several rollouts of a task are not independent, so they
- * count as their mean. A rollout without a reward counts with any value between the lowest and the highest reward.
+ * count as their mean. A rollout without a reward may have any value between the lowest and the highest reward.
  */
 import { maxOf } from '../../base/many.ts';
 
@@ -13,7 +13,7 @@ export type Range = readonly [low: number, high: number];
  */
 const roundingShare = 1e-9;
 
-/** The reward, or the end of the range if only rounding puts it beyond. */
+/** The reward, or the end of the range if it is beyond it only because of rounding. */
 export function withinRange(reward: number, [low, high]: Range): number {
   const slack = (high - low) * roundingShare;
   if (reward > high && reward <= high + slack) return high;
@@ -26,37 +26,37 @@ export function isBeyond(reward: number, range: Range): boolean {
   return value < range[0] || value > range[1];
 }
 
-/** How rollouts without a reward count: `bound` is as the lowest for one limit and as the highest for the other. */
+/** How rollouts without a reward count: `bound` means as the lowest for one limit and as the highest for the other. */
 export type Missing = 'bound' | 'ignore';
 
-/** The state of a run: complete, running, stopped or failed, or not reported by the service. */
+/** A run's state: complete, running, stopped or failed, or not reported by the service. */
 export type RunEnd = 'complete' | 'running' | 'stopped' | 'unreported';
 
-/** The rewards of the listed rollouts of a task; undefined for a rollout without a reward. */
+/** The rewards of a task's listed rollouts; undefined for a rollout without a reward. */
 export type TaskRewards = readonly (number | undefined)[];
 
-/** The tasks of one run. */
+/** One run's tasks. */
 export interface RunTasks {
   /** The tasks named by this run or by the other run of a pair. */
   readonly tasks: readonly TaskRewards[];
-  /** The number of rollouts of the complete run, listed or not; undefined if the service does not report it. */
+  /** How many rollouts the complete run has, listed or not; undefined if the service does not report it. */
   readonly total?: number | undefined;
-  /** The number of rollouts seen so far, including those with an unknown reward or task. */
+  /** The number of rollouts seen so far, including those whose reward or task is unknown. */
   readonly least?: number | undefined;
   /** The number of rollouts with a reward but no readable task, and of unreadable ones. They are not in `tasks`. */
   readonly nameless?: number | undefined;
-  /** The number of rollouts known to have failed without a reward. */
+  /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
-  /** Rollouts per task, from the options of the run or from the user. */
+  /** Rollouts per task, from the run's options or from the user. */
   readonly samplesPerTask?: number | undefined;
   /** Whether the number comes from the user, because the service returns none. */
   readonly isEachGiven?: boolean | undefined;
-  /** The user's number, if the service returns another one, which takes precedence. */
+  /** The user's number, if the service returns a different one, which takes precedence. */
   readonly unusedEach?: number | undefined;
   /** The number of rollouts assumed per listed task, if the service does not report the total. Set by `withEach`. */
   readonly each?: number | undefined;
   readonly end: RunEnd;
-  /** Whether the missing rewards of one of several pooled runs cannot be counted. */
+  /** Whether it cannot be determined how many rewards are missing from one of several pooled runs. */
   readonly isPartOpen?: boolean | undefined;
   /** The checkpoint may have been chosen by a held-out curve on the same tasks. */
   readonly isMeasuredAsChosen?: boolean | undefined;
@@ -69,7 +69,7 @@ export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward =
 
 export const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
-/** The reported or else the observed number of rollouts of a run; undefined if it adds nothing to the tasks. */
+/** A run's number of rollouts, as reported or else as observed; undefined if it adds nothing to the tasks. */
 export const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
 
@@ -77,13 +77,13 @@ export const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefin
 export const isUncounted = ({ end, total }: Pick<RunTasks, 'end' | 'total'>): boolean =>
   total === undefined && (end === 'complete' || end === 'unreported');
 
-/** The highest number of rollouts of a task, listed or from the options. */
+/** The highest number of rollouts of any task, as listed or from the options. */
 export const mostOf = ({ tasks, samplesPerTask = 0 }: RunTasks): number =>
   tasks.reduce((most, { length }) => Math.max(most, length), samplesPerTask);
 
 /**
- * Sets `each` for uncounted runs: a task lacks rollouts if it lists fewer than the options of its run require or,
- * without options, fewer than another task of either run.
+ * Sets `each` for uncounted runs: a task lacks rollouts if it lists fewer than its run's options require or, without
+ * options, fewer than another task of either run.
  */
 export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs): Runs {
   const most = maxOf(runs.map(run => (run ? mostOf(run) : 0)));
@@ -94,35 +94,35 @@ export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: R
   return runs.map(completed) as readonly (RunTasks | undefined)[] as Runs;
 }
 
-/** The number of rollouts that the listed tasks of an uncounted run lack to have `each` of them. */
+/** How many rollouts an uncounted run's listed tasks lack to have `each` of them. */
 export const lackOf = ({ tasks, each = 0 }: RunTasks): number =>
   tasks.reduce((sum, { length }) => sum + (length === 0 ? 0 : Math.max(0, each - length)), 0);
 
-/** The tasks to which unlisted rollouts may belong. */
+/** The tasks that unlisted rollouts may belong to. */
 interface Plan {
-  /** The number of rollouts of each listed task that lists fewer. */
+  /** How many rollouts each listed task with fewer of them has in truth. */
   readonly each: number;
-  /** The maximum number of further tasks that unlisted rollouts may change, or that have only unlisted rollouts. */
+  /** Maximum number of further tasks that unlisted rollouts may change, or that consist only of unlisted rollouts. */
   readonly reach: number;
   /** Whether these may be listed tasks. */
   readonly isAny: boolean;
-  /** The number of tasks of the run; undefined if uncertain. */
+  /** The run's number of tasks; undefined if uncertain. */
   readonly tasks: number | undefined;
 }
 
 export const isListed = ({ length }: TaskRewards): boolean => length > 0;
 
 /**
- * Only the options of a run tell how many rollouts each task has: a total that fits an equal number for every task may
- * do so by chance. Without options, a missing rollout may belong to any task, and this run need not have the tasks that
- * only the other run lists.
+ * Only a run's options tell how many rollouts each task has: a total that fits an equal number for every task may do so
+ * by chance. Without options, a missing rollout may belong to any task, and this run need not have the tasks that only
+ * the other run lists.
  */
 export function planOf(run: RunTasks): Plan {
   const { tasks, samplesPerTask } = run;
   const [total, listed, own] = [totalOf(run), lengthOf(tasks), tasks.filter(isListed).length];
   if (run.total === undefined || run.total < listed) {
     // A row without a task may be an additional rollout of any task, unless the tasks lack more rollouts than there are
-    // such rows: then the condition is that no task has more than `each`. In both cases, it may have a task of its own.
+    // such rows: then the condition is that no task has more than `each`. Either way, it may have a task of its own.
     const loose = Math.max(0, (total ?? 0) - listed);
     const isAny = loose > 0 && loose >= lackOf(run);
     return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny, tasks: tasks.length };
@@ -164,18 +164,18 @@ export function isOpen({ tasks, total = 0, end, isPartOpen = false }: RunTasks):
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
   if (total < listed || total === 0) return true;
-  // The total may count only rollouts that have begun, before the stop or so far. While the run is in progress,
-  // rollouts without a reward count as missing in any case.
+  // The total may count only rollouts that had begun before the stop, or have begun so far. While the run is in
+  // progress, rollouts without a reward count as missing in any case.
   return total === (end === 'stopped' ? listed : lengthOf(tasks.map(rated)));
 }
 
 /** The tasks for which both runs should have a reward. */
 export interface SharedTasks {
-  /** The maximum number of common tasks without a reward in one of the runs. */
+  /** The maximum number of shared tasks without a reward in one of the runs. */
   readonly lacking: number;
-  /** The maximum number of common tasks. */
+  /** The maximum number of shared tasks. */
   readonly tasks: number;
-  /** The part of both numbers that may not be common tasks, because one of the runs lists no rollout of them. */
+  /** How many of both numbers may not be shared tasks, because one of the runs lists no rollout of them. */
   readonly unsure: number;
 }
 

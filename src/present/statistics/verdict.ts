@@ -1,4 +1,4 @@
-/** The verdict on a comparison and the result of the gate, in words. */
+/** The verdict on a comparison and the gate's result, in words. */
 
 import { capitalised } from '../../base/capitalised.ts';
 import { type OfBoth, type Side, sides } from '../../base/sides.ts';
@@ -9,7 +9,7 @@ import { lacks, type TaskMean, withoutReward } from './task-mean.ts';
 import type { RunEnd } from './tasks.ts';
 
 export interface VerdictOptions extends IntervalOptions {
-  /** Runs count as equal if the whole interval of their difference is within plus or minus this. */
+  /** Runs count as equal if their difference's whole interval is within plus or minus this. */
   readonly equalWithin: number;
   /** Treats runs without a known status as ended, and listed rewards as complete. */
   readonly ended?: boolean | undefined;
@@ -22,7 +22,7 @@ export interface Verdict {
   readonly kind: VerdictKind;
   /** The same on screen, in `compare` and in the gate. */
   readonly words: string;
-  /** The approximate number of further tasks that would decide it; undefined if decided, or if they would not help. */
+  /** Roughly how many further tasks would decide it; undefined if decided, or if they would not help. */
   readonly moreTasks?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Gate {
   readonly words: string;
 }
 
-/** The basis of a verdict and the gate. */
+/** What a verdict and the gate are based on. */
 export interface Situation {
   readonly evidence: Evidence;
   readonly ignoring: Evidence;
@@ -43,7 +43,7 @@ export interface Situation {
   readonly isOnlyUngraded: boolean;
   /** The runs that may have an unknown number of unlisted rollouts, so that a verdict is conditional. */
   readonly uncounted: readonly Side[];
-  /** Rollouts without a reward that are ignored. */
+  /** How many rollouts without a reward are ignored. */
   readonly ignored: number;
   /** The comparison if every task had this number of rollouts, which is unconfirmed. */
   readonly even: { readonly each: number; readonly evidence: Evidence } | undefined;
@@ -64,7 +64,7 @@ function direction({ shows }: Evidence, times: number): 'better' | 'worse' | und
 }
 
 /**
- * The verdict with `times` as much of the same data. A difference within `equalWithin` counts as equal even if it is
+ * The verdict with `times` as much of the same data. A difference within `equalWithin` counts as equal even if
  * significant.
  */
 function verdictFor(evidence: Evidence, equalWithin: number, times: number): VerdictKind {
@@ -79,7 +79,7 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-/** The fact about uncounted runs that the service does not report, and the condition of a verdict without it. */
+/** What the service does not report about uncounted runs, and the condition for a verdict without it. */
 function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
   const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
   const atMost =
@@ -115,14 +115,14 @@ export function verdictOf(situation: Situation): Verdict {
   if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
     return { ...verdict, words };
   const { reason, condition } = unreportedWords(situation);
-  // Name no other reason why the verdict is undecided: a long text may be truncated.
+  // Give no other reason why the verdict is undecided: a long text may be truncated.
   const isLacking = situation.uncounted.some(side => situation.means[side].unlistedRollouts > 0);
   if (isUndecided && isLacking && verdict.moreTasks === undefined) return { ...verdict, words };
   const still = isUndecided ? 'still ' : '';
   return { ...verdict, kind: 'undecided', words: `undecided: ${reason}; ${condition}, ${still}${words}` };
 }
 
-/** A verdict as text, without a reason or a condition. */
+/** A verdict in words, without a reason or a condition. */
 export const plainWords = (kind: VerdictKind): string => `the new run is ${kind}`;
 
 function plainVerdict(situation: Situation): Verdict {
@@ -150,7 +150,7 @@ function plainVerdict(situation: Situation): Verdict {
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
 
-/** Whether the missing rewards may reverse the verdict of the present ones. A few may only leave it undecided. */
+/** Whether the missing rewards may reverse the present rewards' verdict. A few may only leave it undecided. */
 function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: number): boolean {
   const [low, high] = bounds();
   const isEqual = low >= -equalWithin && high <= equalWithin;
@@ -160,9 +160,9 @@ function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: num
 const nothingInBoth = 'no task has a reward in both runs';
 
 /**
- * Why the data cannot decide, unless it is only too little data.
+ * Why the data cannot decide, unless there is simply too little of it.
  *
- * @param reverses whether the present rewards alone would decide, and the missing ones may reverse the verdict
+ * @param reverses whether the present rewards alone would decide, but the missing ones may reverse the verdict
  */
 function whyNot({ evidence, means, options }: Situation, reverses = false): string | undefined {
   if (evidence.reason === 'nothing') {
@@ -211,7 +211,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
   unreported: 'may still be running',
 };
 
-/** The additional data that would decide it, as text and as a number of tasks. */
+/** How much more data would decide it, in words and as a number of tasks. */
 function moreOf(
   { interval, pairs }: Situation,
   isShown: (times: number) => boolean,
@@ -249,7 +249,7 @@ export function gateOf(situation: Situation, least: number): Gate {
 /** The lowest allowed difference with all its digits. */
 const leastWords = (least: number): string => differenceUntil(least, shown => shown === least);
 
-/** A limit of the interval, with enough digits to stay on its side of the lowest allowed difference. */
+/** An interval limit, with enough digits to stay on its side of the lowest allowed difference. */
 const limitWords = (limit: number, least: number): string =>
   differenceUntil(limit, shown => Math.sign(shown - least) === Math.sign(limit - least));
 
@@ -292,7 +292,7 @@ function withoutThese({ means }: Situation): string {
   return `ignoring these would decide it${flags} --missing ignore`;
 }
 
-/** Names the flag that leaves out tasks without a grade in either run, which would keep it undecided forever. */
+/** Names the flag that leaves out tasks that neither run has graded, which would keep it undecided forever. */
 function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
   if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
   const other = `the ${counted(pairs, 'task')} that both graded`;
