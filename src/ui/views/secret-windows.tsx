@@ -1,4 +1,4 @@
-/** The forms that store a secret: a new one, one that a benchmark lacks, or a new value. */
+/** The forms that store a secret: a new one, one that a benchmark lacks, or a new value for an old one. */
 import { useState } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { Secret } from '../../contract/secrets.ts';
@@ -23,7 +23,7 @@ export function MissingSecretWindow({ row, onClose }: ActionWindowProps<Benchmar
 }
 
 export interface CreateSecretWindowProps {
-  /** Name and description of the secret, if known. */
+  /** The secret's name and description, if known. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly onClose: () => void;

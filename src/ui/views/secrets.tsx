@@ -1,4 +1,4 @@
-/** The secrets of the organization: their metadata, never their values. */
+/** The organization's secrets: their metadata, never their values. */
 import { secretCommands, secrets } from '../../resources/secrets.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';

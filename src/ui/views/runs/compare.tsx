@@ -1,4 +1,4 @@
-/** Compares two runs task by task, the largest loss first. */
+/** Compares two runs task by task, largest loss first. */
 import { useMemo } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { type OfBoth, otherSide, type Side, sides } from '../../../base/sides.ts';
@@ -40,7 +40,7 @@ import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compa
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
-/** The rollout of the run that did worse on the task, or of the other run; each has the other as its twin. */
+/** The rollout from the run that did worse on the task, or from the other run; each has the other as its twin. */
 function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place<'record'> | undefined {
   const told = telling(row);
   const lost = lostBy(row);
@@ -52,7 +52,7 @@ function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean
   return { ...recordPlace(trajectories, id, row.task_id), twin };
 }
 
-/** A compared run by its name, or several by their ids; each opens its run. */
+/** A compared run by name, or several by id; each fact opens its run. */
 const runFacts = (side: Side, run: NamedRun): readonly Fact[] =>
   idsOf(run).map(id => ({ ...referenceFact(side, 'runs', id), ...(!run.pool && { value: run.name }) }));
 

@@ -1,4 +1,4 @@
-/** The first lines of a comparison: the names of both runs, and the mean of each. Pure. */
+/** A comparison's first lines: both runs' names and means. Pure. */
 
 import { type OfBoth, type Side, sides } from '../../../base/sides.ts';
 import { statusMeaning } from '../../../contract/status.ts';
@@ -20,7 +20,7 @@ const longestStatus = 20;
 /** A name gets at least this many cells, even if that takes another line. */
 const leastName = 12;
 
-/** The names of both runs with their models, and with their ids if nothing else differs. */
+/** Both runs' names with their models, and with their ids if nothing else differs. */
 export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<string> {
   const wordsOf = (run: NamedRun, id = ''): string =>
     [run.name, run.model, id]
@@ -34,7 +34,7 @@ export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<st
 
 export interface HeadRoom {
   readonly width: number;
-  /** Whether lines are scarce: a mean then begins beside the name if that saves one. */
+  /** Whether lines are scarce: a mean then begins beside the name if that saves a line. */
   readonly isLow?: boolean;
 }
 
@@ -47,10 +47,10 @@ function lastLine(words: string, width: number): readonly [before: string, last:
 }
 
 /**
- * The name of each run, with its status if it is not complete, and its mean, which is never cut: if both do not fit on
- * one line, the mean gets its own lines.
+ * Each run's name, with its status if it is not complete, and its mean, which is never cut: if name and mean do not fit
+ * on one line, the mean gets its own lines.
  *
- * @param names safe for a terminal
+ * @param names sanitised names
  */
 export function comparedHeads(
   compared: ComparedRuns,

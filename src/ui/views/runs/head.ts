@@ -1,6 +1,4 @@
-/**
- * The lines above the trajectories of a run: its status, its progress, and its mean with the number of rewards. Pure.
- */
+/** The lines above a run's trajectories: its status, its progress, and its mean with the number of rewards. Pure. */
 
 import { type Bin, histogram } from '../../../base/statistics.ts';
 import type { EvalProgress } from '../../../contract/evaluations.ts';
@@ -21,16 +19,16 @@ import { noStatus, styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 const mostBins = 10;
-/** From this pane height the distribution has a line for each bin. */
+/** Minimum pane height at which the distribution has a line for each bin. */
 const tall = 25;
 
-/** A note on a run without a status, which may have ended if no new reward arrives. */
+/** A note on a run without a status, which may have ended if no new rewards arrive. */
 function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
   return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
-/** At most two lines. The end of the text matters most: its condition, or the effect of missing rewards. */
+/** At most two lines. The end of the text matters most: it states the condition, or what missing rewards change. */
 function certaintyLines(certainty: string, width: number): string[] {
   if (certainty === '') return [];
   const [first = '', ...rest] = wrap(certainty, width);
@@ -38,7 +36,7 @@ function certaintyLines(certainty: string, width: number): string[] {
 }
 
 /**
- * Name, status with progress, the mean with missing rewards, and how certain it is.
+ * Name, status and progress, the mean and how many rewards are missing, and how certain the mean is.
  *
  * @param rewardedAt when the last new reward arrived, in epoch milliseconds
  */
@@ -63,7 +61,7 @@ export function summaryLines(
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? rewards?.failed ?? 0;
-  // While a run continues, rollouts without an entry are still to come.
+  // While a run continues, rollouts that are not listed are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing);
   const isAmong = failed <= without;
@@ -72,7 +70,7 @@ export function summaryLines(
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
-  // The time is at the end, which must not be cut off.
+  // The time comes last, and must not be cut off.
   const noStatus = wrap(noStatusWords(rewards, rewardedAt), width);
   const lastUnsaid = noStatus.pop();
   return [
@@ -99,7 +97,7 @@ export function summaryLines(
   ];
 }
 
-/** The distribution of the rewards: as bars if there is room, otherwise as one line. */
+/** How the rewards are distributed: as bars if there is room, otherwise as one line. */
 export function distributionLines(values: readonly number[], height: number, width: number, theme: Theme): string[] {
   const bins: readonly Bin[] = histogram(values, mostBins);
   const [first] = bins;
@@ -107,7 +105,7 @@ export function distributionLines(values: readonly number[], height: number, wid
   if (!first || !last) return [];
   if (height >= tall) return histogramLines(bins, Math.min(width, 60), axisNumber, theme);
   const title = theme.styles.muted('rewards');
-  // A chart with one bar is useless.
+  // A chart with a single bar is useless.
   if (first.low === last.high) return [`${title} ${first.count > 1 ? 'all ' : ''}${axisNumber(first.low)}`];
   const levels = sparkline(
     bins.map(bin => bin.count),

@@ -1,4 +1,4 @@
-/** The distribution of the rewards of a run in a preview. */
+/** A run's reward distribution in a preview. */
 import { hasEnded } from '../../../contract/status.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
@@ -13,7 +13,7 @@ import { distributionLines } from './head.ts';
 export function RunPreview({ row, box: { width, height }, rests }: PreviewProps<MeasuredRun>) {
   const theme = useTheme();
   const ended = hasEnded(row.status);
-  // Without a total, it is unknown whether the service reports one.
+  // If there is no total, it is unknown whether the service reports one.
   const extent = row.total_rollouts == null ? undefined : extentOfRecord(row);
   const results = useAhead(runResultsQuery(row.eval_run_id, ended, { extent }), rests && ended);
   const { values } = summariseRewards(results?.rewards ?? []);

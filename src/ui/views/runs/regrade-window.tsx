@@ -1,4 +1,4 @@
-/** The form that grades the rollouts of a run or a dataset again. */
+/** The form that regrades the rollouts in a run, a training run or a dataset. */
 
 import { useState } from 'react';
 import type { Range } from '../../../present/statistics/tasks.ts';
@@ -22,7 +22,7 @@ interface RegradeWindowProps {
   readonly onClose: () => void;
 }
 
-/** Values of the field that chooses the grader, besides the kinds of the local service. */
+/** Values of the grader field, besides the local service's grader kinds. */
 const [asJson, program, judge] = ['as JSON', 'program', 'model'] as const;
 
 const graderOptions = [
@@ -106,7 +106,7 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
   ];
 }
 
-/** Asks before a program is run on this machine. */
+/** Asks before running a program on this machine. */
 function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => void; onClose: () => void }) {
   return (
     <ChoiceWindow

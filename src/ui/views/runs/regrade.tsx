@@ -1,4 +1,4 @@
-/** The rollouts of a run or a dataset, graded again: the flips first. */
+/** The rollouts in a run, a training run or a dataset, graded again: flips first. */
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { Fact } from '../../../present/fact.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -120,13 +120,13 @@ const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
   { label: 'not graded', value: row.error },
 ];
 
-/** The new reward and its reason, for the reader, which shows the stored reward. */
+/** The new reward and the reason for it, shown in the reader, which otherwise shows the stored reward. */
 function gradedWords({ error, new_reward: graded, explanation }: Regraded): string {
   const grade = `New reward ${reward(graded)}, not stored`;
   return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not graded again: ${error}`;
 }
 
-/** The graded rollouts, the means, and the verdicts: a line for each. */
+/** The graded rollouts, the means, and the verdicts: one line each. */
 function summaryLines(facts: readonly Fact[]): readonly string[] {
   const starts = ['mean', 'passes'].map(start => facts.findIndex(({ label }) => label === start));
   const bounds = [0, ...starts, facts.length];

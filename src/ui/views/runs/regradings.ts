@@ -1,4 +1,4 @@
-/** The regradings of this session, which a form starts and a view shows. */
+/** This session's regradings, which a form starts and a view shows. */
 import { randomUUID } from 'node:crypto';
 import { perObject } from '../../../base/memo.ts';
 import type { Regrading } from '../../../rollouts/regrading.ts';

@@ -63,7 +63,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const record = useLive(evalRunQuery(id, read), attention);
   const progress = useLive(evalProgressQuery(id, read), attention);
   const known: EvalRun = record.data ?? { eval_run_id: id, display_name: label, bench_id: parent };
-  // The record may be older than the progress, so either can show the end.
+  // The record may be older than the progress, so either can show that the run has ended.
   const status = progress.data?.status ?? known.status;
   const training = known.parent_checkpoint_id && known.split ? known.training_run_id : undefined;
   const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? attention : 'hidden');
@@ -204,7 +204,7 @@ function useHead(
   ];
 }
 
-/** The statistics of the rollouts, and the facts of the run. */
+/** Statistics for the rollouts, and facts about the run. */
 function aboutRun({ measured, state, outcome, certainty, results }: Run, width: number, theme: Theme): FactsPart {
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results ?? {};
   const lines = [

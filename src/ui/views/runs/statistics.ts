@@ -13,7 +13,7 @@ export interface KnobStatistics {
   readonly knob: string;
   readonly unit: string;
   readonly summary: Summary | undefined;
-  /** The mean of each snapshot, in order of time. */
+  /** Each snapshot's mean, oldest first. */
   readonly means: readonly number[];
 }
 

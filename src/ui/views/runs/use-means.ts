@@ -1,4 +1,4 @@
-/** The known means of evaluations and how certain they are, as in Watch, for lists of runs. */
+/** Known evaluation means and how certain they are, as in Watch, for lists of runs. */
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
@@ -25,7 +25,9 @@ const means: KnownJoin<EvalRun, SeenMean, EvalRun> = {
   join: withMean,
 };
 
-/** Adds known means and held-out splits to rows. Returns the same function until some of these change. */
+/**
+ * Returns a function that adds known means and held-out splits to rows; the same function until some of these change.
+ */
 export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { statuses } = useWorkbench();
   const withMeans = useKnown(means);
@@ -39,7 +41,7 @@ export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   );
 }
 
-/** The runs of a benchmark with their known means; none without a benchmark. The same rows until some change. */
+/** A benchmark's runs with their known means; none without a benchmark. The same rows until some change. */
 export function useRunsOf(benchId: string | null | undefined, attention: Attention): readonly EvalRun[] {
   const { rows } = useList(runsOfBenchmark(benchId ?? ''), benchId ? attention : 'hidden');
   const withMeans = useMeans();

@@ -1,4 +1,4 @@
-/** The key that grades the rollouts of a run, a training run or a dataset again. */
+/** The key that regrades the rollouts in a run, a training run or a dataset. */
 import { idOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Owner } from '../../../rollouts/read.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
@@ -8,7 +8,7 @@ import { regradeCommands } from '../commands.ts';
 
 const RegradeWindow = lazyWindow(async () => (await import('./regrade-window.tsx')).RegradeWindow);
 
-/** Returns a function that binds the key to grade the rollouts of one of `rows`. */
+/** Returns a function that binds the key; `rows` must hold one row. */
 export function useRegradeBinding(): <Row extends object>(resource: ResourceOf<Row>, rows: readonly Row[]) => Binding {
   const shell = useShell();
   return (resource, [row, other]) => ({

@@ -1,4 +1,4 @@
-/** A list of evaluation runs with data besides the records: means, held-out splits, and the baseline. */
+/** A list of evaluation runs with data that their records lack: means, held-out splits, and the baseline. */
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
@@ -46,7 +46,7 @@ export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalR
   };
 }
 
-/** The cached rewards of a run. */
+/** Returns a function that finds a run's cached rewards. */
 function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
   const { cache } = useWorkbench();
   return useCallback(run => cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id)), [cache]);
@@ -63,13 +63,13 @@ const differences: KnownJoin<MeasuredRun, KnownDifference, KnownDifference> = {
   join: (_, known) => known,
 };
 
-/** The inputs of a difference, so that it is computed once. */
+/** What a row was computed from, so that it is computed only once. */
 interface Made {
   readonly from: readonly unknown[];
   readonly row: BasedRun;
 }
 
-/** Adds the difference from the baseline. Returns the same rows while nothing changes. */
+/** Returns a function that adds the difference from the baseline, and one to call when the baseline has changed. */
 function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => readonly BasedRun[], changed: () => void] {
   const { remembered, compare } = useWorkbench();
   const [changes, changed] = useReducer((count: number) => count + 1, 0);
@@ -118,7 +118,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
 
 const noRuns: readonly EvalRun[] = [];
 
-/** The properties of a list of runs. @param isOfOne whether all are of one benchmark */
+/** The properties for a list of runs. @param isOfOne whether all are on one benchmark */
 export function useRunList(isOfOne: boolean) {
   const { compare, remembered } = useWorkbench();
   const nameOf = useBenchmarkNames();

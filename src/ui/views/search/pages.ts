@@ -1,4 +1,4 @@
-/** The trajectories of a search. Lists that were already read are not read again. */
+/** The trajectories to search. Lists that have already been read are not read again. */
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { readSteps } from '../../../queries/step-rewards.ts';
@@ -19,7 +19,8 @@ interface Rows<Row> {
 }
 
 /**
- * Yields the rows of a list while it is read, known rows first; the last item has all rows, and the ids that have gone.
+ * Yields a list's rows while it is being read, known rows first; the last item has all rows, and the ids of rows that
+ * are gone.
  *
  * @throws Error if reading fails before the first row
  */
@@ -65,7 +66,7 @@ async function* rowsOf<Row>(
   };
 }
 
-/** All rows of a list, and why some may be missing. */
+/** All rows in a list, and why some may be missing. */
 async function allOf<Row>(workbench: Workbench, source: ListSource<Row>, signal: AbortSignal): Promise<Rows<Row>> {
   let all: Rows<Row> = { rows: [], notes: [] };
   for await (const { rows, notes = [] } of rowsOf(workbench, source, signal)) all = { rows, notes };
@@ -98,7 +99,7 @@ export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTe
   }
 }
 
-/** The rollouts of a step that have an id. */
+/** A step's rollouts that have an id. */
 function ofRewards(rewards: readonly (Partial<Pick<Trajectory, 'trajectory_id'>> | object)[]): Rows<Trajectory> {
   const rows = (rewards as readonly Partial<Trajectory>[]).flatMap(({ trajectory_id, ...row }) =>
     trajectory_id ? [{ ...row, trajectory_id }] : [],

@@ -1,4 +1,4 @@
-/** The form for a search in the texts of trajectories. */
+/** The form that searches trajectories. */
 import { useMemo } from 'react';
 import type { SearchedTexts } from '../../../resources/place.ts';
 import { parseLineSearch } from '../../../text/line-search.ts';
@@ -7,12 +7,12 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 
-/** Whether a text typed after `//` completes an expression, as in `//re/`, which filters the rows. */
+/** Whether what is typed after `//` completes an expression, as in `//re/`, which filters the rows. */
 const isExpression = (text: string): boolean => /^[^/](?:[^\\]|\\.)*\/i?$/su.test(text) && !/\s/.test(text);
 
 interface SearchWindowProps {
   readonly texts: SearchedTexts;
-  /** The text typed so far. */
+  /** What has been typed so far. */
   readonly initial: string;
   /** Filters the rows instead. */
   readonly onFilter: (filter: string) => void;
@@ -51,7 +51,7 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
   );
 }
 
-/** Opens the window, or filters the rows if there are no texts to search. */
+/** Returns a function that opens the window, or filters the rows if there is nothing to search. */
 export function useSearchTexts(
   textsOf: () => SearchedTexts | undefined,
   onFilter: SearchWindowProps['onFilter'],

@@ -1,4 +1,4 @@
-/** A search through the texts of trajectories, with its hits so far. */
+/** A search through trajectories, with its hits so far. */
 import { useEffect, useMemo, useState } from 'react';
 import { countHits, tallyWords } from '../../../present/tallies.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -21,9 +21,9 @@ import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { pagesOf } from './pages.ts';
 
-/** The interval between updates of the rows during a search, in milliseconds. */
+/** How often the rows are updated during a search, in milliseconds. */
 const updateMs = 250;
-/** Lines of each part of the header. */
+/** Maximum lines for each part of the header. */
 const mostLines = 4;
 
 interface Shown {
@@ -37,7 +37,7 @@ interface RunningSearch {
   readonly again: () => void;
 }
 
-/** Runs the search, and keeps its result for the way back. */
+/** Runs the search, and keeps its result for when the user comes back. */
 function useTextSearch(place: Place<'search'>): RunningSearch {
   const workbench = useWorkbench();
   const key = useMemo(() => ['text-search', placeKey(place)], [place]);

@@ -1,14 +1,14 @@
-/** The columns of tasks, with rewards drawn as a strip. */
+/** The columns for tasks, with rewards drawn as a strip. */
 import type { Column } from '../../../present/column.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
 import { groupColumns, spreadWidth } from '../../../resources/task-groups.ts';
 import { sparkline } from '../../../text/sparkline.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-/** Maximum number of rollouts without a reward that are drawn one by one. */
+/** Maximum number of marks for failed rollouts, and for those without a reward. */
 const mostMarks = 3;
 
-/** The rewards, lowest first, as levels; then a cross for a failed rollout and a circle for one without a reward. */
+/** The rewards as levels, lowest first; then a cross for each failed rollout and a circle for each without a reward. */
 function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
   const { cross, circle, levels } = theme.glyphs;
   const marks = cross.repeat(Math.min(mostMarks, failed)) + circle.repeat(Math.min(mostMarks, unscored + unlisted));

@@ -1,4 +1,4 @@
-/** The rewards of rollouts against their lengths, to see whether a reward is gamed. */
+/** Rollouts' rewards against their lengths, which shows whether a reward is gamed. */
 import { useMemo, useState } from 'react';
 import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';

@@ -1,4 +1,4 @@
-/** How the rollouts of a run, a dataset or a training run ended, by class. */
+/** How the rollouts in a run, a dataset or a training run ended, by class. */
 import { useMemo, useState } from 'react';
 import { type OutcomeClass, outcomeClasses } from '../../../present/outcome-classes.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';

@@ -1,4 +1,4 @@
-/** The rewards of a task over the steps of training. */
+/** A task's rewards over the training steps. */
 import type { StepScores, TaskGroup } from '../../../present/task-groups.ts';
 import { truncate } from '../../../text/width.ts';
 import type { Size } from '../../app/layout.ts';
@@ -11,7 +11,7 @@ import type { PreviewProps } from '../list/list-props.ts';
 const mostLines = 14;
 const leastLines = 4;
 
-/** The mean reward at each step, between the lowest and the highest, below a line that says so. */
+/** The mean reward at each step, between the lowest and the highest, with a caption above. */
 export function rewardChart(
   rows: readonly StepScores[],
   { width, height }: Size,

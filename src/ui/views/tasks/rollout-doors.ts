@@ -1,4 +1,4 @@
-/** The keys that open the statistics of many rollouts: their tasks, and how they ended. */
+/** The keys that open views of many rollouts: their tasks, how they ended, and their lengths. */
 import type { Place, SearchedTexts } from '../../../resources/place.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { rolloutCommands, sideCommands } from '../commands.ts';
@@ -6,7 +6,7 @@ import type { PlaceOf } from '../list/list-props.ts';
 
 type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
-/** The texts of these rollouts, for a search. */
+/** What to search for text in these rollouts. */
 export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: RolloutsPlace): SearchedTexts => ({
   ...{ scope, label },
   ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),
@@ -28,7 +28,7 @@ export const opensRollouts = <Row>(of: (row: Row) => RolloutsPlace | undefined) 
     return { command, place };
   });
 
-/** For a list of rollouts. @param rollouts undefined for the list of all rollouts */
+/** For a list of rollouts. @param rollouts undefined for the list of all trajectories */
 export const rolloutBindings = (
   rollouts: RolloutsPlace | undefined,
   open: (place: Place) => void,
@@ -64,14 +64,14 @@ export function pairBinding(
   };
 }
 
-/** The place of the twin of a trajectory, with that trajectory as its own twin. */
+/** The place of a trajectory's twin, which has that trajectory as its own twin. */
 export function twinPlace(place: Place<'record'>): Place<'record'> | undefined {
   const { id, twin } = place;
   if (twin?.id === undefined) return undefined;
   return { ...place, id: twin.id, twin: { id, name: twin.of, of: twin.name, isBase: !twin.isBase } };
 }
 
-/** A trajectory and its twin side by side, the base run at the left; undefined if it has none. */
+/** A trajectory and its twin side by side, the base run on the left; undefined if it has none. */
 export function pairOfTwins(place: Place | undefined): Place<'pair'> | undefined {
   if (place?.view !== 'record' || place.twin?.id === undefined) return undefined;
   const { id, twin } = place;
@@ -85,7 +85,7 @@ export function pairOfTwins(place: Place | undefined): Place<'pair'> | undefined
 
 export const markTwo = 'Mark two rollouts to see them side by side';
 
-/** The worst and the best openable rollout of a task, with their names. */
+/** A task's worst and best rollouts that can be opened, with their names. */
 export function worstAndBest(rollouts: readonly Rollout[]): readonly (Rollout & { readonly name: string })[] {
   const known = rollouts
     .filter(({ trajectory_id, reward }) => trajectory_id && reward != null)

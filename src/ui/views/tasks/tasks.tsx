@@ -1,4 +1,4 @@
-/** The tasks of a run, a dataset or a training run, worst first, and the rollouts of one of them. */
+/** The tasks in a run, a dataset or a training run, worst first, and the rollouts of one task. */
 import { useMemo, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -50,7 +50,7 @@ const byMean = { column: 'mean', descending: false } as const;
 const byDifference = { column: 'difference', descending: false } as const;
 const byReward = { column: 'reward', descending: false } as const;
 
-/** The run to compare with: the chosen one, or the baseline of the benchmark. */
+/** The run to compare with: the chosen one, or the benchmark's baseline. */
 function useBase({ scope, base }: ViewProps<'tasks'>['place']) {
   const { remembered } = useWorkbench();
   const { data: run } = useLive(evalRunQuery(scope.run ?? ''), scope.run ? 'visible' : 'hidden');
@@ -73,7 +73,7 @@ function useBaseChoice(place: ViewProps<'tasks'>['place'], run: EvalRun | undefi
   };
 }
 
-/** The key that chooses steps of training. @param areSeveral whether there are any to choose from */
+/** The key that chooses training steps. @param areSeveral whether there are several to choose from */
 function useStepsChoice(place: ViewProps<'tasks'>['place'], areSeveral: boolean): Binding {
   const shell = useShell();
   const { steps: before, ...rest } = place;
@@ -187,7 +187,10 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   );
 }
 
-/** Opens a rollout; if its task is compared with another run, with the telling rollout there as its twin. */
+/**
+ * Returns a function that finds a rollout's place. If the task is compared with another run, the telling rollout there
+ * is its twin.
+ */
 function useTwinOpening({ scope: { run = '' }, label = run, task, base }: ViewProps<'rollouts'>['place']) {
   const source = useMemo(() => comparison([base?.id ?? ''], [run]), [base?.id, run]);
   const { rows } = useList(source, base ? 'visible' : 'hidden');
@@ -223,7 +226,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
       parts={parts}
       {...list}
       open={open}
-      // Of a single rollout, the twin is beside it.
+      // A single rollout opens beside its twin.
       actions={some =>
         list.actions(some).filter(({ command }) => !base || some.length > 1 || command !== sideCommands.pair)
       }

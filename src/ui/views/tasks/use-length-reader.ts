@@ -1,4 +1,4 @@
-/** The lengths of rollouts: from their list, from the search index, or by reading a sample or all of them. */
+/** The lengths of rollouts: from their list, from the search index, or by reading a sample of them or all. */
 import { useEffect, useMemo, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { isRunning } from '../../../contract/status.ts';
@@ -14,32 +14,35 @@ import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { lengthCommands } from '../commands.ts';
 import type { Rollouts } from './use-rollouts.ts';
 
-/** Number of rollouts to read without being asked. */
+/** How many rollouts to read without being asked. */
 const sampleSize = 48;
 /** Rollouts with more steps are too large to read without being asked. */
 const mostSteps = 500;
-/** The interval between updates of the screen, in milliseconds. */
+/** How often the screen is updated, in milliseconds. */
 const updateMs = 250;
-/** The points are computed again once this many times more rollouts are read: it takes time, and changes little. */
+/**
+ * The points are recomputed each time the number of rollouts read has grown by this factor: that is slow, and changes
+ * little.
+ */
 const growth = 1.2;
 /** The golden ratio: any number of its multiples, modulo 1, is spread evenly. */
 const golden = 0.618_033_988_75;
 
 const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > mostSteps;
 
-/** Orders rows so that any number of first rows is an even sample. Large ones come last. */
+/** Orders rows so that the first few, however many, are an even sample. Large ones come last. */
 function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
   const placed = rows.map((row, index) => ({ row, at: ((index * golden) % 1) + Number(isLarge(row)) }));
   return placed.sort((one, other) => one.at - other.at).map(({ row }) => row);
 }
 
-/** The lengths read from each rollout; undefined if it could not be read. */
+/** The lengths read from each rollout; undefined for one that could not be read. */
 type Read = Map<string, Partial<Trajectory> | undefined>;
 
 export interface LengthReader {
   /** All rollouts, with their lengths where known. */
   readonly rows: readonly Trajectory[];
-  /** Whether more lengths will be known. */
+  /** Whether more lengths are still being read. */
   readonly isReading: boolean;
   readonly notes: readonly string[];
   readonly bindings: readonly Binding[];
@@ -49,7 +52,7 @@ export interface LengthReader {
 export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, length: Length): LengthReader {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
-  // Kept for the way back.
+  // Kept for when the user comes back.
   const [read] = useState(() => {
     const place = [...key, 'lengths', 'read'];
     const kept = workbench.cache.getQueryData<Read>(place) ?? new Map();
@@ -141,7 +144,7 @@ function withLengths(
 
 const isRated = (row: Trajectory): boolean => row.reward != null && !isRunning(row.status);
 
-/** The rollouts to read for their length. */
+/** The rollouts that must be read to learn their length. */
 const unknownOf = (rows: readonly Trajectory[], length: Length, read: Read): readonly Trajectory[] =>
   rows.filter(row => isRated(row) && lengthOf(row, length) === undefined && !read.has(row.trajectory_id));
 

@@ -1,4 +1,4 @@
-/** The common parts of lists of rollouts: flags and notes, two side by side, the prompt in the chat, and files. */
+/** What lists of rollouts share: flags and notes, two side by side, the prompt in the chat, and files. */
 import type { Column } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { noteFacts } from '../../../present/notes.ts';
@@ -14,7 +14,7 @@ import { trajectoryNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { markTwo, pairBinding, type Rollout } from './rollout-doors.ts';
 
-/** Returns a function that limits the facts of a rollout in a file to the ones that belong to the file. */
+/** Returns a function that, if a file is being read, keeps only the facts that a file can hold. */
 export function useShownFacts(): (facts: readonly Fact[]) => readonly Fact[] {
   const { file } = useWorkbench();
   return file === undefined ? facts => facts : factsOfFile;
@@ -24,7 +24,7 @@ const idOf = ({ trajectory_id }: Rollout): string => trajectory_id ?? '';
 
 interface RolloutList<Row> extends Required<Pick<ResourceListProps<Row>, 'columns' | 'notes' | 'facts' | 'files'>> {
   readonly actions: (rows: readonly Row[]) => readonly Binding[];
-  /** Only the keys for flags and notes. */
+  /** Only the bindings for flags and notes. */
   readonly flags: (rows: readonly Row[]) => readonly Binding[];
 }
 

@@ -1,4 +1,4 @@
-/** The rollouts of a run, a dataset or a training run, read to the end. */
+/** The rollouts in a run, a dataset or a training run, read to the end. */
 import { useEffect, useMemo, useRef } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -16,7 +16,7 @@ import { counted } from '../../../text/numbers.ts';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
 
-/** Maximum number of rollouts to read, which takes about half a minute. */
+/** Maximum number of rollouts to read; that many take about half a minute. */
 const mostRollouts = 20_000;
 
 export interface Rollouts {
@@ -24,7 +24,7 @@ export interface Rollouts {
   readonly loaded: boolean;
   /** Whether rows are still being read. */
   readonly isReading: boolean;
-  /** The extent of their run, once all its rollouts have been read. */
+  /** Their run's extent, once all its rollouts have been read. */
   readonly run: RunExtent | undefined;
   readonly error: Error | undefined;
   /** Notes on missing rollouts. */
@@ -37,7 +37,7 @@ export interface Rollouts {
 export const emptyRollouts = ({ error, loaded }: Rollouts, none: string): string =>
   error?.message ?? (loaded ? none : 'Reading the rollouts');
 
-/** Reads the rest of a list, up to the maximum. */
+/** Reads the rest of a list, up to `mostRollouts`. */
 function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: PagedList<Trajectory>) {
   const isUnread = wanted && loaded && hasMore;
   const isFull = rows.length >= mostRollouts;
@@ -51,9 +51,9 @@ function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: Pag
 }
 
 interface RolloutOptions {
-  /** Only these steps of training. */
+  /** Only these training steps. */
   readonly steps?: string | undefined;
-  /** The view needs only the rewards and tokens of a single step, which one request returns. */
+  /** Whether the view needs only rewards and tokens, which one request returns for a single step. */
   readonly needsRewardsOnly?: true;
 }
 
@@ -83,7 +83,7 @@ export function useRollouts(
   const scored = progress.data?.live?.scored_rollouts;
   const results = useLive(runResultsQuery(run ?? '', ended, { scored, rows: list.rows }), ofRun);
   const { isUnread, isFull } = useRest(scope !== undefined, list);
-  // Processing the rows takes time: do not repeat it for each page while the rest is read.
+  // Processing the rows takes time: do not repeat it for each page while the rest is being read.
   const shownRows = useRef(list.rows);
   if (!isUnread || isFull || list.rows.length >= 2 * shownRows.current.length) shownRows.current = list.rows;
   const { current: listed } = shownRows;

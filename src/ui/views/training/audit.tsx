@@ -22,7 +22,7 @@ function useAudit(runId: string): ListSource<Finding> {
   return useMemo(() => auditList(runId, rewardRange), [runId, rewardRange]);
 }
 
-/** Lines for the full text of the finding under the cursor, which a narrow column cuts. */
+/** Lines for the full text of the finding under the cursor, which a narrow column cuts off. */
 const wordLines = 4;
 
 export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'>) {

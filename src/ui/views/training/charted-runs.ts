@@ -1,4 +1,4 @@
-/** The runs of a chart: their curves and the times of their steps. */
+/** The runs on a chart: their curves, and when their steps ended. */
 import { hasEnded, isRunning } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
@@ -19,25 +19,27 @@ export interface ChartedRun extends RunCurves {
   readonly id: string;
   readonly name: string;
   readonly ended: boolean;
-  /** The service has no curves. */
+  /** Whether the service has no curves. */
   readonly missing: boolean;
 }
 
 export interface LiveCurves extends RunCurves {
   readonly missing: boolean;
-  /** The freshness of the trainer curve, which has a point for each step. */
+  /** The trainer curve's freshness; it has a point for each step. */
   readonly freshness: Freshness;
-  /** The curves, to refresh them; they are not final while a round is incomplete. */
+  /** The curves, for refreshing them; they are not final while a round is incomplete. */
   readonly parts: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
 }
 
 const none: readonly never[] = [];
 
-/** The steps that a curve should have; unknown while the progress cannot be read, because the curve may grow unseen. */
+/**
+ * How many steps a curve should have; undefined while the progress cannot be read, because the curve may grow unseen.
+ */
 export const stepsWanted = ({ data, error }: Pick<Live<TrainingProgress>, 'data' | 'error'>): number | undefined =>
   error ? undefined : (data?.completed_steps ?? undefined);
 
-/** The curves of a run; `missing` if the service has none. */
+/** A run's curves; `missing` if the service has none. */
 export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number): LiveCurves {
   const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
   const query = useHeldOutQuery()(runId, ended);
@@ -60,7 +62,7 @@ export type RunToChart = Pick<ChartedRun, 'id' | 'name'> & Partial<Pick<Training
 
 export interface ChartedRuns {
   readonly runs: readonly ChartedRun[];
-  /** Their reads, for the freshness and for refreshing. */
+  /** What was read for them, for the freshness and for refreshing. */
   readonly parts: readonly Live<unknown>[];
 }
 
@@ -94,7 +96,10 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
   return { runs: charted, parts: [...progress, ...trainer, ...heldOut] };
 }
 
-/** The known times of the steps of each run: its start, its checkpoints, its progress as observed here, and its end. */
+/**
+ * Returns a function that finds a run's known step times: its start, its checkpoints, its progress as observed here,
+ * and its end.
+ */
 export function useStepTimes(runs: readonly ChartedRun[], wanted: boolean): (run: ChartedRun) => readonly StepTime[] {
   const { remembered } = useWorkbench();
   const runsToTime = wanted ? runs : [];

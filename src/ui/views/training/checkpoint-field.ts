@@ -1,4 +1,4 @@
-/** The form field for a checkpoint: options with their numbers, and the names to type. Pure. */
+/** The form field for a checkpoint: options with their numbers, and names that can be typed. Pure. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
@@ -23,7 +23,7 @@ export interface OfferedCheckpoint {
   readonly row: Checkpoint & Measured;
   /** The 95% limits of its held-out reward, if known. */
   readonly limits?: { readonly low: number; readonly high: number } | undefined;
-  /** Its names after the `@`, apart from its step. */
+  /** What can be typed after the `@` for it, besides its step. */
   readonly called: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export const runName = ({ display_name, training_run_id }: TrainingRun): string 
 export const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
   clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
 
-/** The checkpoints of a run, newest first. */
+/** A run's checkpoints, newest first. */
 export function offeredOf(
   run: TrainingRun,
   checkpoints: readonly Checkpoint[],
@@ -43,7 +43,7 @@ export function offeredOf(
 ): readonly OfferedCheckpoint[] {
   const limits = new Map(heldOutLimits(heldOut, range).map(each => [each.step, each]));
   const newestFirst = checkpoints.toSorted((left, right) => (right.step_index ?? 0) - (left.step_index ?? 0));
-  // If some are unread, one of those may be the latest or the best.
+  // If some are unread, one of them may be the latest or the best.
   const which = unreadCheckpoints(checkpoints) === undefined ? Object.keys(namedSteps) : [];
   const names = which.map(each => [each, checkpointCalled(each, checkpoints, heldOut)] as const);
   return withMeasured(newestFirst, heldOut, evaluations, range).map(row => ({
@@ -54,7 +54,7 @@ export function offeredOf(
   }));
 }
 
-/** Returns a function that finds the meanings of a typed word among these runs. */
+/** Returns a function that finds what a typed word can mean among these runs. */
 export function readingsAmong<Run extends TrainingRun>(
   runs: readonly Run[],
 ): (word: string) => readonly CheckpointReading<Run>[] {
@@ -66,7 +66,7 @@ export function readingsAmong<Run extends TrainingRun>(
   return word => checkpointReadings(word, called, run => run.training_run_id);
 }
 
-/** The numbers of a checkpoint, the most important first. */
+/** A checkpoint's numbers, most important first. */
 function factsOf({ row, limits }: OfferedCheckpoint): string[] {
   const { held_out, ties, evaluations, is_deployable } = row;
   const samples = held_out?.samples === undefined ? '' : ` n=${held_out.samples}`;
@@ -110,9 +110,9 @@ export interface CheckpointChoice {
   readonly offered: readonly OfferedCheckpoint[];
   /** The runs that may be named; only some of them have their checkpoints in `offered`. */
   readonly runs: readonly TrainingRun[];
-  /** Whether the form names the run, so that its rows need not. */
+  /** Whether the form names the run, so that the rows need not. */
   readonly isOfOne: boolean;
-  /** The base model of the new run, if it is known. */
+  /** The new run's base model, if known. */
   readonly model?: string | undefined;
   /** Why a typed name is not a checkpoint; undefined for an id. */
   readonly problem: (word: string) => string | undefined;
@@ -121,7 +121,7 @@ export interface CheckpointChoice {
 export const chosenOf = (offered: readonly OfferedCheckpoint[], id: string | undefined) =>
   offered.find(({ row }) => row.checkpoint_id === id);
 
-/** The best checkpoint of the run, if another one is chosen; otherwise empty. */
+/** Names the run's best checkpoint if another one is chosen; otherwise empty. */
 export function betterChoice({ run, row }: OfferedCheckpoint, offered: readonly OfferedCheckpoint[]): string {
   const isBest = (each: OfferedCheckpoint): boolean =>
     each.run.training_run_id === run.training_run_id && each.called.includes('best');
@@ -134,9 +134,9 @@ export interface CheckpointFieldOptions {
   readonly name: string;
   readonly label: string;
   readonly initial: string;
-  /** The first entry of an optional field. */
+  /** The first entry in an optional field. */
   readonly none?: string;
-  /** The error in the choice of an offered checkpoint, given the values of the form. */
+  /** Why an offered checkpoint must not be chosen, given the form's values. */
   readonly refuses?: (chosen: OfferedCheckpoint, values: FormValues) => string | undefined;
 }
 
@@ -156,7 +156,7 @@ export function checkpointField(
     label,
     initial,
     help,
-    // A run may have a name that looks like an id, or like the step of another run.
+    // A run may have a name that looks like an id, or like another run's step.
     isName: word => isCheckpointId(word) || readingsOf(word).length > 0,
     options: none === undefined ? options : [{ value: '', label: none }, ...options],
     check: (value, values = {}) => {
@@ -167,17 +167,17 @@ export function checkpointField(
   };
 }
 
-/** How far the checkpoints of a run have been read. */
+/** How far a run's checkpoints have been read. */
 export interface ReadState {
   readonly isRead: boolean;
   readonly error: Error | undefined;
   /** Why its held-out rewards are unknown. */
   readonly heldOutError?: Error | undefined;
-  /** Why it may have other checkpoints, see `unreadCheckpoints`. */
+  /** Why it may have other checkpoints; see `unreadCheckpoints`. */
   readonly unread?: string | undefined;
 }
 
-/** Why this name is not a checkpoint; undefined if it may be an id, because the service then decides. */
+/** Why this name is not a checkpoint; undefined if it may be an id, which the service checks. */
 export function nameProblem(
   word: string,
   runs: readonly TrainingRun[],

@@ -1,4 +1,4 @@
-/** The forms that evaluate, deploy and continue a checkpoint: the chosen one, or the newest of its run. */
+/** The forms that evaluate, deploy and continue a checkpoint: the chosen one, or its run's newest. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { lastCheckpoint, lastDeployable } from '../../../queries/checkpoints.ts';
@@ -17,7 +17,7 @@ const checkpointOf =
   async service =>
     checkpoint ?? lastCheckpoint(service, training_run_id);
 
-/** The benchmarks of runs, for the names of new runs; undefined until each read succeeds or fails. */
+/** The runs' benchmarks, for naming new runs; undefined until each has been read or has failed. */
 function useBenchmarks(runs: readonly CheckpointSource[]): readonly Benchmark[] | undefined {
   const ids = [...new Set(runs.map(({ bench_id }) => bench_id ?? ''))];
   const answers = useLives(ids.map(benchmarkQuery), 'visible');
@@ -25,7 +25,7 @@ function useBenchmarks(runs: readonly CheckpointSource[]): readonly Benchmark[] 
   return runs.map(({ bench_id }) => answers[ids.indexOf(bench_id ?? '')]?.data ?? { bench_id: bench_id ?? '' });
 }
 
-/** Evaluates each checkpoint on the benchmark of its run. */
+/** Evaluates each checkpoint on its run's benchmark. */
 export function EvaluateCheckpointWindow({ row: run, rows = [run], onClose }: WindowProps) {
   const benchmarks = useBenchmarks(rows);
   const [benchmark] = benchmarks ?? [];

@@ -1,4 +1,4 @@
-/** The curves of training runs as lines of text: charts in a grid, small ones, legends and notes. Pure. */
+/** Training runs' curves as lines of text: charts in a grid, small charts, legends and notes. Pure. */
 
 import { maxOf } from '../../../base/many.ts';
 import type { HeldOutReward } from '../../../contract/training.ts';
@@ -47,7 +47,7 @@ export interface NoteOptions {
   readonly unit: string;
   readonly byTime: boolean;
   readonly log: boolean;
-  /** The weight of the smoothing; 0 for none. */
+  /** The smoothing weight; 0 for none. */
   readonly weight: number;
 }
 
@@ -72,18 +72,18 @@ interface GridOptions {
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;
-  /** The x axis of each chart, unless it is zoomed. */
+  /** The x range of each chart, unless it is zoomed. */
   readonly ranges: readonly (XRange | undefined)[];
   readonly chart: ChartState;
   readonly notes: Pick<NoteOptions, 'unit' | 'byTime' | 'weight'>;
-  /** Each chart has its own y axis; by default, all share one. */
+  /** Whether each chart has its own y axis; by default, all share one. */
   readonly ownAxes?: boolean;
 }
 
-/** Minimum size of a chart in the grid, including the line with its name. */
+/** A chart's minimum size in the grid, including the line with its name. */
 const cellSize = { width: 26, height: 6 } as const;
 
-/** A chart per name, with the last value of its first series. */
+/** A chart for each run, with its first series' value at the crosshair or the end. */
 export function gridLines(
   runs: readonly { readonly name: string }[],
   all: readonly (readonly ChartSeries[])[],
@@ -131,7 +131,7 @@ export function gridLines(
  * Each series with its mark, its colour, and its value at the crosshair or the end: on one line if everything fits,
  * otherwise on one line each, values first.
  *
- * @param unit follows the x of the crosshair, if it is not a step
+ * @param unit follows the crosshair's x, if that is not a step
  */
 export function legendLines(
   series: readonly ChartSeries[],
@@ -177,7 +177,7 @@ export function legendLines(
 
 const fullName = ({ name, of }: ChartSeries): string => (of === undefined ? name : `${name} of ${of}`);
 
-/** Minimum cells of a name beside its numbers. */
+/** Minimum cells for a name beside its numbers. */
 const leastName = 12;
 
 function gapWords(missing: number): string {
@@ -194,9 +194,9 @@ function readingText(reading: Reading | undefined, x: number | undefined): strin
 }
 
 /**
- * One curve with its name on one line, if there is no room for a chart: the first with several values.
+ * One curve with its name, on one line, for when there is no room for a chart: the first with several values.
  *
- * @param series the series of the open run: the curve of an overlaid run would be mistaken for its own
+ * @param series the open run's series: an overlaid run's curve would be mistaken for its own
  */
 export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
   const shown = series.find(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
@@ -217,14 +217,14 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
-/** Smallest height of a chart. */
+/** Minimum height of a chart. */
 export const smallestChart = 3;
 
 /** Maximum height of a preview. */
 const tallestPreview = 20;
 
 /**
- * The curves of one run in a preview: a chart and its legend or, without room for them, each curve on a line.
+ * One run's curves in a preview: a chart and its legend or, if they do not fit, each curve on a line.
  *
  * @param isGrowing whether to leave room for the next points
  */
@@ -262,11 +262,11 @@ export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefin
   return `held-out at step ${step}: ${words.filter(Boolean).join(', ')}`;
 }
 
-/** From this pane height on, lines about the newest held-out mean precede the chart. */
+/** Minimum pane height at which lines about the newest held-out mean precede the chart. */
 const tallPane = 20;
 
 /**
- * The certainty of the newest held-out mean, and a warning that selecting a checkpoint by it is biased; empty if there is
+ * How certain the newest held-out mean is, and a warning that selecting a checkpoint by it is biased; empty if there is
  * little room.
  */
 export function heldOutLines(

@@ -1,4 +1,4 @@
-/** The curves of several training runs, on one chart or on one for each. */
+/** The curves of several training runs, on one chart or on a chart for each. */
 import { Box } from 'ink';
 import { freshnessOfParts } from '../../../queries/freshness.ts';
 import { trainingRunQuery } from '../../../queries/training.ts';

@@ -1,4 +1,4 @@
-/** The curves of a training run as chart series. Pure. */
+/** A training run's curves as chart series. Pure. */
 
 import { perObject } from '../../../base/memo.ts';
 import { multipleOf, roundStep } from '../../../base/scale.ts';
@@ -45,7 +45,7 @@ const heldOutCurve = perObject((rows: readonly HeldOutReward[]) =>
 );
 const smoothed = smoothings.map(weight => perObject((curve: Curve) => (weight === 0 ? curve : smooth(curve, weight))));
 
-/** The limits of the held-out means, from their samples; undefined if the service does not report these. */
+/** The limits of the held-out means, from their samples; undefined if the service does not report samples. */
 function bandOf(rows: readonly HeldOutReward[], range: Range): ChartSeries['band'] {
   const limits = heldOutLimits(rows, range);
   if (limits.length === 0) return undefined;
@@ -62,19 +62,16 @@ const bands = perObject((rows: readonly HeldOutReward[]) => perObject((range: Ra
 export interface SeriesOptions {
   /** Index into {@link smoothings}. */
   readonly smoothing: number;
-  /** The range of rewards in the settings. */
+  /** The reward range in the settings. */
   readonly range: Range;
-  /** Distinguishes the run from others in the chart. */
+  /** Distinguishes the run from others on the chart. */
   readonly name?: string | undefined;
   readonly kinds?: CurveKinds | undefined;
-  /** The x of each step of a curve; by default, the step. */
+  /** Maps a curve's steps to x values; by default, x is the step. */
   readonly align?: ((curve: Curve) => Curve) | undefined;
 }
 
-/**
- * The series of a run. Held-out means are never smoothed, because they are few; the limits of their 95% intervals
- * surround them.
- */
+/** A run's series. Held-out means are never smoothed, because there are few of them; their 95% limits surround them. */
 export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSeries[] {
   const { smoothing, range, name, kinds = 'both', align = curve => curve } = options;
   const of = name === undefined ? undefined : sanitiseLine(name);
@@ -107,7 +104,7 @@ const diagnosticCurves = perObject(({ steps }: TrainerCurve) =>
   perObject((values: Float64Array) => withGaps(curveOfColumns(steps, values))),
 );
 
-/** The diagnostics of several runs, each with a series for every run, empty if the run lacks it. */
+/** Several runs' diagnostics, each with one series per run, which is empty if the run lacks it. */
 export function diagnosticSeries(
   runs: readonly { readonly curves: RunCurves; readonly options: SeriesOptions }[],
 ): readonly { readonly name: string; readonly series: readonly ChartSeries[] }[] {
@@ -126,7 +123,7 @@ export function diagnosticSeries(
   });
 }
 
-/** Completed steps over time, as observed by this program, for services without curves. */
+/** Completed steps over time as this program observed them, for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
   if (!first) return [];
@@ -139,7 +136,7 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
 }
 
 /**
- * Completed steps, from the newer of two answers: the progress, and the number of steps with a trainer metric. These
+ * Completed steps, from the newer of two responses: the progress, and the number of steps with a trainer metric. These
  * are separate requests, and a curve ahead of the count would look like an error.
  */
 export function completedSteps(
@@ -164,7 +161,7 @@ export function lastStepRead(trainer: TrainerCurve, completed: number | undefine
   return last !== undefined && completed !== undefined && last < completed - 1 ? last : undefined;
 }
 
-/** A known time in a run. */
+/** When a run reached a step. */
 export interface StepTime {
   readonly step: number;
   /** Epoch milliseconds. */
@@ -172,17 +169,17 @@ export interface StepTime {
 }
 
 /**
- * Places a curve of steps by the minutes since the start of the run. Times in between are interpolated; steps outside
- * of the known times are left out.
+ * Returns a function that plots a curve by minutes since the run started instead of by step. Times in between are
+ * interpolated; steps outside the known times are left out.
  */
 export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
-  // In order of time: a run that went back to a checkpoint repeats the steps after it, and their last time counts.
+  // In time order: a run that went back to a checkpoint repeats the steps after it, and their last time counts.
   const known: StepTime[] = [];
   for (const time of times.toSorted((left, right) => left.at - right.at || left.step - right.step)) {
     while (known.length > 0 && (known.at(-1)?.step ?? 0) >= time.step) known.pop();
     known.push(time);
   }
-  // The run may have been in the queue: its first steps tell when it began.
+  // The run may have waited in the queue: its first steps tell when it began.
   const [created, first, second] = known;
   if (created?.step === 0 && first && second) {
     const stepMs = (second.at - first.at) / (second.step - first.step);
@@ -208,7 +205,9 @@ export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
   };
 }
 
-/** A range that grows in round steps of up to an eighth, so that most new points leave the scale unchanged. */
+/**
+ * A range that grows in round steps of up to an eighth of its size, so that most new points leave the scale unchanged.
+ */
 export function growingRange({ low, high }: XRange): XRange {
   if (!(high > low)) return { low, high };
   const step = roundStep((high - low) / 8);

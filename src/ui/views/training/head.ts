@@ -1,4 +1,4 @@
-/** The first lines of a training run: its status, progress and pace. */
+/** A training run's first lines: its status, progress and pace. */
 import { useCallback, useMemo, useState } from 'react';
 import { statusMeaning } from '../../../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
@@ -30,8 +30,8 @@ export function statusLine(
 }
 
 /**
- * The completed steps at the time of the curve. Count and curve are separate requests. A newer count waits for the next
- * poll of a curve that lacks it, if that is soon: a long curve is polled rarely.
+ * The completed steps as of the time the curve was read. Count and curve are separate requests. A newer count waits for
+ * the next poll of a curve that lags behind it, if that is soon: a long curve is polled rarely.
  */
 export function useStepsDone(
   counted: number | undefined,
@@ -73,7 +73,7 @@ export function usePace(
   const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
   const known = statuses.get({ kind: 'training', id: runId });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers, not with each tick
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the responses, not with each tick
   const pace = useMemo(
     () => paceOf(remembered.progressOf(runId), paceHints(known)),
     [remembered, runId, progress, known],

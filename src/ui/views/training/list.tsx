@@ -1,6 +1,6 @@
 /**
- * The list of training runs with data that the records lack: the steps of running ones and the rewards, both read by
- * background polls, and columns for the options in which the runs differ.
+ * The list of training runs with data that the records lack: running ones' steps, and the rewards, both read by
+ * background polls, and columns for the options that differ between runs.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useMemo, useState } from 'react';
@@ -30,12 +30,12 @@ import { ownerReport } from '../record/rollout-files.ts';
 import { nameWidth, stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
-/** The known data of a run besides its record. */
+/** What is known about a run besides its record. */
 type Known = Pick<KnownResource, 'status' | 'done' | 'total' | 'measured' | 'mean'>;
 
 function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
   const { done, total, measured, mean: trainer_reward } = known;
-  // Its end may be known before the list is read again, and decides which actions are possible.
+  // That it has ended may be known before the list is read again, and decides which actions are possible.
   const status = hasEnded(known.status) ? known.status : row.status;
   const completed_steps = row.completed_steps ?? (statusMeaning(status ?? '') === 'success' ? undefined : done);
   return {
@@ -56,7 +56,7 @@ const knownRuns: KnownJoin<ProgressedRun, Known, MeasuredTraining> = {
   join: measuredRun,
 };
 
-/** The age of the oldest completed steps, if it exceeds the poll interval. */
+/** How old the oldest count of completed steps is, in words, if it is overdue. */
 function useOldSteps(): string | undefined {
   const { statuses, poll } = useWorkbench();
   return useTime(
@@ -80,7 +80,7 @@ type StatedRun = MeasuredTraining & { readonly state?: LineState };
 
 type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 
-/** Returns a function that adds the state in Watch to each run. A row with an unchanged state stays the same object. */
+/** Returns a function that adds each run's state in Watch. A row whose state has not changed stays the same object. */
 function useStates(): Join {
   const now = usePaceTime();
   const lines = useWatched(now);
@@ -100,7 +100,7 @@ function useStates(): Join {
   }, [lines, now, stated]);
 }
 
-/** The state of a run in Watch; without a line there, the state of its record. */
+/** A run's state in Watch; if it has no line there, the state that its record shows. */
 function stateOfRow(row: StatedRun): LineState {
   const { training_run_id: id, status, state, created_at, completed_at, began_at: beganAt } = row;
   const times = { startedAt: created_at ?? undefined, endTime: completed_at ?? undefined, beganAt };

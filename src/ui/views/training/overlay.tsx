@@ -1,4 +1,4 @@
-/** Chooses the runs to overlay on the curves of another run. */
+/** Chooses the runs to overlay on another run's curves. */
 import { useEffect, useMemo, useState } from 'react';
 import { statusWords } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
@@ -21,7 +21,7 @@ export interface Overlaid {
   readonly clear: () => void;
 }
 
-/** The runs overlaid on `run`, kept on the way back to the view. */
+/** The runs overlaid on `run`, kept for when the user comes back to the view. */
 export function useOverlaid(run: TrainingRun): Overlaid {
   const shell = useShell();
   const [before, remember] = useMemory<readonly RunToChart[]>('overlaid');
@@ -54,7 +54,7 @@ interface OverlayWindowProps {
   readonly onClose: () => void;
 }
 
-/** `held-out 0.412 at step 60 succeeded 2h ago`; the held-out reward only if it was read before. */
+/** `held-out 0.412 at step 60 succeeded 2h ago`; the held-out reward only if it has already been read. */
 function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | null | undefined): string {
   const heldOut = measured && `held-out ${reward(measured.last.reward)} at step ${measured.last.step}`;
   return [heldOut, status && statusWords(status), agoOf(instant(created_at))].filter(Boolean).join('  ');

@@ -1,4 +1,4 @@
-/** The curves of a training run in a preview. */
+/** A training run's curves in a preview. */
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';

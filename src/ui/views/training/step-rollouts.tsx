@@ -38,7 +38,7 @@ const columns: readonly Column<StepRollout>[] = [
 
 const worstFirst = { column: 'reward', descending: false } as const;
 
-/** The end of the rollout, once the cursor rests. */
+/** The rollout's last lines, once the cursor rests. */
 function StepRolloutPreview({ row, ...props }: PreviewProps<StepRollout>) {
   const { trajectory_id } = row;
   return trajectory_id ? <TrajectoryPreview row={{ ...row, trajectory_id }} {...props} /> : null;

@@ -1,4 +1,4 @@
-/** A task over the course of training: its reward, its length and its best answer at each step that was read. */
+/** A task over the course of training: its reward, its length and its best answer at each step that has been read. */
 import { useMemo, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
@@ -98,7 +98,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
   );
 }
 
-/** The answer of the best rollout at the step under the cursor, once the cursor rests. */
+/** The best rollout's answer at the step under the cursor, once the cursor rests. */
 function useAnswerLines(row: StepTask | undefined, { width, height }: Size, theme: Theme): string[] {
   const best = row && bestRollout(row.rollouts);
   const id = best?.trajectory_id ?? undefined;

@@ -1,4 +1,4 @@
-/** The teaching signal below a chart: a stack of shares for each step, distinguishable without colour. Pure. */
+/** The teaching signal below a chart: each step's shares as a stack, distinguishable without colour. Pure. */
 import {
   type GroupCounts,
   type GroupKind,
@@ -15,18 +15,18 @@ import { displayWidth, padStart, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { Style, Theme } from '../../widgets/theme/theme.tsx';
 
-/** The teaching signal of a run, as far as it has been read. */
+/** The part of a run's teaching signal that has been read. */
 export interface TeachingSignal {
   /** In order. */
   readonly steps: readonly StepTeaching[];
   readonly turn: TeachingTurn | undefined;
-  /** The number of steps of the run; not all of them are read. */
+  /** How many steps the run has; not all of them are read. */
   readonly known: number;
-  /** Why the rest is missing, if reading failed. */
+  /** Why the rest is missing, if it could not be read. */
   readonly problem: string | undefined;
 }
 
-/** The position of the steps on the chart above. */
+/** Where the chart above places the steps. */
 interface StripFrame {
   readonly width: number;
   readonly plotWidth: number;
@@ -64,7 +64,7 @@ function stepsByColumn(steps: readonly StepTeaching[], { plotWidth, columnOf }: 
   return columns;
 }
 
-/** The number of `rows` for each kind; the largest remainders are rounded up, so that the sum is exact. */
+/** Shares out `rows` among the kinds; the largest remainders are rounded up, so that the sum is exact. */
 export function rowsOf(counts: GroupCounts, groups: number, rows: number): readonly GroupKind[] {
   const exact = groupKinds.map(kind => ({ kind, share: (counts[kind] / groups) * rows }));
   const left = rows - exact.reduce((sum, { share }) => sum + Math.floor(share), 0);
@@ -79,9 +79,9 @@ export function rowsOf(counts: GroupCounts, groups: number, rows: number): reado
   );
 }
 
-/** Rows of the strip below a chart, which share the height with it. */
+/** How many rows the strip gets below a chart, which it shares the height with. */
 const stripRows = (height: number): number => (height >= 24 ? 4 : height >= 15 ? 2 : height >= 9 ? 1 : 0);
-/** From this height on, a line names the changes. */
+/** Minimum height at which a line names the changes. */
 const withNote = 12;
 
 /** Maximum number of lines for the changes. */
@@ -133,7 +133,7 @@ function strip(steps: readonly StepTeaching[], rows: number, frame: StripFrame, 
   });
 }
 
-/** The shares of the step at the crosshair, or of the newest. */
+/** The shares at the crosshair's step, or at the newest. */
 function legendLine(signal: TeachingSignal, { crosshair, width }: StripFrame, theme: Theme): string {
   const { steps } = signal;
   const read = `${steps.length} of ${counted(signal.known, 'step')} read`;

@@ -53,12 +53,12 @@ import { useOverlaid } from './overlay.tsx';
 import { useCurvesView } from './use-curves.tsx';
 import { useTeaching } from './use-teaching.ts';
 
-// In an open run, the user chooses the runs to overlay instead of marking them.
+// In an open run, the user picks runs to overlay from a list instead of marking them.
 const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, and their list shows the error. */
 const errorLinesBelow = 3;
-/** In a lower pane, the teaching signal has no room and is not read. */
+/** Minimum pane height for the teaching signal; in a lower pane it is not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines for the checkpoints: few in a low pane or under a chart of full height, otherwise a share of the pane. */
@@ -89,7 +89,7 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
 
 type Run = ReturnType<typeof useTrainingRun>;
 
-/** Joins checkpoints with the slugs that serve them, held-out rewards and evaluations. */
+/** Adds to checkpoints the slugs that serve them, their held-out rewards and their evaluations. */
 function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
   const { rows, loaded, complete, error } = useList(deploymentList, attention);

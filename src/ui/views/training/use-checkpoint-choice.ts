@@ -1,5 +1,6 @@
 /**
- * Reads the checkpoints that a form offers: of one training run, or of the newest runs and the run that the user types.
+ * Reads the checkpoints that a form offers: those of one training run, or those of the newest runs and of the run that
+ * the user types.
  */
 import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
@@ -21,7 +22,7 @@ import {
   readingsAmong,
 } from './checkpoint-field.ts';
 
-/** Each run takes two requests. The user can type checkpoints of other runs. */
+/** Each run takes two requests. The user can type other runs' checkpoints. */
 const mostRuns = 5;
 
 /** A training run and its preset checkpoint, if there is one. */
@@ -31,11 +32,11 @@ export interface CheckpointOrigin {
 }
 
 export interface CheckpointChoiceOptions {
-  /** The training runs, and any checkpoints, from which the form was opened. */
+  /** The training runs that the form was opened from, with their checkpoints if any. */
   readonly from?: readonly CheckpointOrigin[];
   /** The runs to choose among. */
   readonly source: ListSource<TrainingRun>;
-  /** The benchmark of the evaluations to count. */
+  /** The benchmark whose evaluations count. */
   readonly benchId?: string | undefined;
   readonly value: string;
   /** Whether the user has focused the field: nothing is read before that. */
@@ -47,7 +48,7 @@ const noOrigins: readonly CheckpointOrigin[] = [];
 const noCheckpoints: readonly Checkpoint[] = [];
 const noRewards: readonly HeldOutReward[] = [];
 
-/** The rows of each run, computed again only if an answer has changed: their intervals take time. */
+/** Returns a function that computes a run's rows, again only if a response has changed: their intervals take time. */
 function lastRows(): typeof offeredOf {
   const made = new Map<string, { readonly from: readonly unknown[]; readonly rows: readonly OfferedCheckpoint[] }>();
   return (run, ...answers) => {

@@ -1,4 +1,4 @@
-/** The checkpoint of a window: known at once, or read when the window opens. */
+/** The checkpoint that a window is about: known at once, or read when the window opens. */
 
 import { useEffect, useState } from 'react';
 import { asError } from '../../../base/errors.ts';
@@ -11,14 +11,14 @@ export type CheckpointState =
   | { readonly kind: 'known'; readonly checkpoint: Checkpoint | undefined }
   | { readonly kind: 'failed'; readonly error: Error };
 
-/** Finds a checkpoint; undefined if the user names it. */
+/** Finds a checkpoint; undefined if the user is to choose it. */
 export type FindCheckpoint = (service: Service) => Promise<Checkpoint | undefined>;
 
 /** `find` is called once. */
 export function useCheckpoint(find: FindCheckpoint): CheckpointState {
   const workbench = useWorkbench();
   const [state, setState] = useState<CheckpointState>({ kind: 'asking' });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the checkpoint of a window never changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a window's checkpoint never changes
   useEffect(() => {
     let gone = false;
     const report = (next: CheckpointState): void => {

@@ -1,4 +1,4 @@
-/** The chart of one or several training runs, with its keys. */
+/** The chart for one or several training runs, with its keys. */
 
 import { type Dispatch, useEffect, useReducer } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
@@ -39,12 +39,12 @@ import {
 import { stripOf, type TeachingSignal } from './teaching-strip.ts';
 import { CurveWordsWindow } from './words-window.tsx';
 
-/** The user's choices, kept on the way back to the view. */
+/** The user's choices, kept for when they come back to the view. */
 interface ChartSettings {
   readonly chart: ChartState;
-  /** The kind of curves to draw; undefined for the default for the number of runs. */
+  /** Which curves to draw; if undefined, that depends on the number of runs. */
   readonly kinds: CurveKinds | undefined;
-  /** Whether the chart takes the height of the rows below it. */
+  /** Whether the chart takes over the height of the rows below it. */
   readonly isFull: boolean;
   readonly byTime: boolean;
   /** Whether each run has its own chart. */
@@ -90,11 +90,11 @@ export interface CurvesOptions {
   readonly width: number;
   /** The lines for the chart and its legend. */
   readonly heightFor: (isFull: boolean) => number;
-  /** The completed steps of the first run, if known: its curve may lag behind. */
+  /** The last step of the first run's curve, if the curve lags behind. */
   readonly lag?: number | undefined;
   /** Whether the chart has the pane to itself, and can be a grid with a chart per run. */
   readonly hasGrid?: boolean;
-  /** The teaching signal of a single run, shown below its curves. */
+  /** A single run's teaching signal, shown below its curves. */
   readonly teaching?: TeachingSignal | undefined;
   /** Opens a step of the first run. */
   readonly openStep?: (step: number) => void;
@@ -102,7 +102,7 @@ export interface CurvesOptions {
   readonly onReset?: () => void;
 }
 
-/** The series of all runs, those of the first run first. */
+/** All runs' series, the first run's first. */
 function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
   const { remembered, compare } = useWorkbench();
   const timesOf = useStepTimes(runs, settings.byTime);
@@ -130,7 +130,7 @@ function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
     panels,
     all,
     series: all.flat(),
-    /** Whether the curve was observed here, as the service has none. */
+    /** Whether the curve was observed here, because the service has none. */
     isObserved,
   };
 }
@@ -165,7 +165,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   return { lines, bindings };
 }
 
-/** The x axis of these series. Leaves room for the next points, so that a new point redraws only its cells. */
+/** The x range for these series. Leaves room for the next points, so that a new point redraws only its own cells. */
 function rangeOf(series: readonly ChartSeries[], runs: readonly ChartedRun[]): Range | undefined {
   const extent = extentOf(series.map(({ curve }) => curve));
   return extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
@@ -208,7 +208,7 @@ function curveBindings(
   ];
 }
 
-/** Opens the windows of the curves: to go to an x, and to read them in words. */
+/** Functions that open the curves' windows: to go to an x, and to read the curves in words. */
 function useCurveWindows(
   runs: readonly ChartedRun[],
   byTime: boolean,
@@ -244,7 +244,7 @@ interface DrawnCurves extends Pick<Series, 'panels' | 'all' | 'series'> {
   readonly teaching: TeachingSignal | undefined;
 }
 
-/** All curves in one chart, or in a grid: a chart per run, or one per kind of diagnostics. */
+/** All curves on one chart, or in a grid: a chart for each run, or for each diagnostic. */
 function paneLines(
   runs: readonly ChartedRun[],
   drawn: DrawnCurves,
@@ -263,7 +263,7 @@ function paneLines(
     return { lines: [...rows, ...legend].slice(0, height), plotWidth: width };
   }
   if (!isGrid) return chartLines(drawn, width, height, theme);
-  // A short run beside a long one would be a line at the left edge.
+  // On the same range as a long run, a short one would be a line at the left edge.
   const ranges = runs.map((run, index) => rangeOf(all[index] ?? [], [run]));
   return { lines: gridLines(runs, all, { ...grid, ranges }), plotWidth: width };
 }
@@ -276,7 +276,7 @@ function chartLines(
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
   const whole = legendLines(series, chart.crosshair, width, theme, unit);
-  // The chart has priority over the names of all its curves.
+  // The chart matters more than the names of all its curves.
   const legend = whole.slice(0, Math.max(1, height - smallestChart));
   const strip = teaching && series.length > 0 ? stripOf(teaching, height, width) : undefined;
   const room = height - legend.length - (strip?.height ?? 0);
@@ -299,7 +299,7 @@ function chartLines(
   return { lines: [theme.styles.muted(notes), ...lines, ...below], plotWidth };
 }
 
-/** The keys of the crosshair and of the zoom. */
+/** The keys for the crosshair and the zoom. */
 function chartBindings(
   { zoom }: ChartState,
   dispatch: (action: ChartAction) => void,

@@ -17,14 +17,14 @@ const none: readonly never[] = [];
 export interface StepsRead {
   /** In order. */
   readonly read: readonly ReadStep[];
-  /** The number of steps of the run. */
+  /** How many steps the run has. */
   readonly known: number;
   readonly range: Range;
   readonly isReading: boolean;
   readonly live: Live<readonly ReadStep[]>;
 }
 
-/** Reads the rollouts of some steps at first, and of a few more with each poll, up to {@link mostStepsRead}. */
+/** Reads the rollouts in some steps at first, and in a few more with each poll, up to {@link mostStepsRead}. */
 export function useStepsRead(runId: string, trainer: TrainerCurve, attention: Attention): StepsRead {
   const { cache, compare } = useWorkbench();
   const steps = stepsIn(trainer);
@@ -35,7 +35,7 @@ export function useStepsRead(runId: string, trainer: TrainerCurve, attention: At
   return { read, known: steps.length, range: compare.rewardRange, isReading: read.length < wanted.length, live };
 }
 
-/** The teaching signal of a run, if the service lists rewards by step. Reads nothing unless it is `shown`. */
+/** A run's teaching signal, if the service lists rewards by step. Reads nothing unless `shown`. */
 export function useTeaching(
   runId: string,
   trainer: TrainerCurve,

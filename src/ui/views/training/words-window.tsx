@@ -1,4 +1,4 @@
-/** The curves on a chart in words. */
+/** A chart's curves in words. */
 import { pushAll } from '../../../base/many.ts';
 import { teachingWords } from '../../../present/teaching.ts';
 import { trainingCurveWords } from '../../../resources/curve-words.ts';

@@ -22,7 +22,7 @@ export function ImageWindow({ image, words, terminal, onClose }: ImageWindowProp
     const { show, remove } = imageBytes(image, terminal.display, { columns, rows: rows - 1 });
     return terminal.cover(`${show}\u001b[${rows};1H${words}; ${keys}`, remove);
   }, [image, words, terminal, columns, rows]);
-  // The window shows only if a signal stopped the program: the screen is then drawn again without the image.
+  // The window is visible only after a signal has suspended the program: the screen is then redrawn without the image.
   return (
     <Window
       title={words}
