@@ -1,4 +1,4 @@
-/** The tree of everything: the lineage of all benchmarks. */
+/** The tree of everything: all benchmarks and what descends from them. */
 import { hashKey } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
@@ -49,7 +49,7 @@ import { useActionsByKind } from './record/use-actions-by-kind.ts';
 /** Its rows come from other lists. */
 const source = rowsMadeElsewhere<TreeRow>(['tree'], row => row.key);
 
-/** Branches that take requests to open are closed at first. */
+/** Branches that need requests to open are closed at first. */
 const isClosedAtFirst = (key: string): boolean => key.startsWith('benchmark ') || key.startsWith('training ');
 
 const idsOf = (keys: ReadonlySet<string>, kind: 'benchmark' | 'training'): readonly string[] =>
@@ -67,7 +67,7 @@ const asList = <Row extends object>(
   benchmark?: string,
 ): OpenList => ({ kind, source: source as unknown as ListSource<object>, data, benchmark });
 
-/** Reads more of these lists on demand. Pages that were read stay current while they are in the tree. */
+/** Reads more of these lists on demand. Pages that have been read stay current while they are in the tree. */
 function useReadingOn(lists: readonly OpenList[]) {
   const workbench = useWorkbench();
   const { toast } = useShell();
@@ -101,8 +101,8 @@ function useReadingOn(lists: readonly OpenList[]) {
 }
 
 /**
- * Polls the queries of the tree less often the more branches are open. Together they take half of the requests that the
- * rounds in the background leave to the view, because the section counts read the same lists.
+ * Polls the tree's queries less often the more branches are open. Together they take half of the requests that the
+ * background rounds leave to the view, because the section counts read the same lists.
  */
 function budgeted({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
   const lists = 2;
@@ -115,7 +115,7 @@ function budgeted({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
   });
 }
 
-/** The checkpoints of the open training runs, with their held-out rewards. */
+/** The open training runs' checkpoints, with their held-out rewards. */
 function useOpenedTraining(
   open: ReadonlySet<string>,
   known: readonly TrainingRun[],
@@ -141,7 +141,7 @@ function useOpenedTraining(
   return { parts, lives: [...checkpoints, ...heldOut] };
 }
 
-/** The tree as far as it has been read: the benchmarks and the open branches. */
+/** The part of the tree that has been read: the benchmarks and the open branches. */
 function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
@@ -173,13 +173,13 @@ function useLineage(open: ReadonlySet<string>) {
     ]),
   ];
   const { unread, readOn } = useReadingOn(lists);
-  // The rounds in the background read the held-out rewards of runs with a closed branch.
+  // The background rounds read the held-out rewards of runs whose branch is closed.
   useLive(progressQuery(workbench, benchIds), benchIds.length > 0 ? 'visible' : 'hidden');
   useSyncExternalStore(workbench.statuses.subscribe, () => workbench.statuses.all());
   const trained = training.flatMap(({ data }) => data?.rows ?? []);
   const opened = useOpenedTraining(open, trained, inBudget);
   const lives = [...runs, ...training, ...opened.lives];
-  // The rounds in the background read the lists across benchmarks.
+  // The background rounds read the lists across benchmarks.
   const ofUnknown = (rows: readonly { readonly bench_id?: string | null | undefined }[] = []): number =>
     rows.filter(({ bench_id }) => !bench_id).length;
   const unplaced = [
@@ -212,11 +212,11 @@ function useLineage(open: ReadonlySet<string>) {
   };
 }
 
-/** The record for the actions of a row. */
+/** The record that a row's actions apply to. */
 const recordOf = ({ kind, run, record, unread }: TreeRow): object | undefined =>
   unread ? undefined : kind === 'checkpoint' ? { ...run, checkpoint: record } : record;
 
-/** The open branches, at first those of the place. */
+/** The open branches; at first, those that the place names. */
 function useFolds({ benchmark, training }: ViewProps<'tree'>['place']) {
   const [before, remember] = useMemory<ReadonlySet<string>>('open');
   const [toggled, setToggled] = useState<ReadonlySet<string>>(

@@ -1,4 +1,4 @@
-/** The columns of Watch. */
+/** Watch's columns. */
 
 import type { Cell, Column } from '../../present/column.ts';
 import { intervalColumn } from '../../present/number-columns.ts';
@@ -16,7 +16,7 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 /** Uploads have no id on the service. */
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
-/** The text that distinguishes a line from others with its label; empty if there are none. */
+/** What distinguishes a line from others with the same label; empty if there are none. */
 const endingOf = ({ apart }: WatchedResource): string => (apart === undefined ? '' : ` (${apart})`);
 
 const nameWords = (row: WatchedResource): string => row.label + endingOf(row);
@@ -27,7 +27,7 @@ export function progressWords(row: WatchedResource): string {
   return done === '' || total === undefined ? done : `${done} of ${total}`;
 }
 
-/** The progress in few cells: `120/400`. */
+/** The progress in fewer cells: `120/400`. */
 export const shortProgress = (row: WatchedResource): string => progressWords(row).replace(' of ', '/');
 
 /** The completed and total counts as text; for an upload, only the share is known. */
@@ -36,19 +36,19 @@ function counts({ kind, done, total }: WatchedResource): { readonly done: string
   return { done: done === undefined ? '' : String(done), total };
 }
 
-/** The share that is done, rounded down so that 100% means all; the count if the total is unknown. */
+/** The share that is done, rounded down so that 100% means all of it; the count if the total is unknown. */
 function shareWords(row: WatchedResource): string {
   const { done, total } = row;
   return done === undefined || !total ? counts(row).done : `${Math.floor((100 * done) / total)}%`;
 }
 
-/** Whether the number of a line comes from the trainer. Its rewards do not decide between runs. */
+/** Whether a line's number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
-/** The mean of an evaluation with its counts. */
+/** An evaluation's mean, with its counts. */
 const meanWords = (row: WatchedResource): string => (isTrainers(row) || row.mean === undefined ? '' : meanOfTotal(row));
 
-/** The interval of the number in the line: the last held-out reward, or the mean of an evaluation. */
+/** The interval for the line's number: the last held-out reward, or an evaluation's mean. */
 function intervalOfLine(row: WatchedResource, range: Range): Interval | undefined {
   if (row.measured) return intervalOfHeldOut(row.measured.last, range);
   return isTrainers(row) ? undefined : intervalBeside(row, range);
@@ -57,22 +57,22 @@ function intervalOfLine(row: WatchedResource, range: Range): Interval | undefine
 const lacksInterval = (row: WatchedResource, range: Range): boolean =>
   isTrainers(row) ? row.measured === undefined : lacksCertainty(row, range);
 
-/** The decisive curve: held-out, if there is one. */
+/** The curve that decides between runs: held-out, if there is one. */
 export const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] =>
   measured?.curve ?? curve;
 
-/** The alarms of a line; without any, why it failed. */
+/** A line's alarms; if it has none, why it failed. */
 const reasonWords = ({ alarms, reason }: WatchedResource): string =>
   alarms.length > 0 ? alarms.map(({ words }) => words).join('; ') : (reason ?? '');
 
-/** The rate of a line. The state has the time for which it has been queued or silent. */
+/** A line's rate. If it is queued or silent, the state column says for how long. */
 const paceWords = ({ standing, rate }: WatchedResource): string =>
   standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate;
 
 const shortPace = (row: WatchedResource): string =>
   row.standing.kind === 'moving' ? rateWords(row.standing.stepMs) : paceWords(row);
 
-/** The alarms of a line; without any, why it failed, or its rate. */
+/** A line's alarms; if it has none, why it failed, or its rate. */
 export const noteWords = (row: WatchedResource): string => reasonWords(row) || paceWords(row);
 
 /** A column that is shown if there is room for all others. */
@@ -83,14 +83,14 @@ const textColumn = (
   value: (row: WatchedResource) => Cell,
 ): Column<WatchedResource> => ({ id, title, width, wide: true, value });
 
-/** The progress in one column: both counts, or with less room their share. */
+/** The progress in one column: both counts or, if there is less room, their share. */
 const shareColumn = ({ room, widestProgress = 0 }: WatchColumnsOptions): Column<WatchedResource> => ({
   id: 'share',
   title: 'DONE',
   width: room < narrow ? 4 : { min: 4, max: 13, grow: 8 },
   align: 'right',
   value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
-  // Of one width, so that all rows have the short form or none.
+  // All the same width, so that either all rows use the short form or none does.
   text: row => (room < narrow ? shareWords(row) : shortProgress(row).padStart(widestProgress)),
   shortText: shareWords,
 });
@@ -106,21 +106,21 @@ const countColumns: readonly Column<WatchedResource>[] = [
   { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
 ];
 
-/** Below this pane width, a line has its name, its reward, its progress and its state. */
+/** In a narrower pane, a line shows only its name, reward, progress and state. */
 export const narrow = 72;
-/** From this pane width on, ended lines have their duration. */
+/** Minimum pane width at which ended lines show how long they took. */
 const ample = 90;
-/** The share of the pane that a long name takes before the other columns grow. */
+/** The share of the pane that a long name gets before the other columns grow. */
 const labelShare = 0.14;
-/** From this pane width on, progress has two columns, and the last and best reward have all their columns. */
+/** Minimum pane width at which progress has two columns, and the last and best rewards have all of theirs. */
 export const roomy = 130;
 
 export interface WatchColumnsOptions {
   /** Width of the pane in cells. */
   readonly room: number;
-  /** The range of rewards in the settings. */
+  /** The reward range in the settings. */
   readonly range: Range;
-  /** Whether names have a text that distinguishes them: other columns then make room for it. */
+  /** Whether some names end in words that distinguish them: other columns then make room for these. */
   readonly tellsApart?: boolean;
   /** The width of the widest `shortProgress`. */
   readonly widestProgress?: number;
@@ -130,7 +130,7 @@ export interface WatchColumnsOptions {
   readonly glyphs?: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>;
 }
 
-/** The minimum cells of a name. @param room width of the pane in cells */
+/** Minimum cells for a name. @param room width of the pane in cells */
 export const nameWidth = (room: number): number => Math.min(16, Math.max(10, Math.floor(room * labelShare)));
 
 function labelColumn(room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> {
@@ -165,7 +165,7 @@ const stateNow = (row: WatchedResource): LineState => stateOf(row, Date.now());
 
 /**
  * @param room width of the pane in cells
- * @param isBrief whether other columns are more important in a narrow one
+ * @param isBrief whether other columns matter more in a narrow pane
  */
 export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineState, isBrief = false): Column<Row> => ({
   id: 'state',
@@ -232,7 +232,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
-    // The last ones give way: users decide by the state, which all lines have, and few lines have a mean.
+    // The last ones give way first: users decide by the state, which all lines have, and few lines have a mean.
     ...(isNarrow ? [state, share, meanColumn] : [...(isRoomy ? countColumns : [share]), state]),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),

@@ -1,4 +1,4 @@
-/** Everything that is pinned, running, or ended and not dismissed, one line each: the home of the program. */
+/** Everything that is pinned, running, or ended and not dismissed, one line each: where a busy program opens. */
 
 import { useMemo } from 'react';
 import { largestOf, minOf } from '../../base/many.ts';
@@ -63,7 +63,7 @@ function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): 
   return times.length === 0 ? undefined : minOf(times);
 }
 
-/** The columns for these lines, with all curves on one scale, so that lines can be compared. */
+/** The columns for these lines, with all curves on the same scale, so that lines can be compared. */
 function useColumns(rows: readonly WatchedResource[], room: number) {
   const { rewardRange } = useWorkbench().compare;
   const theme = useTheme();
@@ -139,7 +139,7 @@ export function WatchView() {
   );
 }
 
-/** The curves of a training run, the rewards of an evaluation, or the model of a deployment. */
+/** A training run's curves, an evaluation's rewards, or a deployment's model. */
 function LinePreview({ row, ...rest }: PreviewProps<WatchedResource>) {
   const { kind, id, status } = row;
   if (kind === 'training') return <TrainingPreview row={{ training_run_id: id, status }} {...rest} />;
@@ -147,7 +147,7 @@ function LinePreview({ row, ...rest }: PreviewProps<WatchedResource>) {
   return kind === 'deployment' ? <DeploymentPreview row={row} {...rest} /> : null;
 }
 
-/** The model that a deployment serves, as last read. In the inspector, its references are among the facts of the line. */
+/** The model that a deployment serves, as last read. In the inspector, its references are among the line's facts. */
 function DeploymentPreview({ row, box: { width, height } }: PreviewProps<WatchedResource>) {
   const workbench = useWorkbench();
   const theme = useTheme();
@@ -185,7 +185,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
 
 const hintRank = ({ rank }: Command): HintRank => (rank === 'main' ? 'follow' : rank === 'stop' ? 'usual' : 'last');
 
-/** The actions on lines: the same as in the list of their resource. */
+/** The actions on lines: the same as in their resource's list, except deletion. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
   const workbench = useWorkbench();
   const actionsOf = useActionsByKind();
@@ -223,7 +223,7 @@ function useInboxLines(): readonly string[] {
   ];
 }
 
-/** When the last reward arrived: without a status, only this tells whether the run has ended. */
+/** When the last reward arrived: if a run has no status, only this tells whether it has ended. */
 function newestReward({ graded, gradedAt }: WatchedResource): string | undefined {
   return graded === undefined || graded === 0 ? undefined : agoOf(gradedAt);
 }
@@ -231,7 +231,7 @@ function newestReward({ graded, gradedAt }: WatchedResource): string | undefined
 const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
   tookWords({ created_at: startedAt, began_at: beganAt, completed_at: endTime });
 
-/** The mean of a run with the number of its rewards, if that is known. */
+/** A run's mean, with the number of its rewards if known. */
 function rewardWords(row: WatchedResource): string | undefined {
   const { mean, certainty } = row;
   const { graded } = countsBeside(row);

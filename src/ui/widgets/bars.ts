@@ -20,7 +20,7 @@ export function progressBar(share: number, width: number, theme: Theme): string 
   return theme.styles.accent(glyphs.full.repeat(whole)) + theme.styles.muted(glyphs.empty.repeat(width - whole));
 }
 
-/** Bins as lines: range, bar, count. */
+/** Bins as lines, each with a range, a bar and a count. */
 export function histogramLines(
   bins: readonly Bin[],
   width: number,

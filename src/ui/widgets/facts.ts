@@ -1,4 +1,4 @@
-/** Labels and values as the lines of an inspector. Pure. */
+/** Labels and values as lines, e.g. for the inspector. Pure. */
 import { largestOf } from '../../base/many.ts';
 import { type Fact, withValue } from '../../present/fact.ts';
 import { asReceived } from '../../text/numbers.ts';
@@ -9,7 +9,7 @@ import type { Theme } from './theme/theme.tsx';
 
 const most = 12;
 
-/** Facts as lines, with the position of each reference. */
+/** Facts as lines, with each reference's position. */
 export interface DrawnFacts {
   readonly lines: string[];
   /** The first line of each reference, in order. */
@@ -17,8 +17,8 @@ export interface DrawnFacts {
 }
 
 /**
- * Lines of `width` cells: the labels in their own column, long values wrapped next to them. Each group begins with its
- * title; a long label has a line of its own. The value of a reference is underlined.
+ * Lines of `width` cells: labels in their own column, long values wrapped next to them. Each group begins with its
+ * title; a long label has a line of its own. A reference's value is underlined.
  *
  * @param selected index of the selected reference
  */

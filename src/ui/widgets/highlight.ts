@@ -5,7 +5,7 @@ import type { Style, Theme } from './theme/theme.tsx';
 
 const plain: Style = text => text;
 
-/** A text with these ranges in the style of a match, and the rest in its own style. */
+/** Text with these ranges in the match style, and the rest in its own style. */
 export function withMatches(text: string, ranges: readonly Range[], { styles }: Theme, style = plain): string {
   let shown = '';
   let from = 0;
@@ -16,7 +16,7 @@ export function withMatches(text: string, ranges: readonly Range[], { styles }: 
   return shown + style(text.slice(from));
 }
 
-/** A text with the matches of a filter highlighted, and the rest in its own style. */
+/** Text with a filter's matches highlighted, and the rest in its own style. */
 export function highlight(text: string, filter: Filter | undefined, theme: Theme, style = plain): string {
   const isSearch = filter && filter.kind !== 'all' && filter.kind !== 'inverse';
   return withMatches(text, (isSearch && filter.matches(text)) || [], theme, style);

@@ -2,7 +2,7 @@
 import { Box, Text } from 'ink';
 import { memo } from 'react';
 
-/** A styled line of its own, cut at the width of the pane. Rendered only when its text changes. */
+/** One styled line, truncated to the pane's width. Rendered only when its text changes. */
 export const Line = memo(({ text }: { readonly text: string }) => (
   <Text wrap="truncate">{text === '' ? ' ' : text}</Text>
 ));
@@ -14,7 +14,7 @@ export interface LinesProps {
   readonly height: number;
 }
 
-/** Styled lines, cut at the height of the pane; the cheapest element to draw. */
+/** Styled lines, as many as fit; the cheapest element to draw. */
 export function Lines({ lines, width, height }: LinesProps) {
   return (
     <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">

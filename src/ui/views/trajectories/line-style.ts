@@ -1,4 +1,4 @@
-/** How the lines of a transcript are styled. Pure. */
+/** How a transcript's lines are styled. Pure. */
 import type { LineKind } from '../../../present/transcript.ts';
 import type { Paint, TranscriptLine } from '../../../present/transcript-lines.ts';
 import { truncate } from '../../../text/width.ts';

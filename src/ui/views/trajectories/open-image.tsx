@@ -1,4 +1,4 @@
-/** Shows an image of a message on the terminal, or opens it in the viewer of the system. */
+/** Shows a message's image on the terminal, or opens it in the system's viewer. */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
@@ -64,8 +64,8 @@ export interface FoundImage {
 }
 
 /**
- * Returns a function that shows an image on the terminal; if the terminal cannot, it opens the viewer of the system or,
- * without one, shows the path of the file.
+ * Returns a function that shows an image on the terminal. If the terminal cannot, it opens the system's viewer or, if
+ * there is none, shows the file's path.
  */
 export function useOpenImage(): (found: FoundImage) => Promise<void> {
   const { toast, showOverlay, terminal } = useShell();

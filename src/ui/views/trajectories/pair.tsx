@@ -1,4 +1,4 @@
-/** Two trajectories side by side, at the first difference. */
+/** Two trajectories side by side, starting at the first difference. */
 import { Text } from 'ink';
 import { useEffect, useMemo, useState } from 'react';
 import { largestOf } from '../../../base/many.ts';
@@ -47,16 +47,16 @@ import { useSiblingBindings } from '../record/use-record-bindings.tsx';
 import { pairOfTwins, twinPlace } from '../tasks/rollout-doors.ts';
 import { useNeighbours } from './use-neighbours.ts';
 
-/** Below this width the sides are shown one after the other. */
+/** In a narrower pane, the sides are shown one after the other. */
 const twoColumnsFrom = 100;
 /** Lines shown before a difference, if they are not more than half of all: the head, a fold, and equal lines. */
 const beforeDifference = 5;
-/** Maximum number of other rollouts of the task to read, to count how many have the same message. */
+/** How many other rollouts of the task to read at most, to count those with the same message. */
 const mostOthers = 8;
-/** Maximum steps of a rollout that is read only to be counted. */
+/** Maximum steps for a rollout that is read only to be counted. */
 const mostSteps = 500;
 
-/** Cells of a task or a name in a head, at least. */
+/** Minimum cells for a task or a name in a head. */
 const leastName = 8;
 
 export function PairView({ place }: ViewProps<'pair'>) {
@@ -120,7 +120,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
 
 const textLength = ({ left, right }: AlignedPair): number => (left?.text.length ?? 0) + (right?.text.length ?? 0);
 
-/** The place of one of these two, if they come from a comparison of two runs. */
+/** The place of one of these two, if they were opened from a comparison of two runs. */
 function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
   const siblings = useSiblings();
   const place = siblings.placeOf('trajectories', siblings.listed('trajectories', left.id, right.id) ?? '');
@@ -129,7 +129,7 @@ function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'>
   return ids.includes(left.id) && ids.includes(right.id) ? place : undefined;
 }
 
-/** The keys that swap the sides, open one of them, and go to the next pair of the comparison. */
+/** The keys that swap the sides, open one of them, and go to the comparison's next pair. */
 function usePairDoors(place: ViewProps<'pair'>['place'], listed: Place<'record'> | undefined): readonly Binding[] {
   const { left, right } = place;
   const shell = useShell();
@@ -177,7 +177,7 @@ function usePairScroll(
     ready: alignment !== undefined,
   });
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as the texts are there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as both have been read
   useEffect(() => {
     if (!initial) scroll.act(() => ({ kind: 'show', place: differences[0] ?? 0, before: before(height) }));
   }, [alignment]);
@@ -199,7 +199,7 @@ function positionWords({ pairs, differing, isExact }: Alignment): string {
   return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
 
-/** The rewards of the run, training step or dataset that a rollout comes from; of a dataset, only the listed ones. */
+/** The rewards from the run, training step or dataset that a rollout comes from; from a dataset, only those listed. */
 function useSource(rollout: Trajectory | undefined, attention: Attention) {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset, policy_step } = rollout ?? {};
   const step = run == null && training ? (policy_step ?? undefined) : undefined;
@@ -219,7 +219,7 @@ function useSource(rollout: Trajectory | undefined, attention: Attention) {
   };
 }
 
-/** Names the steps, or how many of two runs the others are of; a source that cannot be read has none. */
+/** Names the steps, or which of the two sources the others come from; a source that cannot be read is left out. */
 function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 1 | 2): string {
   const read = sources.filter(({ rows }) => rows.length > 0);
   const [only, more] = read;
@@ -232,7 +232,7 @@ function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 
   return ` in the ${only.kind} of ${names[sources.indexOf(only)]}`;
 }
 
-/** The number of other rollouts of the task of both that agree with either of them at their first difference. */
+/** If both have the same task: how many of its other rollouts agree with either of them at the first difference. */
 function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
   const task = right?.task_id;
   const both = [left, right];
@@ -269,7 +269,7 @@ interface HeadState {
   readonly columns: 1 | 2;
 }
 
-/** The names of the two sides with rewards and ends, and the number of other rollouts like either. */
+/** Both sides' names, rewards and ends, and how many other rollouts are like either. */
 function headLines(
   { left, right }: ViewProps<'pair'>['place'],
   [one, other]: readonly (Trajectory | undefined)[],
@@ -294,7 +294,7 @@ function headLines(
   }));
   const widest = (key: 'task' | 'name' | 'end'): number => largestOf(sides, each => displayWidth(each[key]));
   const free = Math.max(2 * leastName, room - widest('end') - 4);
-  // Cut an id before the task, but the task before the name of a run.
+  // Cut an id before the task, but the task before a run's name.
   const nameRoom = Math.max(
     leastName,
     free - (left.name === left.id ? widest('task') : Math.min(leastName, widest('task'))),
@@ -324,7 +324,7 @@ function headLines(
   return [...lines, ...wrap(also, width).map(line => styles.muted(line))];
 }
 
-/** A text of limited width with the differing words marked. */
+/** One side's text, already cut to the width, with the differing words marked. */
 function marked(side: SideText | undefined, width: number, theme: Theme): string {
   if (!side) return ' '.repeat(width);
   return withMatches(side.text, side.marks, theme) + ' '.repeat(Math.max(0, width - displayWidth(side.text)));

@@ -17,11 +17,11 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
 import { drawnLine } from './line-style.ts';
 
-/** A trajectory of more steps may be tens of megabytes, too large for a preview. */
+/** A trajectory with more steps may be tens of megabytes, too large for a preview. */
 const mostSteps = 500;
 /** Minimum lines for the end of a trajectory. */
 const leastLines = 4;
-/** With fewer lines, there are neither gaps nor titles of groups. */
+/** With fewer lines, there are neither gaps nor group titles. */
 const roomyLines = 10;
 
 export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>) {
@@ -40,7 +40,7 @@ export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>)
     if (!whole) return isLong ? ['', muted(`${counted(steps, 'step')}: ${keyOf(tableCommands.open)} reads them`)] : [];
     const isTight = height < roomyLines;
     const gap = isTight ? [] : [''];
-    // With more room, the facts of the row are beside it.
+    // If there is more room, the row's facts are beside it.
     const rewards = row.rewards && !isTight ? [] : trajectoryDetails(whole).filter(({ group }) => group === 'Rewards');
     const facts = isTight ? rewards.map(({ label, value }) => ({ label, value })) : rewards;
     const graded = factLines(facts, width, theme).slice(0, Math.floor(height / (isTight ? 3 : 2)));

@@ -1,4 +1,4 @@
-/** The keys of the reader: jumps and folds. */
+/** The reader's keys: jumps and folds. */
 import { type RefObject, useMemo } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
 import { type Block, blockIndexAt, type FoldKind, type Transcript } from '../../../present/transcript.ts';
@@ -9,9 +9,9 @@ import { readerCommands } from '../commands.ts';
 import { type FoundImage, useOpenImage } from './open-image.tsx';
 import type { Shown, ShownAction } from './shown.ts';
 
-/** Characters of the texts that are laid out as Markdown at once; more would take seconds. */
+/** Maximum characters to lay out as Markdown at once; more would take seconds. */
 const mostMarkdown = 3_000_000;
-/** Lines shown before an error: the title of its step, and some context. */
+/** Lines shown before an error: its step's title, and some context. */
 const beforeError = 3;
 
 interface ReaderState {
@@ -117,7 +117,7 @@ function imageAt(transcript: Transcript, place: number): FoundImage | undefined 
   return base64 === undefined ? undefined : { base64, message };
 }
 
-/** The heading of the message or the step at a position; at the title of a step, the heading of its first message. */
+/** The heading of the message or step at a position; at a step's title, the heading of its first message. */
 function headAt(transcript: Transcript, heads: readonly number[], place: number): Block | undefined {
   const blockOf = (position: number): Block | undefined => transcript.blocks[blockIndexAt(transcript, position)];
   const current = blockOf(place);

@@ -1,4 +1,4 @@
-/** The forms that log a reward to a trajectory, and that end it. */
+/** The forms that log a reward to a trajectory, and that end one. */
 
 import { useState } from 'react';
 import { type Trajectory, terminationReasons } from '../../../contract/trajectories.ts';

@@ -1,8 +1,8 @@
-/** The open folds of the reader, and how it shows texts. Pure. */
+/** The reader's open folds, and how it shows text. Pure. */
 import type { FoldKind } from '../../../present/transcript.ts';
 import type { OpenFolds } from '../../../present/transcript-lines.ts';
 
-/** Single folds of one trajectory. */
+/** Individual folds in one trajectory. */
 export type Folds = Pick<Required<OpenFolds>, 'places' | 'closed'>;
 
 export interface Shown {
@@ -25,7 +25,7 @@ export type ShownAction =
 const noFolds: Folds = { places: new Set(), closed: new Set() };
 const usually: Shown = { open: { kinds: new Set(), outline: false, ...noFolds }, hidden: false, markdown: false };
 
-/** The way in which the last trajectory was shown, with the single folds of this one. */
+/** How the last trajectory was shown, with this one's individual folds. */
 export const initialShown = (last: Shown = usually, { places, closed }: Folds = noFolds): Shown => ({
   ...last,
   open: { ...last.open, places, closed },

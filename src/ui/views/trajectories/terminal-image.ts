@@ -1,6 +1,6 @@
 /**
- * Images on the terminal, by the protocols of kitty (https://sw.kovidgoyal.net/kitty/graphics-protocol/) and of iTerm2
- * (https://iterm2.com/documentation-images.html). Sends only the bytes of an image, in base64. Pure.
+ * Images on the terminal, with the kitty (https://sw.kovidgoyal.net/kitty/graphics-protocol/) and iTerm2
+ * (https://iterm2.com/documentation-images.html) protocols. Sends only an image's bytes, in base64. Pure.
  */
 import type { ImageTerminal } from '../../app/terminal-port.ts';
 
@@ -11,7 +11,7 @@ export interface Image {
 
 type Display = ImageTerminal['display'];
 
-/** More would occupy a slow line for minutes. */
+/** Larger images would occupy a slow line for minutes. */
 const mostBytes = 20_000_000;
 
 /** Why the terminal cannot show an image, as a sentence; undefined if it can. */
@@ -31,12 +31,12 @@ function pngRatio(bytes: Buffer): number {
 const cellRatio = 1.8;
 /** Identifies the image to kitty, which keeps it until it is deleted. */
 const kittyId = 1_650_811_748;
-/** The longest part of an image in base64: kitty's limit, and less than the 1 MiB of a sequence of iTerm2. */
+/** The longest part of an image in base64: kitty's limit, and less than iTerm2's 1 MiB per sequence. */
 const longestPart = { kitty: 4_096, iterm2: 1_000_000 } as const;
 
 /**
- * The bytes that show an image from the cursor on, scaled to fit the cells in its proportions, and the bytes that
- * remove it if clearing the screen does not.
+ * The bytes that show an image at the cursor, scaled to fit the cells with its proportions kept, and the bytes that
+ * remove it where clearing the screen does not.
  */
 export function imageBytes(
   { format, bytes }: Image,
@@ -47,7 +47,7 @@ export function imageBytes(
   const columns = Math.max(1, Math.min(room.columns, Math.floor(room.rows * cellRatio * ratio)));
   const base64 = bytes.toString('base64');
   if (display === 'kitty') {
-    // Without a number of rows, kitty keeps the proportions. With q=2 it does not answer, which would look like keys.
+    // If no rows are given, kitty keeps the proportions. With q=2 it sends no replies, which would look like keys.
     const parts = inParts(base64, longestPart.kitty);
     const sequences = parts.map((part, index) => {
       const first = index === 0 ? `a=T,f=100,i=${kittyId},C=1,c=${columns},` : '';

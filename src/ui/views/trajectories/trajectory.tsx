@@ -1,4 +1,4 @@
-/** The trajectory reader: steps at the left, messages at the right, facts in the inspector. */
+/** The trajectory reader: steps on the left, messages on the right, facts in the inspector. */
 import { Box, Text } from 'ink';
 import { memo } from 'react';
 import { perObject } from '../../../base/memo.ts';
@@ -42,10 +42,10 @@ import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
 
-/** Pane widths from which the column of steps is shown, and has the tokens of the steps. */
+/** Minimum pane widths at which the step column is shown, and at which it shows tokens. */
 const stepsFrom = 70;
 const tokensFrom = 110;
-/** Cells of the first words of a step. They are shown if the text keeps as many cells as a wrapped file has. */
+/** Cells for a step's first words. These are shown if the text keeps as many cells as a wrapped file has. */
 const wordsWidth = 32;
 
 /** Width of the text for a pager or an editor; a narrower one wraps it again. */
@@ -66,7 +66,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const stepsWidth = hasList && !isListHidden ? column.width : 0;
   const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
   const { graded } = place;
-  // The head, and the grade of a regrading.
+  // The head, and the grade from a regrading.
   const height = pane.height - (graded === undefined ? 1 : 2);
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
   const siblings = useSiblings();
@@ -130,7 +130,7 @@ interface TranscriptProps {
   readonly steps: NonNullable<Trajectory['steps']>;
   readonly reader: Reader;
   readonly notes: Parameters<typeof noteWords>[0];
-  /** Undefined without the column of steps. */
+  /** Undefined if the step column is hidden. */
   readonly column: StepColumns | undefined;
   readonly width: number;
   readonly height: number;
@@ -146,9 +146,7 @@ function Transcript({ steps, reader, notes, column, width, height }: TranscriptP
   );
 }
 
-/**
- * Names the run of the trajectory, and says if it has no twin. Only one run, because the middle of a long line is cut.
- */
+/** Names the trajectory's run, and says if it has no twin. Only one run, because the middle of a long line is cut. */
 function twinWords({ twin }: Place<'record'>): readonly string[] {
   if (!twin) return [];
   return [`in ${twin.of} (${twin.isBase ? 'new' : 'base'})${twin.id === undefined ? ', unpaired' : ''}`];
@@ -192,12 +190,12 @@ interface HeadProps {
   readonly graded: string | undefined;
 }
 
-/** Minimum cells of the task beside its outcome. */
+/** Minimum cells for the task beside its outcome. */
 const leastName = 8;
 
 /**
  * `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room; below it, what a regrading
- * says.
+ * found.
  */
 function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
   const theme = useTheme();
@@ -227,8 +225,8 @@ function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
 }
 
 /**
- * The reward and the end, most important first: the reason for the end matters more than `completed`. Parts that may be
- * long are separate.
+ * The reward and how it ended, most important first: why it ended matters more than `completed`. Parts that may be long
+ * are separate.
  */
 function outcomeWords({ reward: value, status, rollout, error }: Trajectory) {
   const own = rollout?.status === status ? undefined : rollout?.status;
@@ -268,8 +266,8 @@ interface StepColumnProps extends StepColumns, Pick<Reader, 'wordsOf'> {
 }
 
 /**
- * The steps with their rewards and errors and, if there is room, the tokens of their answers and their first words. The
- * current one is in the middle, a rule at the right.
+ * The steps with their rewards and errors and, if there is room, their answers' tokens and their first words. The
+ * current step is in the middle, and a rule is on the right.
  */
 const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepColumnProps) => {
   const { styles, glyphs } = useTheme();
@@ -299,7 +297,7 @@ const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepCol
 });
 StepColumn.displayName = 'StepColumn';
 
-/** Whether the steps have rewards, or tokens: an empty column would be useless. */
+/** Whether any step has a reward, or tokens: an empty column would be useless. */
 const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
   hasRewards: hasStepRewards(steps),
   hasTokens: steps.some(step => tokensOf(step) !== undefined),
@@ -312,7 +310,7 @@ interface StepColumns {
   readonly width: number;
 }
 
-/** What the column of steps has in a pane of this width. */
+/** What the step column shows in a pane this wide. */
 function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColumns {
   const numbers = numbersIn(steps);
   const hasTokens = numbers.hasTokens && paneWidth >= tokensFrom;
@@ -321,13 +319,13 @@ function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColu
   return { ...numbers, hasTokens, hasWords, width: width + (hasWords ? wordsWidth : 0) };
 }
 
-/** The tokens of the answers of a step; undefined if the service counted none. */
+/** How many tokens a step's answers have; undefined if the service counted none. */
 function tokensOf({ messages }: TrajectoryStep): number | undefined {
   const counts = (messages ?? []).flatMap(({ completion_tokens: tokens }) => tokens ?? []);
   return counts.length === 0 ? undefined : counts.reduce((sum, tokens) => sum + tokens, 0);
 }
 
-/** The flags and notes, for a terminal without room for the facts. */
+/** The flags and notes, for a terminal that has no room for the facts. */
 const noteWords = (notes: readonly Note[] = []): readonly string[] => {
   const [flags, texts] = [flagsOf(notes), textsOf(notes)];
   return [...(flags === '' ? [] : [`flagged ${sanitiseLine(flags)}`]), ...(texts === '' ? [] : [sanitiseLine(texts)])];
@@ -339,7 +337,7 @@ interface TrajectoryFactsProps {
   readonly notes: readonly Note[] | undefined;
 }
 
-/** The facts, and the error if they are not current. */
+/** The facts, and the error if the facts are not current. */
 function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const { width, height, focused } = usePane('inspector');
   const shown = useShownFacts();

@@ -6,7 +6,7 @@ import { aheadKeptMs } from '../../data/use-ahead.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 
-/** A trajectory on screen for this long is being read; in milliseconds. */
+/** A trajectory that stays on screen for this long is being read; in milliseconds. */
 const restMs = 120;
 /** If a trajectory has more characters, its neighbours are probably too large to prefetch. */
 const mostText = 8_000_000;
@@ -14,15 +14,15 @@ const mostText = 8_000_000;
 interface NeighbourOptions {
   /** Which of the trajectory and its twin is in the list. */
   readonly listedId: string;
-  /** The trajectory of the same task in another run. */
+  /** The trajectory for the same task in another run. */
   readonly twin: string | undefined;
-  /** Prefetches the twins of the neighbours, too. */
+  /** Whether to prefetch the neighbours' twins, too. */
   readonly withTwins?: true;
 }
 
 /**
  * Marks a trajectory as read and prefetches its neighbours once it stays on screen.
- * @param length characters of its text; undefined until it has been read
+ * @param length how many characters its text has; undefined until it has been read
  */
 export function useNeighbours(id: string, length: number | undefined, options: NeighbourOptions): void {
   const { listedId, twin, withTwins = false } = options;

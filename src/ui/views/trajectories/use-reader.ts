@@ -1,4 +1,4 @@
-/** The text of a trajectory in the reader: folded, wrapped, scrolled and searched. */
+/** A trajectory's text in the reader: folded, wrapped, scrolled and searched. */
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -43,16 +43,16 @@ export interface ShownMessage {
 export interface Reader {
   readonly lines: TranscriptLines;
   readonly textAt: (line: number) => string;
-  /** Characters of the whole text; undefined until it has been read. */
+  /** How many characters the whole text has; undefined until it has been read. */
   readonly textLength: number | undefined;
   readonly scroll: Scroll;
   /** The messages on screen. */
   readonly messages: readonly ShownMessage[];
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
-  /** The first words of a step. */
+  /** A step's first words. */
   readonly wordsOf: (step: number) => string;
-  /** Counts the hidden characters in the text; empty if there are none. */
+  /** How many hidden characters the text has, in words; empty if there are none. */
   readonly hiddenWords: string;
   readonly bindings: readonly Binding[];
 }
@@ -103,7 +103,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     hiddenWords: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
-      // Even with a single step: otherwise the digits that follow would flag it.
+      // Even if there is a single step: otherwise the digits that follow would flag it.
       { command: readerCommands.goToStep, run: goToStep },
     ],
   };
@@ -116,19 +116,19 @@ function messagesBetween(transcript: Transcript, first: number, last: number): S
   const from = Math.max(0, indexAt(first));
   return messages.slice(from, indexAt(last) + 1).map((place, index) => ({
     number: from + index + 1,
-    // The head of a message begins with its role.
+    // A message's head begins with its role.
     role: blocks[blockIndexAt(transcript, place)]?.text.split('  ·  ')[0] ?? '',
   }));
 }
 
-/** The position of the step with this number, or of the last one before it. */
+/** Where the step with this number starts, or the last step before it. */
 function placeOfStep({ current }: RefObject<Transcript>, number: number): number {
   const { steps, blocks } = current;
   const index = steps.findLastIndex(place => (blocks[blockIndexAt(current, place)]?.number ?? 0) <= number);
   return steps[Math.max(0, index)] ?? 0;
 }
 
-/** The first words of each step, looked up when shown. */
+/** Returns a function that finds a step's first words when they are shown. */
 function useWordsOfSteps(transcript: Transcript): (step: number) => string {
   return useMemo(() => {
     const known = new Map<number, string>();
@@ -142,8 +142,8 @@ function useWordsOfSteps(transcript: Transcript): (step: number) => string {
 }
 
 /**
- * How the text is shown. The kinds of folds and the settings carry over to the next trajectory; single folds are
- * restored on the way back.
+ * How the text is shown. The kinds of folds and the settings carry over to the next trajectory; individual folds are
+ * restored when the user comes back.
  */
 function useShown() {
   const [last, remember] = useSharedMemory<Shown>('reader');
@@ -181,7 +181,7 @@ interface TextScrollOptions extends Required<Pick<ScrollOptions, 'goTo'>> {
   readonly ready: boolean;
 }
 
-/** The position in the text, restored on the way back. */
+/** The position in the text, restored when the user comes back. */
 function useTextScroll(
   transcript: Transcript,
   lines: TranscriptLines,

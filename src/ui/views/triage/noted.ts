@@ -1,4 +1,4 @@
-/** The subjects of notes on trajectories and runs. */
+/** Trajectories and runs as subjects of notes. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import type { Noted } from '../../../workbench/notes.ts';

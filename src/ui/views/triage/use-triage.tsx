@@ -1,4 +1,4 @@
-/** Flags and notes on the rows of a list, or on the open record. */
+/** Flags and notes on a list's rows, or on the open record. */
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Column } from '../../../present/column.ts';
@@ -19,7 +19,7 @@ import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { triageCommands } from '../commands.ts';
 import type { ShownMessage } from '../trajectories/use-reader.ts';
 
-/** The non-empty notes, by the id of the resource. */
+/** The non-empty notes, by resource id. */
 export function useNotes(): ReadonlyMap<string, readonly Note[]> {
   const { notes } = useWorkbench();
   return useSyncExternalStore(notes.subscribe, notes.byId);
@@ -31,7 +31,7 @@ interface NoteWindowProps {
   readonly onClose: () => void;
 }
 
-/** The common value of the notes on several subjects; otherwise how they differ, in words. */
+/** The value that notes on several subjects have in common; otherwise, how they differ, in words. */
 interface Shared {
   readonly value: string;
   readonly words?: string;
@@ -52,7 +52,7 @@ interface SavedNote {
   readonly flag: Shared;
 }
 
-/** The value of flags that differ: no flag is a control character. */
+/** The form's value for flags that differ: no real flag is a control character. */
 const different = '\0';
 const initialFlag = ({ flag }: SavedNote): string => (flag.words === undefined ? flag.value : different);
 
@@ -88,10 +88,10 @@ function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote
   ];
 }
 
-/** Cells of a changed note in the warning. */
+/** Maximum cells for a changed note in the warning. */
 const changedCells = 120;
 
-/** Warns that another program has changed a note since the window was opened. */
+/** Warns that another program has changed a note since the user last saw it. */
 function replaceWords({ flag = '', text = '' }: Partial<Note> = {}, key: string): string {
   const now = sanitiseLine([flag, text].filter(Boolean).join(', ')) || 'empty';
   return `Changed elsewhere: ${truncate(now, changedCells)}. Press ${key} again to replace it`;
@@ -104,7 +104,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   const ownOn = (message: number) => of.map(({ id }) => notes.own({ id, message }));
   // The saved notes as the user last saw them: another program may change them while the window is open.
   const [known] = useState(() => new Map([0, ...messages.map(({ number }) => number)].map(at => [at, ownOn(at)])));
-  // The saved values at the start: only fields that the user changes are saved.
+  // The saved values when the window opened: only fields that the user changes are saved.
   const [saved] = useState(() =>
     [...known].map(([number, before]): SavedNote => {
       // As the field shows the text, so that it differs only if the user changes it.
@@ -167,7 +167,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   );
 }
 
-/** Returns whether it was saved. */
+/** Returns whether the change was saved. */
 type Save = (of: readonly Noted[], change: NoteChange) => boolean;
 
 function useSave(): Save {
@@ -180,7 +180,7 @@ function useSave(): Save {
   };
 }
 
-/** The digits that flag, and the key for a note. */
+/** Returns a function that binds the digits that flag, and the key for a note. */
 export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMessage[]) => readonly Binding[] {
   const shell = useShell();
   const { notes, file } = useWorkbench();
@@ -232,7 +232,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
   };
 }
 
-/** The additions of notes to a list: columns, and counts below the rows. */
+/** What notes add to a list: columns, and counts below the rows. */
 export function useNoted<Row>(columns: readonly Column<Row>[], id: (row: Row) => string, rows: readonly Row[]) {
   const byId = useNotes();
   const ofRow = useCallback((row: Row) => byId.get(id(row)), [byId, id]);

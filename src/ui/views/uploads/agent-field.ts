@@ -1,4 +1,4 @@
-/** The field for the agent of an upload. */
+/** The field for an upload's agent. */
 import type { Agent } from '../../../contract/models.ts';
 import { agentsQuery } from '../../../queries/agents.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -11,10 +11,10 @@ export function useAgents(): readonly Agent[] {
 
 const noAgents: readonly Agent[] = [];
 
-/** With more agents, the user types: choosing with arrow keys would take too long. */
+/** With more agents, the user types one: choosing with arrow keys would take too long. */
 const mostChoices = 30;
 
-/** @param initial the agent of an earlier attempt */
+/** @param initial an earlier attempt's agent */
 export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
   const ofProfile = 'the agent of the profile, if set';
   const shared = { name: 'agent', label: 'Agent (optional)' };

@@ -1,4 +1,4 @@
-/** The requests of a benchmark upload, before or during the upload. */
+/** A benchmark upload's requests, shown before or during the upload. */
 import { agentFields } from '../../../contract/generation.ts';
 import { counted } from '../../../text/numbers.ts';
 import type { BenchmarkUpload } from '../../../uploads/benchmark-upload.ts';
@@ -26,7 +26,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const { plan, benchId, agent } = job.state;
   const { width, inner, ...room } = useWindowRoom(76);
   const requests = useRequests((service: Service) => {
-    // The first answer provides the id.
+    // The first response provides the id.
     const id = benchId ?? '';
     return Promise.all([
       allocate(service, plan.files.slice(0, namedFiles), benchId),

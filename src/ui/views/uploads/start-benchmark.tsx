@@ -1,4 +1,4 @@
-/** Chooses the folder of a benchmark, reads it, and opens its upload. */
+/** Chooses a benchmark folder, reads it, and opens its upload. */
 
 import { useEffect, useState } from 'react';
 import { asError } from '../../../base/errors.ts';
@@ -11,7 +11,7 @@ import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { PathPicker } from '../../windows/path-picker.tsx';
 
 export interface StartBenchmarkUploadProps {
-  /** The folder of an upload to resume; without one, the user chooses it. */
+  /** The folder whose upload to resume; if missing, the user chooses one. */
   readonly folder?: string | undefined;
   readonly onClose: () => void;
 }

@@ -17,10 +17,10 @@ import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../../windows/form-window.tsx';
 import { agentField } from './agent-field.ts';
 
-/** The outcomes of an upload so far. */
+/** An upload's outcomes so far, in words. */
 export const sentWords = ({ counts }: TrajectoryRecord): string => countWords(counts).join(', ');
 
-/** Asks about trajectories that were sent without an answer, if there are any. */
+/** Asks about trajectories that got no response, if there are any. */
 function resendField(unknown: number): FieldSpec[] {
   if (unknown === 0) return [];
   return [
@@ -38,7 +38,7 @@ function resendField(unknown: number): FieldSpec[] {
   ];
 }
 
-/** Stands for the trajectories of the file, which are read during the upload. */
+/** Stands for the file's trajectories, which are read during the upload. */
 const example = { '…': 'each trajectory of the file, up to 100 per request' };
 
 interface ChosenFile {
@@ -48,15 +48,15 @@ interface ChosenFile {
   readonly resendUnknown: boolean;
 }
 
-/** The file of an open form. */
+/** The file that a form is open for. */
 export interface OpenedFile {
   readonly path: string;
   readonly begun: TrajectoryRecord | undefined;
-  /** As listed when the form opened: a later answer must not replace the user's input. */
+  /** As listed when the form opened: a later response must not replace the user's input. */
   readonly agents: readonly Agent[];
 }
 
-/** Starts the upload of a file, or finds the running one. */
+/** Starts uploading a file, or finds the upload that is already running. */
 function useUpload(
   write: ((signal: AbortSignal) => Promise<string>) | undefined,
 ): Action<ChosenFile, TrajectoryUpload> {
@@ -83,7 +83,7 @@ function useUpload(
 
 interface UploadFormProps {
   readonly file: OpenedFile;
-  /** Writes the file before the upload starts; `title` describes its content. */
+  /** Writes the file before the upload starts; `title` describes its contents. */
   readonly prepare?: { readonly title: string; readonly write: (signal: AbortSignal) => Promise<string> };
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** The upload of trajectories: the outcome of each, and saving the failed ones to a file. */
+/** A trajectory upload: each outcome, and saving the failed ones to a file. */
 
 import { useMemo } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
@@ -72,7 +72,7 @@ function wordsOf(state: TrajectoryUploadState): string {
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 
-/** @param height of the view; reports that do not fit above the rows are only counted */
+/** Reports that do not fit above the rows are only counted. */
 function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme): string[] {
   const { state } = job;
   const { counts, before, others } = countsOfRun(state);

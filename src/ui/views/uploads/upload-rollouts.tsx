@@ -1,4 +1,4 @@
-/** Uploads trajectories of a list into a dataset, from a file that is kept so that the upload can be resumed. */
+/** Uploads listed trajectories into a dataset, from a file that is kept so that the upload can be resumed. */
 import { useState } from 'react';
 import { StoppedError } from '../../../queries/action.ts';
 import { useShell } from '../../app/shell-context.tsx';

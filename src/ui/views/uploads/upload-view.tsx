@@ -1,4 +1,4 @@
-/** The parts of an upload view: lines about the whole upload, and a table of its parts. */
+/** What upload views share: lines about the whole upload, and a table of its parts. */
 
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';
@@ -16,7 +16,7 @@ interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns
   readonly onOpen?: (row: Row, table: Table<Row>) => void;
 }
 
-/** Lines of the table that stay on screen, with its heading. */
+/** Table lines that always stay on screen, including its heading. */
 export const fewestTableLines = 4;
 
 export function UploadView<Row>({ head, bindings, error, emptyWords, onOpen, ...options }: UploadViewProps<Row>) {

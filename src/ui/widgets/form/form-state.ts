@@ -1,4 +1,4 @@
-/** The state of a form: its values, focus and errors. Pure. */
+/** A form's state: its values, focus and errors. Pure. */
 import { own } from '../../../base/own-property.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -10,22 +10,22 @@ export type FormValues = Readonly<Record<string, string>>;
 interface FieldBase {
   readonly name: string;
   readonly label: string;
-  /** Shown beside the label, e.g. the default and the bounds; cut if there is no room. */
+  /** Shown beside the label, e.g. the default and the bounds; truncated if there is no room. */
   readonly facts?: string;
   /** A hint about the field, shown while it is focused. */
   readonly help?: string | ((values: FormValues) => string);
-  /** Returns the error in a value, which may depend on other fields; undefined if it is valid. */
+  /** Returns what is wrong with a value, which may depend on other fields; undefined if it is valid. */
   readonly check?: (value: string, values?: FormValues) => string | undefined;
-  /** Whether the field is shown and checked, depending on other fields; always by default. */
+  /** Whether the field is shown and checked, which may depend on other fields; always true by default. */
   readonly when?: (values: FormValues) => boolean;
 }
 
 interface TextFieldSpec extends FieldBase {
   readonly kind: 'text';
-  /** A function follows the values of other fields until the user types. */
+  /** If a function, it follows other fields' values until the user types. */
   readonly initial?: string | ((values: FormValues) => string);
   readonly placeholder?: string;
-  /** Shows dots for the typed text. */
+  /** Whether to show dots in place of the typed text. */
   readonly mask?: boolean;
   readonly multiline?: boolean;
 }
@@ -34,45 +34,46 @@ export interface ChoiceOption {
   readonly value: string;
   readonly label: string;
   readonly note?: string;
-  /** Aligned after the label in a list; the last are left out if there is no room, and none is cut. */
+  /** Aligned after the label in a list; the last ones are left out if there is no room, but none is truncated. */
   readonly facts?: readonly string[];
-  /** Other names that choose it if typed in full. */
+  /** Other names that choose the option if typed in full. */
   readonly aliases?: readonly string[];
 }
 
 export interface ChoiceFieldSpec extends FieldBase {
   readonly kind: 'choice';
-  /** May change while the form is open: the choice is kept by its value. */
+  /** May change while the form is open: the choice is kept by value. */
   readonly options: readonly ChoiceOption[];
-  /** A function follows the values of other fields until the user chooses. */
+  /** If a function, it follows other fields' values until the user chooses. */
   readonly initial?: string | ((values: FormValues) => string);
   /**
-   * While focused, shows the options as a list; up and down move in it, and it accepts a text that is not an option.
+   * Whether to show the options as a list while focused: up and down move in it, and it accepts text that is not an
+   * option.
    */
   readonly isList?: boolean;
-  /** Whether space marks several options; the value of `marksOf(name)` has the marked ones. */
+  /** Whether space marks several options; the value under `marksOf(name)` lists them. */
   readonly many?: boolean;
-  /** Whether a typed text has a meaning of its own: it then does not choose an option that contains it. */
+  /** Whether typed text has a meaning of its own; it then does not choose an option that merely contains it. */
   readonly isName?: (text: string) => boolean;
 }
 
 export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
 
 type FieldValue =
-  /** Without `edit` or `value`, it follows other fields. */
+  /** If `edit` or `value` is missing, it follows other fields. */
   | { readonly kind: 'text'; readonly edit?: EditState }
   | { readonly kind: 'choice'; readonly value?: string; readonly marked?: readonly string[] };
 
-/** The name of the value with the marked options of a choice, one per line. */
+/** The name of the value that lists a choice's marked options, one per line. */
 export const marksOf = (name: string): string => `${name}.marked`;
 
 export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
   /** Index of the focused field. */
   readonly focus: number;
-  /** The text typed to find an option of the focused choice. */
+  /** The text typed to find an option in the focused choice. */
   readonly sought?: string;
-  /** Fields that were changed or submitted: their errors are shown. */
+  /** Fields that have been changed or submitted: their errors are shown. */
   readonly touched: ReadonlySet<string>;
 }
 
@@ -145,7 +146,7 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
   }
   const focused = shownFields(state, fields)[state.focus];
   const { sought = '' } = state;
-  // The option chosen before does not count as typed.
+  // A previously chosen option does not count as typed.
   if (focused?.kind === 'choice' && !focused.isList && sought !== '' && !soughtOption(focused, sought))
     errors.set(focused.name, clean`There is no “${sought}” here`);
   return errors;
@@ -154,7 +155,7 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
 const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
 
 /**
- * The option with this name; otherwise the first option with the text in its label, note or facts, preferably at the
+ * The option with this name; otherwise the first option whose label, note or facts contain the text, preferably at the
  * beginning.
  */
 function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | undefined {
@@ -171,7 +172,7 @@ function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | un
   return at === undefined ? undefined : options[at];
 }
 
-/** Chooses the option with the typed text; a list keeps a text that matches no option. */
+/** Chooses the option that matches the typed text; a list keeps text that matches no option. */
 function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress): FormState {
   const { sought: before = '' } = state;
   if (name !== 'backspace' && !isSought(state, field, text)) return state;
@@ -180,7 +181,7 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
   const typed = sought.trim();
   const found = soughtOption(field, isList ? typed : sought)?.value ?? (isList ? typed : undefined);
   if (found === undefined) {
-    // A letter without a match starts a new search, unless it has no match alone either.
+    // A letter that breaks the match starts a new search, unless it matches nothing on its own either.
     const isNew = before !== '' && soughtOption(field, before) !== undefined && soughtOption(field, text) !== undefined;
     if (isNew) return seek(withoutSought(state), field, { name, text });
     return { ...state, sought, touched: new Set([...state.touched, field.name]) };
@@ -192,7 +193,7 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
   return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };
 }
 
-/** Whether this text marks the chosen option, or unmarks it. */
+/** Whether this text marks or unmarks the chosen option. */
 export const isMark = ({ sought = '' }: FormState, { many = false }: ChoiceFieldSpec, text: string): boolean =>
   many && text === ' ' && sought.trim() === '';
 
@@ -251,7 +252,7 @@ export function editOf(state: FormState, field: FieldSpec, values: FormValues): 
   return value.edit ?? editStateOf(own(values, field.name) ?? '');
 }
 
-/** The index of the chosen option; -1 for a text that is not an option. */
+/** The index of the chosen option; -1 for text that is not an option. */
 export function choiceOf(field: ChoiceFieldSpec, values: FormValues): number {
   return indexOf(field, own(values, field.name) ?? '');
 }

@@ -32,7 +32,7 @@ import {
   shownFields,
 } from './form-state.ts';
 
-/** The state of a form, for the components around it. */
+/** A form's state, for the components around it. */
 export interface FormModel {
   /** All fields, including hidden ones. */
   readonly fields: readonly FieldSpec[];
@@ -41,7 +41,7 @@ export interface FormModel {
   readonly dispatch: Dispatch<FormAction>;
 }
 
-/** @param focus index of the field with the initial focus */
+/** @param focus index of the field that is focused at first */
 export function useForm(fields: readonly FieldSpec[], focus = 0): FormModel {
   const [state, dispatch] = useReducer(
     (old: FormState, action: FormAction) => formReducer(old, action, fields),
@@ -70,7 +70,7 @@ const areaHeight = 4;
 
 const isList = (field: FieldSpec | undefined): boolean => field?.kind === 'choice' && field.isList === true;
 
-/** Options shown of a focused list. */
+/** Maximum options shown in a focused list. */
 const mostListed = 5;
 
 export function Form({ form, width, busy, onSubmit, verb, onCancel, onHelp, bindings = [], height }: FormProps) {
@@ -87,7 +87,7 @@ export function Form({ form, width, busy, onSubmit, verb, onCancel, onHelp, bind
   };
   const move = (by: number) => () => dispatch({ kind: 'focus', by });
   const choose = (by: number) => () => dispatch({ kind: 'choose', by });
-  // Letters find an option; keys of the form keep their meaning.
+  // Letters find an option; the form's own keys keep their meaning.
   const seeks = ({ name, text }: KeyPress): boolean =>
     name === 'backspace' || (isChoice && text !== '?' && (isSought(state, field, text) || isMark(state, field, text)));
   const handlers = fieldHandlers({ multiline: isArea ?? false }, press => {
@@ -128,7 +128,7 @@ interface ShownFields {
   readonly focused: number;
 }
 
-/** The visible fields; if some do not fit, with the position of the focused one. */
+/** The fields that fit; if some do not, with the position of the focused one. */
 function useBlocks(
   { state, values }: FormModel,
   { fields, errors, focused: at }: ShownFields,
@@ -148,7 +148,7 @@ function useBlocks(
   return inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
 }
 
-/** Lines needed to show all fields: for each its label, its value and a blank line, plus a note of two lines. */
+/** Lines needed to show all fields: a label, a value and a blank line for each, plus a note of two lines. */
 export function formHeight(fields: readonly FieldSpec[]): number {
   return fields.reduce((sum, field) => sum + heldLines(field) + 2, 2);
 }
@@ -237,10 +237,10 @@ function optionRows(options: readonly ChoiceOption[], width: number, theme: Them
   });
 }
 
-/** With fewer cells, a label would not be recognised, so facts are left out. */
+/** With fewer cells, a label would be unrecognisable, so facts are left out. */
 const leastLabel = 20;
 
-/** A choice as its options around the chosen one, which has the arrows and the position. */
+/** A choice as a list of the options around the chosen one, which has the arrows and the position. */
 function listLines(spec: ChoiceFieldSpec, place: FieldPlace, width: number, theme: Theme): string[] {
   const { styles } = theme;
   const { focused, values, height } = place;

@@ -1,4 +1,4 @@
-/** Axes with ticks at round numbers, each in the cell of its value. Pure. */
+/** Axes with ticks at round numbers, each in the cell where its value is drawn. Pure. */
 import { largestOf } from '../../../base/many.ts';
 import { decimalsOf, multipleOf, roundStep } from '../../../base/scale.ts';
 import { dotsAcross, dotsDown } from './plot.ts';
@@ -16,18 +16,18 @@ export interface Tick {
 }
 
 export interface Axis {
-  /** The dot of a value, from the top or from the left; within the plot for every value in range. */
+  /** The dot for a value, counted from the top or the left; within the plot for every value in range. */
   readonly dotOf: (value: number) => number;
   readonly ticks: readonly Tick[];
 }
 
-/** Tolerance for values that should be whole numbers. */
+/** Tolerance for values that are meant to be whole numbers. */
 const tolerance = 1e-9;
 /** Rows between ticks. */
 const pleasantDistance = (height: number): number => Math.max(3, Math.round(height / 8));
 const quarters = { quarters: true };
 
-/** The label of a tick; all labels have the same number of decimals. */
+/** A tick's label; all labels have the same number of decimals. */
 function labelOf(value: number, step: number): string {
   const decimals = decimalsOf(step);
   if (decimals > 6 || Math.abs(value) >= 1e7) return value.toPrecision(3);
@@ -41,7 +41,7 @@ function multiplesIn(low: number, high: number, most: number): number[] {
   return Array.from({ length: Math.max(0, Math.min(most, last - first) + 1) }, (_, index) => first + index);
 }
 
-/** The round numbers of a range, about `distance` rows apart. */
+/** The round numbers in a range, about `distance` rows apart. */
 function roundNumbers({ low, high }: Range, height: number, distance: number): Omit<Tick, 'cell'>[] {
   const step = roundStep(((high - low) / height) * distance, quarters);
   return multiplesIn(low / step, high / step, height).map(index => {
@@ -62,9 +62,9 @@ function logNumbers({ low, high }: Range, height: number): Omit<Tick, 'cell'>[] 
 }
 
 /**
- * The y axis of a non-empty range, which fills the height. Ticks are at round numbers, each in the row of its value.
+ * The y axis for a non-empty range, which fills the height. Ticks are at round numbers, each in its value's row.
  *
- * @param log a logarithmic scale, of a range above 0
+ * @param log whether the scale is logarithmic; the range must then be above 0
  */
 export function verticalAxis(range: Range, height: number, log = false): Axis {
   const scaled = log ? Math.log10 : (value: number): number => value;
@@ -80,7 +80,7 @@ export function verticalAxis(range: Range, height: number, log = false): Axis {
   return { dotOf, ticks: ticks.filter(({ cell }, index) => cell !== ticks[index - 1]?.cell) };
 }
 
-/** The x axis of a non-empty range, with as many ticks as there is room for labels. */
+/** The x axis for a non-empty range, with as many ticks as there is room for labels. */
 export function horizontalAxis({ low, high }: Range, width: number, whole: boolean): Axis {
   const dots = width * dotsAcross - 1;
   const dotOf = (value: number): number =>

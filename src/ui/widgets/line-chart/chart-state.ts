@@ -1,4 +1,4 @@
-/** The view of a chart: crosshair, zoom, smoothing and scale. Pure. */
+/** How a chart is shown: crosshair, zoom, smoothing and scale. Pure. */
 import { maxOf, minOf } from '../../../base/many.ts';
 import type { Range } from './axis.ts';
 import { type Curve, extentOf, indexAt } from './series.ts';
@@ -9,7 +9,7 @@ export interface ChartState {
   readonly zoom: Range | undefined;
   /** Index into {@link smoothings}. */
   readonly smoothing: number;
-  /** A logarithmic y axis. */
+  /** Whether the y axis is logarithmic. */
   readonly log: boolean;
 }
 
@@ -22,12 +22,12 @@ export const initialChartState: ChartState = { crosshair: undefined, zoom: undef
 export interface DrawnPlot {
   readonly curves: readonly Curve[];
   readonly width: number;
-  /** The visible x range without zoom; that of the curves by default. */
+  /** The visible x range when not zoomed; by default, the curves' range. */
   readonly range?: Range | undefined;
 }
 
 export type ChartAction =
-  /** Moves the crosshair by this many columns, to a point. */
+  /** Moves the crosshair to a point this many columns away. */
   | { readonly kind: 'move'; readonly by: number; readonly plot: DrawnPlot }
   /** Moves the crosshair to the point nearest to x. */
   | { readonly kind: 'go'; readonly x: number; readonly plot: DrawnPlot }
@@ -87,7 +87,7 @@ function at(state: ChartState, crosshair: number): ChartState {
   return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
 }
 
-/** The nearest point to x at least `by` columns away; the outermost if there is none. */
+/** The point nearest to x that is at least `by` columns away; the outermost point if there is none. */
 function columnAway(
   curves: readonly Curve[],
   x: number,

@@ -19,7 +19,7 @@ import {
 } from './series.ts';
 
 export interface ChartOptions {
-  /** Total size, with the axes. */
+  /** Total size, including the axes. */
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;
@@ -27,35 +27,33 @@ export interface ChartOptions {
   readonly xRange?: Range | undefined;
   /** The x at which values are read. */
   readonly crosshair?: number | undefined;
-  /** The y range, to draw several charts on one scale; by default, that of the values. */
+  /** The y range, for drawing several charts on one scale; by default, the range of the values. */
   readonly yRange?: Range | undefined;
-  /** A logarithmic scale, on which only values above 0 can be drawn. */
+  /** Whether the y scale is logarithmic; only values above 0 can then be drawn. */
   readonly log?: boolean | undefined;
-  /** Draws points without lines between them; cells with few points are faint. */
+  /** Whether to draw points without lines between them; cells with few points are faint. */
   readonly isScatter?: boolean;
 }
 
 export interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
-  /**
-   * The width of a column in x, if some columns have several points, drawn as their mean with their range behind it.
-   */
+  /** How much x a column spans, if some columns hold several points, drawn as their mean with their range behind it. */
   readonly perColumn: number | undefined;
   /** The width of the plot, in cells. */
   readonly plotWidth: number;
-  /** The cell of an x from the left of the plot; undefined if it is out of view or there are no points. */
+  /** The cell for an x, from the left of the plot; undefined if x is out of view or there are no points. */
   readonly columnOf: (x: number) => number | undefined;
 }
 
 const smallest = { width: 16, height: 2 } as const;
-/** From this height on, the x axis has a line of its own and labels below it. */
+/** Minimum height at which the x axis has a line of its own and labels below it. */
 const withAxis = 4;
 
-/** Smaller spans cannot be divided. */
+/** Spans up to this size cannot be divided. */
 const narrowest = 1e-200;
 
-/** A range of at least a share of its greatest absolute value, around the same middle. */
+/** Widens a range around its middle until it spans at least this share of its greatest absolute value. */
 function widened({ low, high }: Range, share: number): Range {
   const size = Math.max(Math.abs(low), Math.abs(high));
   if (high - low > Math.max(narrowest, size * share)) return { low, high };
@@ -67,7 +65,7 @@ function widened({ low, high }: Range, share: number): Range {
 /** The minimum span of a y axis as a share of its size; otherwise rounding noise would fill the height. */
 const leastSpan = 0.01;
 
-/** Joins neighbouring cells of one style into one escape sequence. */
+/** Joins neighbouring cells that share a style into one escape sequence. */
 class StyledLine {
   #done = '';
   #run = '';
@@ -90,7 +88,7 @@ class StyledLine {
   }
 }
 
-/** A curve on the chart; faint for values before smoothing, the limits of a band and a curve beside the others. */
+/** A curve on the chart; faint if it shows unsmoothed values or a band's limits, or if its series is faint. */
 interface DrawnCurve {
   readonly curve: Curve;
   readonly series: number;
@@ -146,7 +144,7 @@ function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCur
 }
 
 interface Axes {
-  /** The visible range of x, and that of the axis. */
+  /** The visible x range, and the axis's range. */
   readonly x: Range;
   readonly wide: Range;
   readonly xAxis: Axis;
@@ -155,7 +153,7 @@ interface Axes {
   readonly isScatter: boolean;
 }
 
-/** Draws the curves of all series. Returns whether a column of dots has several points of a curve. */
+/** Draws all series' curves. Returns whether some column of dots holds several points of one curve. */
 function drawSeries(plot: Plot, series: readonly ChartSeries[], axes: Axes): boolean {
   const { x, wide, xAxis, yAxis, positive, isScatter } = axes;
   const dots = plot.width * dotsAcross;
@@ -176,7 +174,7 @@ function drawSeries(plot: Plot, series: readonly ChartSeries[], axes: Axes): boo
   return isCrowded;
 }
 
-/** The lines of a plot with the y axis at its left and the crosshair. */
+/** A plot's lines, with the y axis on the left and the crosshair. */
 function plotLines(
   plot: Plot,
   yAxis: Axis,
@@ -203,8 +201,8 @@ function plotLines(
 }
 
 /**
- * Draws the series on top of each other. If there are more points than columns of dots, each column shows their mean,
- * so that noise does not become a blot, in front of their range, drawn faint.
+ * Draws the series on top of each other. If a curve has more points than there are columns of dots, each column shows
+ * their mean, so that noise does not become a blot, in front of their range, which is faint.
  */
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
   const { width, height, theme, xRange, yRange, crosshair, log = false, isScatter = false } = options;
@@ -227,7 +225,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
   const labelWidth = largestOf(yAxis.ticks, ({ label }) => label.length);
   const plotWidth = Math.max(1, width - labelWidth - 1);
-  // Steps are whole numbers, times are not: the first points tell which.
+  // Steps are whole numbers, times are not: the first points tell which these are.
   const whole = series.every(({ curve }) => curve.xs.subarray(0, 100).every(Number.isInteger));
   const xAxis = horizontalAxis(wide, plotWidth, whole);
 
@@ -248,7 +246,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   return { lines: [...lines, styles.muted(foot), styles.muted(below)], perColumn, plotWidth, columnOf };
 }
 
-/** A range of at least a tenth of a decade. */
+/** Widens a range to at least a tenth of a decade. */
 function widenedLog({ low, high }: Range): Range {
   return high / low > 1.26 ? { low, high } : { low: low / 1.12, high: high * 1.12 };
 }

@@ -18,26 +18,26 @@ const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
 /** The mark of faint dots without braille. */
 const asciiShade = '.';
-/** A cell of a scatter with less than this share of the points of the fullest one is faint. */
+/** A scatter cell with less than this share of the fullest cell's points is faint. */
 const fewShare = 0.1;
-/** The pattern of faint lines. */
+/** The pattern for faint lines. */
 const sparse = '100';
 
 export interface PlotCell {
   readonly text: string;
   readonly series: number;
-  /** The cell has only faint dots. */
+  /** Whether the cell has only faint dots. */
   readonly faint: boolean;
 }
 
-/** The members of a bit set of series. */
+/** The series in a bit set. */
 function membersOf(bits: number): number[] {
   const members: number[] = [];
   for (let series = 0; bits >> series !== 0; series += 1) if ((bits >> series) & 1) members.push(series);
   return members;
 }
 
-/** Dots in cells, and the series in each cell, as bits; more than 31 series share the last one. */
+/** Each cell's dots, and its series as bits; series beyond the 31st share the last bit. */
 interface Layer {
   readonly dots: Uint8Array;
   readonly series: Int32Array;
@@ -53,7 +53,7 @@ export class Plot {
   readonly height: number;
   readonly #braille: boolean;
   readonly #lines: Layer;
-  /** Drawn behind the lines; a cell with a line shows only its peaks. */
+  /** Drawn behind the lines; in a cell with a line, only its peaks show. */
   readonly #shade: Layer;
   readonly #peaks: Uint8Array;
 
@@ -67,7 +67,7 @@ export class Plot {
     this.#peaks = new Uint8Array(cells);
   }
 
-  /** Lines from point to point, in the pattern of the series; the points themselves are always drawn. */
+  /** Lines from point to point, in the series' pattern; the points themselves are always drawn. */
   curve(points: readonly Dot[], series: number): void {
     const pattern = this.#braille ? (patterns[series % patterns.length] ?? '1') : '1';
     this.#trace(points, pattern, (x, y) => this.#dot(this.#lines, x, y, series));
@@ -99,7 +99,7 @@ export class Plot {
     }
   }
 
-  /** Returns the cell of the dot; undefined outside of the plot. */
+  /** Returns the dot's cell; undefined outside the plot. */
   #dot({ dots, series }: Layer, x: number, y: number, of: number): number | undefined {
     const cellX = Math.floor(x / dotsAcross);
     const cellY = Math.floor(y / dotsDown);
@@ -110,7 +110,7 @@ export class Plot {
     return cell;
   }
 
-  /** Bresenham's lines. */
+  /** Bresenham's line algorithm. */
   #trace(points: readonly Dot[], pattern: string, dot: (x: number, y: number) => void): void {
     let drawn = 0;
     let last: Dot | undefined;
@@ -140,7 +140,9 @@ export class Plot {
     }
   }
 
-  /** Undefined for an empty cell. A cell shared by series alternates their colours and marks. */
+  /**
+   * Undefined for an empty cell. If several series share a cell, their colours and marks alternate from cell to cell.
+   */
   at(x: number, y: number): PlotCell | undefined {
     const cell = y * this.width + x;
     const faint = this.#lines.dots[cell] === 0;
@@ -156,14 +158,14 @@ export class Plot {
 
 const bitOf = (x: number, y: number): number => dotBits[x % dotsAcross === 0 ? 0 : 1][(y % dotsDown) as 0 | 1 | 2 | 3];
 
-/** Cells of a {@link seriesSample}. */
+/** How many cells a {@link seriesSample} takes. */
 export const sampleWidth = 4;
 
 /** A sample of a series' line in its colour, for a legend. */
 export function seriesSample(series: number, theme: Theme, isFaint = false): string {
   const plot = new Plot(sampleWidth, 1, theme);
   const row = dotsDown / 2;
-  // End outside the plot: points are drawn regardless of the pattern.
+  // End outside the plot, because end points are drawn regardless of the pattern.
   const end = sampleWidth * dotsAcross;
   const line = [
     [0, row],

@@ -6,7 +6,7 @@ import { perObject } from '../../../base/memo.ts';
 import { stepGaps } from '../../../base/steps.ts';
 import type { Range } from './axis.ts';
 
-/** A curve in order of x. A NaN y is a gap, which no line crosses. */
+/** A curve in x order. A NaN y is a gap, which no line crosses. */
 export interface Curve {
   readonly xs: Float64Array;
   readonly ys: Float64Array;
@@ -14,29 +14,29 @@ export interface Curve {
 
 export interface ChartSeries {
   readonly name: string;
-  /** The name of the run, if the chart has several runs. */
+  /** The run's name, if the chart has several runs. */
   readonly of?: string | undefined;
   readonly curve: Curve;
-  /** Drawn faint, behind the others. */
+  /** Whether it is drawn faint, behind the others. */
   readonly isFaint?: boolean | undefined;
   /** The values before smoothing, drawn faint behind the curve. */
   readonly raw?: Curve | undefined;
-  /** Limits of the uncertainty, drawn faint around the curve. */
+  /** Confidence limits, drawn faint around the curve. */
   readonly band?: { readonly low: Curve; readonly high: Curve } | undefined;
 }
 
-/** The value of a curve at a point; undefined in a gap. */
+/** A curve's value at a point; undefined in a gap. */
 export interface Reading {
   readonly x: number;
   readonly y: number | undefined;
 }
 
-/** The difference of two numbers up to this size stays finite. */
+/** The difference between two numbers up to this size stays finite. */
 const largest = Number.MAX_VALUE / 4;
 
 const isDrawable = (value: number | null | undefined): value is number => value != null && Math.abs(value) <= largest;
 
-/** The curve of rows in any order. A missing or infinite y is a gap; rows without a usable x are left out. */
+/** Makes a curve from rows in any order. A missing or infinite y is a gap; rows without a usable x are left out. */
 export function curveOf<Row>(
   rows: readonly Row[],
   xOf: (row: Row) => number | undefined,
@@ -55,7 +55,7 @@ export function curveOf<Row>(
   return curve;
 }
 
-/** By index, which takes a tenth of the time of `every` or `for of`. @param withGaps allows NaN */
+/** Loops by index, which takes a tenth of the time that `every` or `for of` takes. @param withGaps allows NaN */
 function areDrawable(values: Float64Array, withGaps = false): boolean {
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index] as number;
@@ -64,7 +64,7 @@ function areDrawable(values: Float64Array, withGaps = false): boolean {
   return true;
 }
 
-/** The curve of columns in order of x, in which NaN is a gap. It shares their memory. */
+/** Makes a curve from columns in x order, in which NaN is a gap. It shares their memory. */
 export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
   if (areDrawable(xs) && areDrawable(ys, true)) return { xs, ys };
   return curveOf(
@@ -77,7 +77,7 @@ export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
 /** More gaps than this are not added to a curve: its steps would hardly be regular. */
 const mostLeftOut = 1_000_000;
 
-/** The curve with a gap at each x that is left out between others that are equally far apart. */
+/** Adds a gap to the curve at each x that is missing between evenly spaced ones. */
 export function withGaps(curve: Curve): Curve {
   const gaps = stepGaps(curve.xs);
   const added = gaps.reduce((sum, { count }) => sum + count, 0);
@@ -101,8 +101,8 @@ export function withGaps(curve: Curve): Curve {
 }
 
 /**
- * Exponential moving average without the bias of its start (as in TensorBoard). `weight` ranges from 0, which changes
- * nothing, to below 1. A gap stays a gap, and the average continues after it.
+ * Exponential moving average without its initial bias (as in TensorBoard). `weight` is at least 0, which changes
+ * nothing, and below 1. A gap stays a gap, and the average continues after it.
  */
 export function smooth({ xs, ys }: Curve, weight: number): Curve {
   let mean = 0;
@@ -136,30 +136,30 @@ function lastResult<Args extends readonly unknown[], Result>(
   };
 }
 
-/** On a logarithmic scale, smaller values have no room around them. */
+/** The smallest value that a logarithmic scale can draw: the range around a smaller one would reach 0. */
 export const leastPositive = 1e-300;
 
-/** The part of a curve to draw. */
+/** Which part of a curve to draw. */
 export interface Shown extends Range {
-  /** On a logarithmic scale, values up to 0 are gaps. */
+  /** Whether the scale is logarithmic, so that values up to 0 are gaps. */
   readonly positive: boolean;
 }
 
-/** The indices of the points from x `low` to `high`; `to` is exclusive. */
+/** The indices of the points with x from `low` to `high`; `to` is exclusive. */
 function indicesIn(xs: Float64Array, { low, high }: Range): readonly [from: number, to: number] {
   let to = indexAt(xs, high);
   while (xs[to] === high) to += 1;
   return [indexAt(xs, low), to];
 }
 
-/** The points of a curve from x `low` to `high`. */
+/** A curve's points with x from `low` to `high`. */
 export function visible({ xs, ys }: Curve, { positive, ...range }: Shown): Curve {
   const [from, to] = indicesIn(xs, range);
   const shown = ys.subarray(from, to);
   return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y >= leastPositive ? y : Number.NaN)) : shown };
 }
 
-/** The summary of a part of a curve. Without values, `low` is above `high`. */
+/** Summarises part of a curve. If it has no values, `low` is above `high`. */
 interface Summary extends Range {
   readonly sum: number;
   readonly count: number;
@@ -170,7 +170,7 @@ function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIV
   let [low, high, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (let index = from; index < to; index += 1) {
     const y = ys[index] as number;
-    // A gap is NaN, for which every comparison is false.
+    // A gap is NaN, and every comparison with NaN is false.
     if (!(y >= least)) continue;
     if (y < low) low = y;
     if (y > high) high = y;
@@ -182,7 +182,7 @@ function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIV
 
 const blockSize = 128;
 
-/** The summaries of equal blocks of points, made once for each curve: a zoom then scans only the ends of its columns. */
+/** Summaries of equal blocks of points, made once per curve: a zoom then scans only the ends of its columns. */
 const blocksOf = perObject(({ ys }: Curve): readonly Summary[] =>
   Array.from({ length: Math.floor(ys.length / blockSize) }, (_, block) =>
     scan(ys, block * blockSize, (block + 1) * blockSize),
@@ -209,7 +209,7 @@ function summaryOf(curve: Curve, from: number, to: number, positive: boolean): S
   return all;
 }
 
-/** The least and the greatest value; undefined without values. */
+/** The least and the greatest value; undefined if there are none. */
 export const valueRange = lastResult((curve, { positive, ...range }: Shown): Range | undefined => {
   const { low, high, count } = summaryOf(curve, ...indicesIn(curve.xs, range), positive);
   return count === 0 ? undefined : { low, high };
@@ -244,24 +244,24 @@ function valueAt(ys: Float64Array, index: number): number | undefined {
   return y === undefined || Number.isNaN(y) ? undefined : y;
 }
 
-/** The range of x of some curves; undefined without points. */
+/** The x range of some curves; undefined if they have no points. */
 export function extentOf(curves: readonly Curve[]): Range | undefined {
   const ends = curves.flatMap(({ xs }) => (xs.length === 0 ? [] : [xs[0] ?? 0, xs.at(-1) ?? 0]));
   return ends.length === 0 ? undefined : { low: minOf(ends), high: maxOf(ends) };
 }
 
-/** Points in equal columns of x: the least, greatest and mean value of each; NaN for a column without values. */
+/** Points in equally wide columns: the least, greatest and mean value of each; NaN for a column without values. */
 export interface Columns {
   readonly lows: Float64Array;
   readonly highs: Float64Array;
   readonly means: Float64Array;
-  /** 1 for columns with points: without a value, these are gaps. */
+  /** 1 for columns that have points; if those have no value, the column is a gap. */
   readonly read: Uint8Array;
 }
 
 /**
- * Summarises a curve in `count` columns between two x. Each keeps its least and greatest value, so that no peak is lost
- * (U. Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014).
+ * Summarises a curve in `count` columns between `low` and `high`. Each keeps its least and greatest value, so that no
+ * peak is lost (U. Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014).
  */
 export const columnsOf = lastResult((curve, { low, high, positive }: Shown, count: number): Columns => {
   const { xs } = curve;
