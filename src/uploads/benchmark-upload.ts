@@ -149,12 +149,12 @@ export class BenchmarkUpload extends Job<UploadState> {
     return { phase: 'cancelled', error: isUnanswered(error) ? error : undefined };
   }
 
-  protected override async work(service: Service): Promise<void> {
+  protected override async work(service: Service): Promise<Partial<UploadState>> {
     this.#batch = defaultBatchSize;
     this.#sent.load();
     this.set({ benchId: this.#sent.benchId });
     try {
-      await this.#finish(service);
+      return await this.#finish(service);
     } catch (error) {
       this.#isTaken = error instanceof IngestedDifferently;
       if (!(error instanceof ForgottenUpload)) throw error;
@@ -163,13 +163,14 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#note(clean`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
       this.#sent.forget();
       // Retry only once: a service may reject every id.
-      await this.#finish(service);
+      return await this.#finish(service);
     }
   }
 
-  async #finish(service: Service): Promise<void> {
+  async #finish(service: Service): Promise<Partial<UploadState>> {
     await this.#makeBenchmark(service);
     await this.#build(service);
+    return { phase: 'done' };
   }
 
   /** Sends and ingests, unless already done. */
@@ -360,6 +361,5 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ phase: 'building' });
     await buildImages(service, this.#benchId, this.signal);
     this.#sent.forget();
-    this.set({ phase: 'done' });
   }
 }

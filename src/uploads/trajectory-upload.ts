@@ -199,7 +199,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return { phase: cancelled ? 'cancelled' : 'failed', error: cancelled ? undefined : error };
   }
 
-  protected override async work(service: Service): Promise<void> {
+  protected override async work(service: Service): Promise<Partial<TrajectoryUploadState>> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
     if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
@@ -211,7 +211,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     try {
       const file = await open(this.path);
       try {
-        await this.#sendFile(service, file);
+        return await this.#sendFile(service, file);
       } finally {
         await file.close();
       }
@@ -255,7 +255,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  async #sendFile(service: Service, file: FileHandle): Promise<void> {
+  async #sendFile(service: Service, file: FileHandle): Promise<Partial<TrajectoryUploadState>> {
     const { size, mark } = await openFileMark(file);
     this.#mark = mark;
     const isNew = this.#isNew;
@@ -297,7 +297,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     // Keep the record while items are failed or unknown, so that the next run sends only those. After any other
     // failure the user will start the upload again, and stored items must not be sent again.
     if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#record?.complete(!skipsAll);
-    this.set({ phase: 'done', handled: size, counts: this.#reached });
+    return { phase: 'done', handled: size, counts: this.#reached };
   }
 
   /** Counts an item that was sent before. */

@@ -103,8 +103,8 @@ export abstract class Job<State extends JobState> {
   /** The state at the start of a run, before the connection. */
   protected abstract begin(): Partial<State>;
 
-  /** Does the work. @throws the error that ends it early */
-  protected abstract work(service: Service): Promise<void>;
+  /** Does the work. Returns the state of its end, which no view may see while it is busy. @throws what ends it early */
+  protected abstract work(service: Service): Promise<Partial<State>>;
 
   /** The state after an error or a cancellation. */
   protected abstract end(cancelled: boolean, error: Error): Partial<State>;
@@ -121,7 +121,7 @@ export abstract class Job<State extends JobState> {
       const service = await unlessStopped(connect(), this.signal);
       // Check before the work reads the disk.
       service.requireWrites();
-      await this.work(service);
+      this.set(await this.work(service));
     } catch (error) {
       this.set(this.end(this.signal.aborted, asError(error)));
     } finally {

@@ -46,6 +46,16 @@ it('a trajectory with a number that JSON does not have is refused, instead of st
   ]);
 });
 
+it('is over once its state says so, so that the keys for an ended upload work', async () => {
+  const path = join(folder, 'ended.jsonl');
+  writeFileSync(path, line('a'));
+  const upload = new TrajectoryUpload('job', path, 'ended');
+  const run = upload.run(async () => service);
+  while (upload.state.phase !== 'done') await new Promise(setImmediate);
+  expect(upload.busy).toBe(false);
+  await run;
+});
+
 /** Reads from memory in chunks of this size. */
 const reading =
   (bytes: Uint8Array, piece: number): ReadBytes =>

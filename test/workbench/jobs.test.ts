@@ -16,8 +16,9 @@ class Work extends Job<JobState & { readonly by?: string }> {
   }
 
   protected override begin = () => ({ phase: 'connecting' });
-  protected override work(service: Service): Promise<void> {
-    return this.#work(service, this.signal);
+  protected override async work(service: Service): Promise<Partial<JobState>> {
+    await this.#work(service, this.signal);
+    return { phase: 'done' };
   }
   protected override end = (cancelled: boolean, error: Error) => ({ phase: cancelled ? 'cancelled' : 'failed', error });
 
@@ -57,7 +58,7 @@ describe('a job', () => {
     vi.setSystemTime(3_000);
     resolve();
     await run;
-    expect([times(), ended.mock.calls.length]).toEqual([[false, 1_000, 3_000, 'connecting'], 1]);
+    expect([times(), ended.mock.calls.length]).toEqual([[false, 1_000, 3_000, 'done'], 1]);
     vi.setSystemTime(4_000);
     const again = job.run(connect);
     expect(times()).toEqual([true, 4_000, undefined, 'connecting']);
@@ -80,7 +81,7 @@ describe('a job', () => {
     await run;
     expect(connecting.state).toMatchObject({ phase: 'cancelled', error: { name: 'StoppedError' } });
     await connecting.run(async () => service);
-    expect(connecting.state.phase).toBe('connecting');
+    expect(connecting.state.phase).toBe('done');
   });
 
   it('does nothing where nothing may be written', async () => {

@@ -140,7 +140,7 @@ it('closes what is remembered once no upload writes to it', async () => {
     readonly hasStarted = true;
     readonly outcome = '';
     protected begin = () => ({ phase: 'uploading' });
-    protected work = () => record.promise;
+    protected work = () => record.promise.then(() => ({}));
     protected end = () => ({ phase: 'cancelled' });
   }
   const store = RememberedStore.inMemory('test');

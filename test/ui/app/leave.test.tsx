@@ -34,7 +34,7 @@ class Endless extends Job<EndlessState> {
   protected begin(): Partial<EndlessState> {
     return { phase: 'working' };
   }
-  protected work(): Promise<void> {
+  protected work(): Promise<never> {
     return new Promise((_, reject) => {
       const stop = (): void => reject(new Error('stopped'));
       if (this.signal.aborted) stop();
