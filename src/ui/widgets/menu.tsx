@@ -16,14 +16,16 @@ export interface MenuItem {
 
 export interface MenuProps {
   readonly items: readonly MenuItem[];
-  /** Lines for the items; by default all of them. */
+  /** How many lines the items may take; by default, as many as there are. */
   readonly limit?: number;
   readonly onChoose: (index: number) => void;
-  /** Keys that choose an item directly. */
+  /** Bindings that choose an item directly. */
   readonly bindings?: readonly Binding[];
 }
 
-/** The item under the cursor: the first one until the cursor moves, then found by key, because items come and go. */
+/**
+ * The item under the cursor: the first one until the cursor moves; then it is found by key, because items come and go.
+ */
 export interface MenuCursor {
   readonly key?: string | undefined;
   readonly index: number;
@@ -35,7 +37,7 @@ export interface MenuAction {
   readonly keys: readonly string[];
 }
 
-/** Index of the item under the cursor; of a neighbour if it is gone, 0 if there is none. */
+/** Index of the item under the cursor; if that is gone, its neighbour's; 0 if there are no items. */
 export function menuIndex({ key, index }: MenuCursor, keys: readonly string[]): number {
   const at = key === undefined ? 0 : keys.indexOf(key);
   return at >= 0 ? at : Math.max(0, Math.min(index, keys.length - 1));
@@ -50,7 +52,7 @@ export function menuReducer(cursor: MenuCursor, { by, keys }: MenuAction): MenuC
 }
 
 /**
- * The keys of a menu.
+ * A menu's keys.
  *
  * @param page number of visible items
  * @param steps the commands that move by one item
@@ -75,7 +77,7 @@ export function menuBindings(
   ];
 }
 
-/** Draws the marker in the glyphs and styles of the theme, like the cursor of a list. */
+/** Draws the marker in the theme's glyphs and styles, like a list's cursor. */
 function Indicator({ isSelected = false }: { isSelected?: boolean }) {
   const { glyphs, styles } = useTheme();
   return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;
@@ -87,8 +89,8 @@ function Item({ isSelected = false, label }: { isSelected?: boolean; label: stri
 }
 
 /**
- * The items around the cursor. SelectInput is uncontrolled and starts over with other items, so it is remounted to move
- * its cursor.
+ * The items around the cursor. SelectInput is uncontrolled and starts over when its items change, so it is remounted to
+ * move its cursor.
  */
 export function MenuItems({ items, at, height }: { items: readonly MenuItem[]; at: number; height: number }) {
   return (

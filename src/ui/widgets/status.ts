@@ -1,4 +1,4 @@
-/** The mark and colour of a status, by its meaning. Pure. */
+/** A status's mark and colour, by its meaning. Pure. */
 import { statusMeaning, statusWords } from '../../contract/status.ts';
 import type { StatusLook } from '../../present/column.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -20,7 +20,7 @@ const looks: Readonly<
   alarm: { style: 'danger', glyph: 'warning' },
 };
 
-/** The style of a state with this appearance. */
+/** The style for a state that looks like this. */
 export const lookStyle = (look: StatusLook, { styles }: Theme): Style => styles[looks[look].style];
 
 export const statusStyle = (status: string, theme: Theme): Style => lookStyle(statusMeaning(status), theme);
@@ -29,7 +29,7 @@ export const statusStyle = (status: string, theme: Theme): Style => lookStyle(st
 export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): string =>
   `${glyphs[looks[look].glyph]} ${text}`;
 
-/** Longer text is never visible, so it need not be measured. */
+/** More text is never visible, so it need not be measured. */
 const longest = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */

@@ -21,7 +21,7 @@ function valueLine(text: string, styles: Styles, base: Style): string {
   return before + (found ? styles.code : styles.success)(value) + after;
 }
 
-/** The style of a diff line, by its first character; undefined for an unchanged line. */
+/** The style for a diff line, by how it begins; undefined for an unchanged line. */
 export function differenceStyle(line: string, styles: Styles): Style | undefined {
   if (line.startsWith('@@')) return styles.accent;
   if (line.startsWith('+')) return styles.success;

@@ -8,16 +8,16 @@ import { useTheme } from './theme/theme.tsx';
 
 export interface WindowProps extends ScopeHandlers {
   readonly title: string;
-  /** Total size, with the border. */
+  /** Total size, including the border. */
   readonly width: number;
   readonly height: number;
   readonly danger?: boolean;
-  /** Takes no key of the read that opened it. */
+  /** Whether it ignores the other keys in the read that opened it. */
   readonly guarded?: boolean;
   readonly children: ReactNode;
 }
 
-/** Columns and lines of the border and its margin. */
+/** Columns and lines that the border and its margin take. */
 export const windowMargin = { columns: 4, lines: 2 } as const;
 
 export function Window({ title, width, height, danger = false, guarded = false, children, ...handlers }: WindowProps) {

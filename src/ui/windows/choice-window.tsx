@@ -1,4 +1,4 @@
-/** Windows for choosing actions or values, and a notice in place of a form. */
+/** Windows for choosing actions or values, and one that stands in for a form. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
 import { largestOf } from '../../base/many.ts';
@@ -32,7 +32,7 @@ export interface ActionMenuProps {
   readonly onClose: () => void;
 }
 
-/** Lets the user choose one of all actions on a resource. */
+/** Lets the user choose one of a resource's actions. */
 export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
@@ -68,7 +68,7 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
 
 export interface LoadingWindowProps {
   readonly title: string;
-  /** Shown while it loads; by default, words about data from the service. */
+  /** Shown while it loads; by default, words about reading from the service. */
   readonly words?: string;
   /** Why the form cannot be shown; undefined while it is loading. */
   readonly error?: Error | undefined;
@@ -108,14 +108,14 @@ export interface ActionWindowProps<Row> {
 
 export interface Choice<Value> {
   readonly key: string;
-  /** Cut if there is no room, in a way that keeps labels distinct. */
+  /** Truncated if there is no room, in a way that keeps labels distinct. */
   readonly label: string;
-  /** Shown after the label, and never cut. */
+  /** Shown after the label, and never truncated. */
   readonly note?: string;
   readonly value: Value;
 }
 
-/** The line of each choice: cut labels, and aligned notes. */
+/** A line for each choice: labels truncated to fit, and aligned notes. */
 function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: Theme): string[] {
   const notes = choices.map(({ note = '' }) => sanitiseLine(note));
   const widest = largestOf(notes, displayWidth);
@@ -140,7 +140,7 @@ export interface ChoiceWindowProps<Value> {
   readonly onClose: () => void;
 }
 
-/** With more choices than this, typing narrows them. */
+/** If there are more choices than this, typing narrows them down. */
 const fewChoices = 5;
 
 /** Lets the user choose one of several values. */
@@ -189,10 +189,10 @@ function searchReducer({ typed, cursor }: SearchState, action: SearchAction): Se
   return { typed, cursor: menuReducer(cursor, action) };
 }
 
-/** These keys go to the ends of the list, not of the text. */
+/** These keys go to the ends of the list, not those of the text. */
 const isEnd = ({ name }: KeyPress): boolean => name === 'home' || name === 'end';
 
-/** Narrows the choices as the user types: every word must be in the label or the note. */
+/** Narrows down the choices as the user types: every word must be in the label or the note. */
 function useSearch(
   items: readonly MenuItem[],
   choices: readonly Pick<Choice<unknown>, 'label' | 'note'>[],

@@ -1,4 +1,4 @@
-/** Confirms a change of rows, in the words of its action. */
+/** Confirms a change to rows, in its action's own words. */
 import { useEffect, useState } from 'react';
 import { type Action, action, unlessStopped } from '../../queries/action.ts';
 import { fetchAnew } from '../../queries/live-query.ts';
@@ -19,7 +19,7 @@ interface ChangedPart {
   readonly resource: Pick<Resource, 'get' | 'label' | 'list' | 'names'>;
   readonly action: ChangeAction<object>;
   readonly rows: readonly object[];
-  /** Names the chosen rows that do not change, with the reason; empty for none. */
+  /** Names the chosen rows that do not change, with the reason; empty if there are none. */
   readonly leftOut: string;
   readonly onRemoved?: (() => void) | undefined;
 }
@@ -29,7 +29,7 @@ export interface ConfirmChangeProps {
   readonly onClose: () => void;
 }
 
-/** The request of each row, as its own action declares it. */
+/** Sends the request for each row as its own action declares it. */
 function sendToEach(
   [first, ...others]: ConfirmChangeProps['parts'],
   partOf: ReadonlyMap<object, ChangedPart>,
@@ -41,16 +41,16 @@ function sendToEach(
 }
 
 /**
- * Describes the current state of the rows. After the confirmation they are read again, and nothing is sent if the
- * description was wrong.
+ * Describes what will change, from the rows' newest known state. On confirmation they are read again, and nothing is
+ * sent if the description was wrong.
  */
 export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();
   const workbench = useWorkbench();
   const newest = useNewestRows(parts);
   /**
-   * The rows as last read before sending. The next question is about these, even if a list has other rows: a list may
-   * lag behind the records.
+   * The rows as read just before sending. The next question is about these, even if a list shows them differently: a
+   * list may lag behind the records.
    */
   const [checked, setChecked] = useState<ReadonlyMap<object, object>>(new Map());
   const rows = parts.flatMap(part => part.rows);
@@ -146,7 +146,7 @@ function useProduction(
     const done = (): void => {
       if (!stop.signal.aborted) setRead(true);
     };
-    // Without a connection, nothing can be deleted either.
+    // If there is no connection, nothing can be deleted either.
     if (!isRead) read(stop.signal).then(done, done);
     return () => stop.abort();
   }, [isRead, read]);

@@ -30,15 +30,15 @@ export interface ConfirmProps<Row> {
   readonly title: (left: readonly Row[]) => string;
   /** Describes the effect on the remaining rows. */
   readonly question: (left: readonly Row[]) => string;
-  /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
+  /** The verb for the button, e.g. `delete`, and for the result, e.g. `deleted`. */
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
-  /** The text that the user has to type for the rows that are left; if undefined, one key is enough. */
+  /** What the user must type to confirm the remaining rows; if undefined, one key is enough. */
   readonly typed?: ((left: readonly Row[]) => string | undefined) | undefined;
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
-  /** Called with the answers once every write has succeeded, after the window has closed. */
+  /** Called with the responses once every write has succeeded, after the window has closed. */
   readonly onDone: (answers: ReadonlyMap<Row, unknown>) => void;
   readonly onClose: () => void;
   /** Called before anything is sent. If it throws, nothing is sent, and the window asks again. */
@@ -47,10 +47,10 @@ export interface ConfirmProps<Row> {
 
 /** The blank line and the keys below the question. */
 const buttonLines = 2;
-/** Lines for the text to type and its field. */
+/** Lines for the prompt and its field. */
 const typedLines = 2;
 const oneLine = { multiline: false } as const;
-/** Number of requests to show individually. */
+/** Maximum number of requests to show. */
 const shownRequests = 6;
 const mostErrorLines = 6;
 /** With fewer lines, the errors replace the question. */
@@ -101,8 +101,8 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
 }
 
 /**
- * The confirming key is never the one just pressed, and a dangerous action requires a typed text. Esc stops requests in
- * flight.
+ * The key that opens the window never confirms it, and a dangerous action must be confirmed by typing. Esc stops
+ * requests in flight.
  */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { verb, action, rows, check, onDone, onClose } = props;
@@ -138,7 +138,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       return;
     }
     if (!(await sending.start())) {
-      // Text that was typed for another question must not confirm this one.
+      // Text typed for another question must not confirm this one.
       dispatch('again');
       return;
     }
@@ -171,7 +171,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   );
 }
 
-/** The requests that would be sent for the first rows, as lines; none without a preview. */
+/** The requests that would be sent for the first rows, as lines; none if there is no preview. */
 function usePreview<Row>(
   preview: boolean,
   action: Action<Row>,
@@ -187,16 +187,16 @@ function usePreview<Row>(
 interface Content {
   /** The question and the names. */
   readonly lines: readonly string[];
-  /** The outcome, and the requests. */
+  /** The outcomes, and the requests. */
   readonly below: readonly string[];
-  /** The error of a single request, with all its details. */
+  /** A single request's error, with all its details. */
   readonly error: Error | undefined;
   readonly errorHeight: number;
   readonly height: number;
 }
 
 /**
- * The parts that fit, in order of importance: the question, errors, requests, names.
+ * The parts that fit, most important first: the question, errors, requests, names.
  *
  * @param count the initial number of rows
  */
@@ -235,7 +235,7 @@ function contentOf<Row>(
   return { lines, below, error, errorHeight, height: lines.length + below.length + errorHeight };
 }
 
-/** The text to type, and the field for it. */
+/** The prompt for what to type, and its field. */
 function TypedAnswer({ words, answer, width }: { words: string; answer: TypedState; width: number }) {
   const { styles, glyphs } = useTheme();
   const prompt = truncate(words, width);

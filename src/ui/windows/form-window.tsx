@@ -24,17 +24,17 @@ export interface FormWindowProps<Input, Result> {
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
   readonly inputOf: (values: FormValues) => Input;
-  /** Describes, below the fields, the work that will start. */
+  /** Describes the work that will start, below the fields. */
   readonly summary?: ((values: FormValues) => string | undefined) | undefined;
-  /** Makes the calls for the preview, if these differ from the action's. */
+  /** Makes the calls for the preview, if they differ from the action's. */
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Called with the values and the name of the focused field, after they have changed. */
   readonly onChange?: (values: FormValues, focused: string | undefined) => void;
-  /** When the same input was last sent with an unknown outcome; by default, the action knows by its key. */
+  /** When the same input was last sent without a known outcome; by default, looked up by the action's key. */
   readonly sentBefore?: (input: Input) => number | undefined;
-  /** How to find out the outcome of a request if its answer was lost. */
+  /** How to find out whether a request succeeded if its response was lost. */
   readonly lostAdvice?: string | undefined;
-  /** Index of the field with the initial focus. */
+  /** Index of the field that is focused at first. */
   readonly start?: number;
   /** Called after the window has closed on its own, not if the user closed it. */
   readonly onDone: (result: Result) => void;
@@ -43,10 +43,10 @@ export interface FormWindowProps<Input, Result> {
 
 export interface PlainFormWindowProps
   extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
-  /** Called before a submit. If it returns a warning, the window shows it, and the user may submit again. */
+  /** Called before submitting. If it returns a warning, the window shows it, and the user may submit again. */
   readonly warningOf?: (values: FormValues) => string | undefined;
   readonly onSubmit: (values: FormValues) => void;
-  /** What a submit does, in the hint. */
+  /** What submitting does, for the hint. */
   readonly verb?: string;
 }
 
@@ -91,7 +91,7 @@ export function PlainFormWindow({
   );
 }
 
-/** Maximum lines of an error; the fields take precedence. */
+/** Maximum lines for an error; the fields take precedence. */
 const mostErrorLines = 6;
 
 interface FormLines {
@@ -102,7 +102,7 @@ interface FormLines {
   readonly preview: number;
 }
 
-/** Divides the lines of the window: the fields come first, then an error, the summary and the preview. */
+/** Divides the window's lines: the fields come first, then an error, the summary and the preview. */
 function formRoom(fields: readonly FieldSpec[], most: number, { summary, hasFailed, hasNote, preview }: FormLines) {
   // An error takes the place of the summary.
   const others = Math.max(4, summary.length + (hasFailed ? mostErrorLines : 0));
@@ -121,7 +121,7 @@ function formRoom(fields: readonly FieldSpec[], most: number, { summary, hasFail
   };
 }
 
-/** An error with the advice, if the request may have succeeded. */
+/** Adds the advice to an error if the request may have succeeded. */
 const advised = (error: Error, advice: string | undefined): Error =>
   advice !== undefined && isUnanswered(error)
     ? new ServiceError(error.kind, `${error.message} ${advice}`, error)

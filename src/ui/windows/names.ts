@@ -1,17 +1,17 @@
-/** Lists of names in and below a sentence. Pure. */
+/** Lists of names, in a sentence and below it. Pure. */
 import { sanitiseLine } from '../../text/sanitise.ts';
 
-/** Maximum number of names in a sentence; the rest are counted. */
+/** Maximum number of names in a sentence; the others are only counted. */
 const mostNamed = 6;
 
-/** All names, one per line and at most `most`, if they do not fit into a sentence; otherwise none. */
+/** If not all names fit into a sentence: up to `most` lines with one name each. Otherwise none. */
 export function listOf(names: readonly string[], most: number): string[] {
   if (names.length <= mostNamed) return [];
   if (names.length <= most) return [...names];
   return [...names.slice(0, most - 1), `and ${names.length - most + 1} more`];
 }
 
-/** The names; a name that several rows share is followed by the id. */
+/** The names, each followed by the id if several rows share the name. */
 export function apart(rows: readonly { readonly name: string; readonly id: string }[]): string[] {
   const counts = new Map<string, number>();
   for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);

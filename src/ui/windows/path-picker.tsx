@@ -18,7 +18,7 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 
 export interface PathPickerProps {
   readonly title: string;
-  /** Accepts files to choose, or files that mark a folder to choose. */
+  /** Whether a file can be chosen, or marks its folder as one that can be. */
   readonly wanted: (name: string) => boolean;
   /** Whether the user chooses a file, or a folder that contains one. */
   readonly choose: 'file' | 'folder';
@@ -29,7 +29,7 @@ export interface PathPickerProps {
 
 interface PickerState {
   readonly listing: Listing;
-  /** The typed text: a part of a name, or a path. */
+  /** The typed text: part of a name, or a path. */
   readonly typed: EditState;
   readonly cursor: number;
 }

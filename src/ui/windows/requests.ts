@@ -1,4 +1,4 @@
-/** The requests of a preview, as lines. */
+/** A preview's requests, as lines. */
 
 import { clean, safeJson, sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
@@ -9,7 +9,7 @@ export function requestLine({ method, path }: RequestPreview): string {
   return clean`${method} ${path}`;
 }
 
-/** Each request with its body, wrapped; or the error that prevents the preview. Empty without a preview. */
+/** Each request with its body, wrapped; or the error that prevents the preview. Empty if there is no preview. */
 export function requestLines(requests: Requests | undefined, width: number): string[] {
   switch (requests?.kind) {
     case undefined:

@@ -6,7 +6,7 @@ import type { PlaceOf } from '../list/list-props.ts';
 
 type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
-/** What to search for text in these rollouts. */
+/** Where a text search in these rollouts looks. */
 export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: RolloutsPlace): SearchedTexts => ({
   ...{ scope, label },
   ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),

@@ -83,7 +83,7 @@ interface GridOptions {
 /** A chart's minimum size in the grid, including the line with its name. */
 const cellSize = { width: 26, height: 6 } as const;
 
-/** A chart for each run, with its first series' value at the crosshair or the end. */
+/** A chart for each name, with its first series' value at the crosshair or the end. */
 export function gridLines(
   runs: readonly { readonly name: string }[],
   all: readonly (readonly ChartSeries[])[],

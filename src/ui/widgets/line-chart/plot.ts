@@ -37,7 +37,7 @@ function membersOf(bits: number): number[] {
   return members;
 }
 
-/** Each cell's dots, and its series as bits; series beyond the 31st share the last bit. */
+/** Each cell's dots, and its series as bits; series from the 31st on share the last bit. */
 interface Layer {
   readonly dots: Uint8Array;
   readonly series: Int32Array;

@@ -136,7 +136,7 @@ function lastResult<Args extends readonly unknown[], Result>(
   };
 }
 
-/** The smallest value that a logarithmic scale can draw: the range around a smaller one would reach 0. */
+/** Smaller values are gaps on a logarithmic scale: a range around them cannot be widened. */
 export const leastPositive = 1e-300;
 
 /** Which part of a curve to draw. */

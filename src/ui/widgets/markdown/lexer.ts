@@ -1,23 +1,23 @@
 /**
  * Parses Markdown with the library's lexer, within limits: nesting, table size and the work on inline text are capped,
- * because an answer may be crafted to parse slowly.
+ * because a model's answer may be crafted to parse slowly.
  */
 import { Lexer, type MarkedToken, Tokenizer, type Tokens } from 'marked';
 
 /** UTF-16 units, about thirty screens; a longer answer is shown as plain text. */
 const maximumLength = 100_000;
-/** Maximum nesting of lists and quotes. Deeper ones keep their marks and are shown as text. */
+/** Maximum nesting depth for lists and quotes. Deeper ones keep their marks and are shown as text. */
 const maximumDepth = 12;
 /**
- * Work on lists and quotes per unit of text. The lexer reads these once per level, and again for each line that may
- * continue them, which is quadratic.
+ * Limits the work on lists and quotes, per unit of text. The lexer reads these once per level, and again for each line
+ * that may continue them, which is quadratic.
  */
 const maximumRereads = 3 * maximumDepth;
-/** Cells of one table. Rows are padded to the width of the header, so a wide header multiplies short rows. */
+/** Maximum cells in one table. Rows are padded to the header's width, so a wide header multiplies short rows. */
 const maximumCells = 20_000;
-/** Table header rules. At each, the lexer scans the text to its end for rows. */
+/** Maximum number of table header rules. At each, the lexer scans to the end of the text for rows. */
 const maximumTableRules = 100;
-/** Longer inline text, or text with more marks, is not parsed, because that is quadratic. */
+/** Longer inline text, or text with more marks, is not parsed: that would take quadratic time. */
 const maximumInline = { length: 10_000, marks: 600 } as const;
 
 const inlineMarks = /[*_~`[\]<>!\\&]/g;
@@ -60,7 +60,7 @@ class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** The tokens of `text`, or undefined if it is too long or too tangled. Never throws. */
+/** The tokens in `text`, or undefined if it is too long or too tangled. Never throws. */
 export function readMarkdown(text: string): MarkedToken[] | undefined {
   if (text.length > maximumLength || tableRules(text) > maximumTableRules) return undefined;
   try {
@@ -81,7 +81,7 @@ export function readMarkdown(text: string): MarkedToken[] | undefined {
 function tableRules(text: string): number {
   let count = 0;
   for (const line of text.split('\n')) {
-    // Backwards, character by character: a pattern open to the left would be quadratic.
+    // Backwards, character by character: a pattern with no fixed start would take quadratic time.
     let start = line.length;
     while (start > 0 && ' |:-'.includes(line.charAt(start - 1))) start -= 1;
     if (start > 0 && !'>*+.)'.includes(line.charAt(start - 1))) continue;

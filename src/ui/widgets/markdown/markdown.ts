@@ -8,11 +8,11 @@ import type { Style, StyleName, Theme } from '../theme/theme.tsx';
 import { asMarkedTokens, readMarkdown } from './lexer.ts';
 import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
 
-/** Minimum width for the content of a quote, a list or a code block; below it, nothing is indented. */
+/** Minimum width for the content of a quote, a list or a code block; if there is less, nothing is indented. */
 const minimumContent = 8;
-/** Minimum width of a table column; below it, rows are shown as labelled lines. */
+/** Minimum width of a table column; if there is less, rows are shown as labelled lines. */
 const minimumColumn = 3;
-/** Maximum length of a rule, which would be endless at infinite width. */
+/** Maximum line length; at infinite width, a rule would be endless. */
 const maximumWidth = 1_000;
 
 /**
@@ -33,7 +33,7 @@ export function markdownLines(text: string, width: number, theme: Theme): string
 interface Layout {
   readonly width: number;
   readonly theme: Theme;
-  /** A blank line between blocks. Tight lists have none. */
+  /** Whether a blank line separates blocks; not in tight lists. */
   readonly apart: boolean;
 }
 
@@ -43,7 +43,7 @@ function blocks(tokens: readonly MarkedToken[], layout: Layout): string[] {
     const own = block(token, layout);
     if (own.length === 0) continue;
     if (lines.length > 0 && layout.apart) lines.push('');
-    // No spreading: a block may have more lines than a call allows arguments.
+    // No spread: a block may have more lines than a call can take arguments.
     for (const line of own) lines.push(line);
   }
   return lines;
@@ -68,7 +68,7 @@ function block(token: MarkedToken, layout: Layout): string[] {
       return [theme.styles.border(theme.glyphs.horizontal.repeat(width))];
     case 'html':
       return plainLines(sanitise(token.text, { multiline: true }).replace(/^\n+/, '').trimEnd(), width, theme);
-    // Link definitions are shown where they are used; a task's mark belongs to its item.
+    // Link definitions show where they are used; a task's mark belongs to its item.
     case 'space':
     case 'def':
     case 'checkbox':
@@ -164,7 +164,7 @@ function table(token: Tokens.Table, { width, theme }: Layout): string[] {
   return [line(header), theme.styles.border(rule), ...rows.map(line)];
 }
 
-/** A table with too many columns for the width: shows each row as lines of name and value. */
+/** Shows a table that has too many columns for the width: each row becomes lines with a name and a value. */
 function records(header: readonly Span[][], rows: readonly Span[][][], width: number, theme: Theme): string[] {
   const colon: Span = { text: ': ', styles: [] };
   if (rows.length === 0) return header.flatMap(name => spanLines(name, width, theme));

@@ -8,13 +8,13 @@ import { wrap } from '../../../text/wrap.ts';
 import type { StyleName, Theme } from '../theme/theme.tsx';
 import { asMarkedTokens } from './lexer.ts';
 
-/** A span of text in one style. A line feed ends a line. */
+/** Text in the same styles. A line feed ends a line. */
 export interface Span {
   readonly text: string;
   readonly styles: readonly StyleName[];
 }
 
-/** The text of inline tokens; each span adds its own styles to `styles`. */
+/** Inline tokens as spans; each adds its own styles to `styles`. */
 export function spansOf(tokens: readonly MarkedToken[], theme: Theme, styles: readonly StyleName[] = []): Span[] {
   return tokens.flatMap(token => spansOfToken(token, theme, styles));
 }
@@ -51,14 +51,14 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
       return [];
     case 'text':
       if (token.tokens !== undefined) return spansOf(asMarkedTokens(token.tokens), theme, styles);
-      // Its `text` is HTML-escaped, with some character references decoded and others added.
+      // Its `text` is HTML-escaped: some character references are decoded, others added.
       return [{ text: textOf(token.escaped === true ? token.raw : decoded(token.raw)), styles }];
     default:
       return [{ text: textOf('text' in token ? token.text : token.raw), styles }];
   }
 }
 
-/** The text of a link, and its target unless the text is the target. */
+/** A link's text, and its target unless the text is the target. */
 function linkSpans(token: Tokens.Link | Tokens.Image, name: Span[], styles: readonly StyleName[]): Span[] {
   const literal = token.type === 'link' && token.autolink === true;
   const address = sanitiseLine(literal ? token.href : decoded(token.href));
@@ -70,12 +70,12 @@ function linkSpans(token: Tokens.Link | Tokens.Image, name: Span[], styles: read
   return [...name, { text: ` (${address})`, styles: withStyle(styles, 'muted') }];
 }
 
-/** Each style once, however deeply the marks are nested. */
+/** Adds a style unless it is there already: marks may be nested deeply. */
 function withStyle(styles: readonly StyleName[], style: StyleName): readonly StyleName[] {
   return styles.includes(style) ? styles : [...styles, style];
 }
 
-/** Keep line ends, which chat authors mean. Spaces around them are only source layout. */
+/** Keeps line ends, because chat authors mean them. Spaces around them are only source layout. */
 function textOf(text: string): string {
   return sanitise(text, { multiline: true }).replace(/(?<! ) *\n */g, '\n');
 }
@@ -89,7 +89,7 @@ const namedCharacters: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 };
 
-/** Decodes character references. The result is as untrusted as the rest. */
+/** Decodes character references. The result is as untrusted as any other text. */
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (...found) => {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
@@ -125,7 +125,7 @@ export function cutSpans(spans: readonly Span[], width: number, theme: Theme): {
   return { text: styler(flat, theme)(cut, 0), width: displayWidth(cut) };
 }
 
-/** A line of code in pieces of at most `width` cells; no space is dropped. */
+/** A line of code in pieces at most `width` cells wide; no space is dropped. */
 export function hardLines(line: string, width: number, theme: Theme): string[] {
   const pieces: string[] = [];
   let start = 0;
@@ -148,14 +148,14 @@ export function plainLines(text: string, width: number, theme: Theme): string[] 
   return wrap(text, width).map(line => fitting(line, width, theme));
 }
 
-/** A wide character gets its own line at a width of one column, and still does not fit. */
+/** Truncates a line that is still too wide: in a single column, even a wide character alone does not fit. */
 function fitting(line: string, width: number, theme: Theme): string {
   return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
 }
 
 /**
- * Adds styles to ranges of the spans' text, in the order of their offsets. A grapheme across two spans gets the style
- * of the first one: an escape sequence inside would change its width.
+ * Returns a function that styles ranges of the spans' text, to be called in offset order. A grapheme across two spans
+ * gets the first one's style: an escape sequence inside it would change its width.
  */
 function styler(spans: readonly Span[], theme: Theme): (part: string, offset: number) => string {
   let index = 0;

@@ -1,11 +1,9 @@
-/**
- * Positions in a scrolled text: numbers that ascend from line to line and do not depend on wrapping and folding. Pure.
- */
+/** Positions in scrolled text: numbers that ascend from line to line and do not depend on wrapping or folding. Pure. */
 
 import { lastAt } from '../../../base/binary-search.ts';
 import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
 
-/** A line for searching: unwrapped, and possibly folded away. */
+/** A line to search: unwrapped, and possibly folded away. */
 export interface SearchedLine {
   readonly text: string;
   readonly place: number;
@@ -17,7 +15,7 @@ export interface Found {
   readonly count: number;
   /** Why matches may be missing: an invalid expression, or one that took too long. */
   readonly problem: string | undefined;
-  /** Index of the last match at or before `place`; -1 before the first. */
+  /** Index of the last match at or before `place`; -1 if there is none. */
   readonly at: (place: number) => number;
   /** The position of the match within its line. */
   readonly placeOf: (index: number) => number;
@@ -25,7 +23,7 @@ export interface Found {
 
 const nothing: Found = { count: 0, problem: undefined, at: () => -1, placeOf: () => 0 };
 
-/** Searches in the language of list filters. */
+/** Searches with the syntax that list filters use. */
 export function find(lines: Iterable<SearchedLine>, query: string): Found {
   const filter = parseFilter(query);
   if (!filter.ok) return { ...nothing, problem: filter.error };

@@ -1,6 +1,6 @@
 /**
- * Scrolling and searching in a text of any length. The state holds positions in the text instead of line numbers, so
- * that the reader stays in place when wrapping or folding changes. Pure.
+ * Scrolling and searching in text of any length. The state holds positions in the text instead of line numbers, so that
+ * the reader stays in place when wrapping or folding changes. Pure.
  */
 import { lastAt } from '../../../base/binary-search.ts';
 import type { Found } from './places.ts';
@@ -24,7 +24,7 @@ export type ScrollAction =
   /** Shows a position, with this many lines before it. */
   | { readonly kind: 'show'; readonly place: number; readonly before: number }
   /**
-   * Moves by this many of these ascending positions; stays at the ends or, with `wraps`, continues from the other end.
+   * Moves by this many of these ascending positions; stops at the ends or, with `wraps`, continues from the other end.
    */
   | {
       readonly kind: 'jump';
@@ -40,14 +40,14 @@ export type ScrollAction =
 export interface ScrollSurroundings {
   readonly lineCount: number;
   readonly height: number;
-  /** Ascends from line to line. */
+  /** The position of a line; ascends from line to line. */
   readonly placeAt: (line: number) => number;
   /** Whether a position is folded away. */
   readonly isFolded: (place: number) => boolean;
   readonly find: (query: string) => Found;
 }
 
-/** The line of a position; for a folded one, the line of its fold. */
+/** The line at a position; if that is folded away, the fold's line. */
 export function lineAt(place: number, { lineCount, placeAt }: ScrollSurroundings): number {
   return Math.max(0, lastAt(lineCount, placeAt, place));
 }
@@ -74,7 +74,7 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
     case 'page':
       return scrollTo(offset + (Math.trunc(action.pages * Math.max(1, around.height - 1)) || Math.sign(action.pages)));
     case 'to':
-      // Even if the whole text fits: the place is the position of the reader.
+      // Even if the whole text fits: the place is the reader's position.
       return { ...state, place: around.placeAt(clamped(action.line)), row: 0 };
     case 'show':
       return { ...state, place: action.place, row: Math.min(action.before, around.height - 1) };
@@ -123,14 +123,14 @@ function goToMatch(state: ScrollState, index: number, found: Found, around: Scro
   return { ...state, match, place: match, row: Math.floor(around.height / 3) };
 }
 
-/** The current match and the number of matches: `3/10`; the problem if there is no match. */
+/** The current match and the number of matches: `3/10`; if there is no match, the problem. */
 export function matchWords({ match }: ScrollState, { count, problem, at }: Found): string {
   if (count === 0) return problem ?? 'no match';
   const all = `${count}${problem === undefined ? '' : '+'}`;
   return match === undefined ? `${all} found` : `${at(match) + 1}/${all}`;
 }
 
-/** The share of the text above the end of the view, e.g. `41%`; `all` if everything is visible. */
+/** How far the text is scrolled, e.g. `41%`; `all` if everything is visible. */
 export function positionWords(state: ScrollState, around: ScrollSurroundings): string {
   const last = lastOffset(around);
   if (last === 0) return 'all';

@@ -1,4 +1,4 @@
-/** Visible lines of a text, and a line with the position and the search. */
+/** The visible lines of a text, and a line with the position and the search. */
 import { Box, Text } from 'ink';
 import { parseFilter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -14,11 +14,11 @@ import type { Scroll } from './use-scroll.ts';
 
 export interface ScrollViewProps {
   readonly scroll: Scroll;
-  /** Plain, safe text of a line. */
+  /** A line's plain text, safe for a terminal. */
   readonly textAt: (line: number) => string;
   /** A styled line, no wider than the view; a search shows the plain text instead. */
   readonly drawnAt?: (line: number) => string;
-  /** The style of a line; plain by default. */
+  /** A line's style; plain by default. */
   readonly styleAt?: (line: number) => Style | undefined;
   readonly width: number;
   readonly focused: boolean;
@@ -26,7 +26,7 @@ export interface ScrollViewProps {
   readonly words?: string;
 }
 
-/** Lines of the view in addition to the text. */
+/** Lines that the view adds to the text. */
 export const scrollViewLines = 1;
 
 export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
@@ -44,7 +44,7 @@ export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, w
     <KeyScope active={focused} {...scroll.handlers}>
       <Box flexDirection="column" width={width} flexShrink={0}>
         <Box ref={region} flexDirection="column" width={width} height={surroundings.height} overflow="hidden">
-          {/* Keyed by line: while the text scrolls, the lines that stay keep their layout. */}
+          {/* Keyed by line: while the text scrolls, lines that stay on screen keep their layout. */}
           {lines.map((line, index) => (
             <Line key={offset + index} text={line} />
           ))}

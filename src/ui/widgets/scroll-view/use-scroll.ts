@@ -1,4 +1,4 @@
-/** The state of a scrolled text, and its keys. */
+/** The state of scrolled text, and its keys. */
 import { useLayoutEffect, useMemo, useRef } from 'react';
 import type { Command } from '../../../present/command.ts';
 import { scrollCommands } from '../../keys/general.ts';
@@ -17,20 +17,20 @@ import {
 
 export interface ScrollOptions {
   readonly lineCount: number;
-  /** Plain text of a displayed line. */
+  /** A displayed line's plain text. */
   readonly textAt: (line: number) => string;
-  /** Lines for the text. */
+  /** How many lines the text may take. */
   readonly height: number;
   readonly initial?: ScrollState | undefined;
-  /** For text that is wrapped and folded; without it, positions are line numbers. */
+  /** For text that is wrapped and folded; if missing, positions are line numbers. */
   readonly places?: ScrollPlaces;
   /** False while the text is being read: actions wait for it. */
   readonly ready?: boolean;
-  /** The target of a number typed before `G`; by default, the line with this number. */
+  /** Where a number typed before `G` leads; by default, to the line with that number. */
   readonly goTo?: (number: number) => ScrollAction;
 }
 
-/** Positions and search of a text. The same object until the text changes. */
+/** Finds positions in a text, and searches it. The same object until the text changes. */
 export interface ScrollPlaces {
   readonly placeAt: (line: number) => number;
   /** Whether a position is folded away. */
@@ -63,7 +63,7 @@ function createFinder(searched: () => Iterable<SearchedLine>): (query: string) =
   };
 }
 
-/** Returns a function that acts at once; while the text is being read, actions wait for it, in order. */
+/** Returns a function that acts at once; while the text is still being read, actions wait in order. */
 function useActions(ready: boolean, dispatch: (action: ScrollAction) => void): Scroll['act'] {
   const waiting = useRef<(() => ScrollAction)[]>([]);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** A static table as lines: its titles, and as many rows as fit. Pure. */
+/** A static table as lines: the titles, and as many rows as fit. Pure. */
 import { type Column, cellText, columnGap, fitColumns, withNamesCut } from '../../../present/column.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';

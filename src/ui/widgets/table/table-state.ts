@@ -1,15 +1,17 @@
 /**
- * The state of a table: the cursor's row and line, the filter, the order and the marks. Pure. The state stores the
- * cursor by row id and screen line, so new rows move neither the cursor nor the row under it.
+ * A table's state: the cursor's row and line, the filter, the order and the marks. Pure. The state stores the cursor by
+ * row id and screen line, so new rows move neither the cursor nor the row under it.
  */
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
 
 export interface TableState extends Arrangement {
-  /** Id of the row under the cursor. Undefined until the user moves it: the cursor is then on the first row. */
+  /**
+   * Id of the row under the cursor. Undefined until the user moves the cursor, which is on the first row until then.
+   */
   readonly cursorId: string | undefined;
-  /** The index of the cursor after its last move, in case its row disappears. */
+  /** The cursor's index after its last move, in case its row disappears. */
   readonly index: number;
   /** Whether the cursor stays on the last row while more rows are read. */
   readonly following: boolean;
@@ -41,22 +43,24 @@ export type TableAction =
   | { readonly kind: 'rest' }
   | { readonly kind: 'select'; readonly id: string }
   | { readonly kind: 'filter'; readonly filter: string }
-  /** `partial`: unread rows may come first. */
+  /** `partial` if unread rows may come first. */
   | { readonly kind: 'sort-next'; readonly columns: readonly SortColumn[]; readonly partial?: boolean }
   | { readonly kind: 'reverse'; readonly columns: readonly SortColumn[]; readonly partial?: boolean }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
   | { readonly kind: 'unmark'; readonly which: (id: string) => boolean }
-  /** Clears the filter; without one, the marks. */
+  /** Clears the filter or, if there is none, the marks. */
   | { readonly kind: 'escape' }
   | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
 
-/** The context of an action: the arranged rows, and the height of the window. */
+/** What an action depends on: the arranged rows, and the window's height. */
 export interface TableSurroundings {
   readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
   /** Lines for rows. */
   readonly height: number;
-  /** New rows may come first: a window that shows the first row keeps showing it, if the cursor's row fits. */
+  /**
+   * Whether new rows may come first: a window that shows the first row then keeps showing it, if the cursor's row fits.
+   */
   readonly keepsTop?: boolean | undefined;
 }
 
@@ -150,7 +154,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   }
 }
 
-/** Sorts by the next column; after the last one, removes the order. */
+/** The order by the next column; undefined after the last one. */
 function sortOfNext(sort: Sort | undefined, columns: readonly SortColumn[]): Sort | undefined {
   const next = columns[sort ? columns.findIndex(({ id }) => id === sort.column) + 1 : 0];
   return next && { column: next.id, descending: next.bestFirst === true };
@@ -162,7 +166,7 @@ function toggled(marks: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return next;
 }
 
-/** The cursor stays on its row and line if the filter keeps the row, or moves to the first one. */
+/** The cursor stays on its row and line if the filter keeps the row; otherwise, it moves to the first row. */
 function refiltered(
   state: TableState,
   cursorId: string | undefined,
@@ -173,7 +177,7 @@ function refiltered(
   return stays ? { ...state, cursorId, line } : { ...state, cursorId: undefined, index: 0, line: 0 };
 }
 
-/** The cursor stays on its row, or moves to the first one. */
+/** The cursor stays on this row; without an id, it moves to the first row. */
 function resorted(state: TableState, cursorId: string | undefined, sort: Sort | undefined): TableState {
   const place = cursorId === undefined ? { index: 0, line: 0 } : {};
   return { ...state, ...place, cursorId, sort, following: false };

@@ -1,4 +1,4 @@
-/** A table as lines for the terminal: its header and its visible rows. */
+/** A table on screen: its header and its visible rows. */
 import { Box, Text } from 'ink';
 import { useMemo } from 'react';
 import { own } from '../../../base/own-property.ts';
@@ -38,35 +38,35 @@ export interface TableViewProps<Row> {
   readonly id: (row: Row) => string;
   readonly width: number;
   readonly focused: boolean;
-  /** Number of known rows, before the filter. */
+  /** Number of known rows, before filtering. */
   readonly total: number;
-  /** The server has more rows. */
+  /** Whether the service has more rows. */
   readonly hasMore?: boolean;
-  /** Number of rows read so far, while the rest is read; the rows appear at the end. */
+  /** Number of rows read so far, while the rest is being read; the rows appear once all are read. */
   readonly reading?: number | undefined;
   /** Ids of rows to mark as read. */
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** Shown first below the rows: the unread values or rows that the filter and the order leave out. */
+  /** Shown first below the rows: the unread values or rows that filtering and sorting leave out. */
   readonly unsearched?: string | undefined;
-  /** The default order, which the line below the rows does not name. */
+  /** The default order, which the line below the rows does not mention. */
   readonly usualSort?: Sort | undefined;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
 }
 
-/** Cells below the rows for the words about marks. */
+/** Cells below the rows reserved for the words about marks. */
 const marksRoom = 34;
 
-/** Cells below the rows for the longest count: `12/12+`, and with a filter ` of 12+`. */
+/** Cells below the rows reserved for the longest count: `12/12+`, and ` of 12+` if there is a filter. */
 const countRoom = (rows: number, isFiltered: boolean): number =>
   (isFiltered ? 3 : 2) * `${rows}`.length + (isFiltered ? 10 : 5);
 
 /** `all rows: MODEL tutor-base; STATUS completed`. */
 const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
 
-/** The columns that fit, and texts for columns with equal values in all rows. */
+/** The columns that fit, and words for columns that have the same value in all rows. */
 function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSort }: TableViewProps<Row>) {
   const { shown } = table;
   const { ellipsis } = useTheme().glyphs;
@@ -150,7 +150,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
 }
 
 /**
- * Texts for columns with equal values in all rows, by id, as many as fit below the rows; the rest keep their columns.
+ * Words for columns that have the same value in all rows, by id, as many as fit below the rows; the rest stay columns.
  */
 function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly Column<Row>[], width: number) {
   const { sort, filter, marks } = state;
@@ -178,7 +178,7 @@ interface CountLineProps<Row> {
   readonly theme: Theme;
 }
 
-/** `12/9431`, with the filter and marks; the filter itself while the user types. */
+/** `12/9431`, with the filter and marks; while the user types, the filter being typed. */
 function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLineProps<Row>) {
   const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
@@ -209,10 +209,10 @@ function mistakeIn(typing: EditState, at: Range | undefined, style: Style): Styl
   return { from, to, style };
 }
 
-/** A completion that needs more cells than this is cut. */
+/** Minimum cells for a completion; a longer one is truncated. */
 const leastCompletion = 12;
 
-/** `tab status:  started<  +3 `: as many completions as fit into `room` cells; the first may be cut. */
+/** `tab status:  started<  +3 `: as many completions as fit into `room` cells; the first may be truncated. */
 function completionWords([first, ...others]: readonly string[], room: number, { styles, glyphs }: Theme) {
   const key = 'tab ';
   const most = room - displayWidth(key) - 1;
@@ -251,7 +251,10 @@ export interface RowLook {
   readonly read?: boolean | undefined;
 }
 
-/** The header line, with an arrow at the sorted column. A title that fills a column of numbers moves into the gap before it. */
+/**
+ * The header line, with an arrow at the sorted column. A title that fills a right-aligned column moves into the gap
+ * before it.
+ */
 export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
   const { glyphs, styles } = theme;
   const titles = columns.map(({ column, width }, index) => {
@@ -259,7 +262,7 @@ export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sor
     const before = index === 0 ? gutter : columnGap;
     const spare = column.align === 'right' ? before - 1 : 0;
     const room = width - Math.max(0, displayWidth(arrow) - spare);
-    // The beginning of a title is easiest to read, but titles of options may begin alike.
+    // The beginning of a title is easiest to read, but option titles may begin alike.
     const start = column.title.slice(0, Math.max(0, room - 1));
     const isAlone = columns.every(each => each.column === column || !each.column.title.startsWith(start));
     const position = isAlone ? 'end' : 'middle';

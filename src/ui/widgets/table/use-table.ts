@@ -1,4 +1,4 @@
-/** The state of a table, its arranged rows, and its keys. */
+/** A table's state, its arranged rows, and its keys. */
 import { useCallback, useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { completeFilter, type FilterCompletion } from '../../../present/filter-completion.ts';
@@ -22,28 +22,28 @@ export interface TableOptions<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly id: (row: Row) => string;
-  /** Lines of the whole table, with its header and the filter line. */
+  /** Lines for the whole table, including its header and the filter line. */
   readonly height: number;
-  /** Cells of a line. */
+  /** The width of a line, in cells. */
   readonly width: number;
-  /** The rows in groups, with a row for each group: shown while there is neither a filter nor an order. */
+  /** The rows in groups, with a row for each group: shown while the table is neither filtered nor sorted. */
   readonly grouped?: readonly Row[] | undefined;
-  /** The members of a group row: actions on the row apply to them. */
+  /** The members of a group, given its row: actions on that row apply to them. */
   readonly membersOf?: ((row: Row) => readonly Row[] | undefined) | undefined;
   /**
-   * New rows may come first: the cursor stays on its row, even before the user moves it, and the first row stays in
-   * view.
+   * Whether new rows may come first: the cursor then stays on its row, even before the user moves it, and the first row
+   * stays in view.
    */
   readonly keepsTop?: boolean | undefined;
-  /** The rows are already in the requested order. */
+  /** Whether the rows are already in the requested order. */
   readonly sorted?: boolean;
-  /** Reads the unread rows, if there are any; settles at the end, whatever the outcome. */
+  /** Reads the unread rows, if there are any; settles when done, even if it fails. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
   /** Stops reading the rest. */
   readonly stop?: (() => void) | undefined;
   readonly initial?: TableState | undefined;
   readonly onOpen?: ((row: Row) => void) | undefined;
-  /** Whether this row can be opened; by default all can. */
+  /** Whether this row can be opened; by default, all can. */
   readonly canOpen?: (row: Row) => boolean;
   /** Called with the text after `//`, instead of filtering. */
   readonly onSlash?: ((text: string) => void) | undefined;
@@ -59,13 +59,13 @@ export interface Table<Row> {
   /** Whether the cursor is close to the last known row. */
   readonly nearEnd: boolean;
   readonly rowLines: number;
-  /** The error in the filter, shown below the rows; sanitised. */
+  /** What is wrong with the filter, shown below the rows; sanitised. */
   readonly noticeLines: readonly string[];
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
   /**
-   * The marked rows that still exist, in order of marking, or the row under the cursor if none is marked. Groups are
-   * replaced by their members.
+   * The marked rows that still exist, in the order they were marked, or the row under the cursor if none is marked.
+   * Groups are replaced by their members.
    */
   readonly targets: readonly Row[];
   /** Number of marks on rows that are gone or unread. */
@@ -85,10 +85,10 @@ export interface Table<Row> {
 /** The header, and the line below the rows. */
 const otherLines = 2;
 
-/** Read the next page this many rows before the end. */
+/** The next page is read when the cursor is this close to the end, in rows. */
 const rowsNearEnd = 60;
 
-/** How long one row must be first before an unmoved cursor stays on it: a list fills at first. */
+/** How long a row must be first before an unmoved cursor stays on it: while a list fills, the first row changes. */
 const heldAfterMs = 15_000;
 
 const noRows: readonly never[] = [];
@@ -138,7 +138,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,
     isGrouped: inGroups(state) !== undefined,
-    // A filter without matches would read the whole list.
+    // With a filter that matches nothing, this would read the whole list.
     nearEnd: state.filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
     ...useTargets(options, state.marks, current),
@@ -183,16 +183,16 @@ function useTargets<Row>(
   };
 }
 
-/** The marked rows in order of marking. */
+/** The marked rows, in the order they were marked. */
 function markedOf<Row>(rows: readonly Row[], marks: ReadonlySet<string>, id: (row: Row) => string): readonly Row[] {
   const found = new Map(rows.filter(row => marks.has(id(row))).map(row => [id(row), row]));
   return [...marks].flatMap(mark => found.get(mark) ?? []);
 }
 
-/** Rows unchanged for this long are complete for now: each new page of a list is a change. */
+/** Rows that have not changed for this long are complete for now: each new page of a list is a change. */
 const settledMs = 200;
 
-/** Prepares the texts of many rows for a filter, in parts: soon, or at once while the user types a filter. */
+/** Prepares many rows' text for filtering, in parts: soon, or at once while the user types a filter. */
 function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping: boolean): void {
   useEffect(() => {
     if (rows.length <= preparedAtOnce) return undefined;
@@ -211,7 +211,7 @@ function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping:
 
 type TableLine = TypedLine<TableState, TableAction>;
 
-/** @param onSlash called with a text that begins with `/`, without the `/` */
+/** @param onSlash called with what is typed after a first `/` */
 function typingHandlers(
   line: TableLine,
   completion: FilterCompletion | undefined,

@@ -1,4 +1,4 @@
-/** Text editing. Pure; positions count graphemes, so the cursor is never inside a visible character. */
+/** Text editing. Pure. Positions count graphemes, so the cursor is never inside a visible character. */
 import { own } from '../../../base/own-property.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
@@ -13,7 +13,7 @@ export interface EditState {
 
 const emptyEdit: EditState = { characters: [], cursor: 0 };
 
-/** A field with an initial text, which is sanitised like typed text. */
+/** A field with initial text, which is sanitised like typed text. */
 export function editStateOf(text: string, options: EditOptions = { multiline: true }): EditState {
   return insert(emptyEdit, text, options);
 }
@@ -25,18 +25,18 @@ export function textOf({ characters }: EditState): string {
 /** The text before the cursor. */
 export const textBefore = ({ characters, cursor }: EditState): string => characters.slice(0, cursor).join('');
 
-/** The field without the text before its cursor. */
+/** The field without the text before the cursor. */
 export const afterCursor = ({ characters, cursor }: EditState): EditState => ({
   characters: characters.slice(cursor),
   cursor: 0,
 });
 
 export interface EditOptions {
-  /** Keeps line ends; otherwise they become spaces. */
+  /** Whether to keep line ends; otherwise they become spaces. */
   readonly multiline: boolean;
 }
 
-/** Inserts a text at the cursor, as typing or pasting does. */
+/** Inserts text at the cursor, as typing or pasting does. */
 export function insert(state: EditState, text: string, { multiline }: EditOptions): EditState {
   const clean = sanitise(multiline ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]+/g, ' '), { multiline });
   const added = graphemes(clean);
@@ -47,7 +47,7 @@ export function insert(state: EditState, text: string, { multiline }: EditOption
   return { characters: [...before, ...state.characters.slice(state.cursor)], cursor: before.length };
 }
 
-/** The editing keys; other keys without text go to the surrounding scopes. */
+/** The editing keys; other keys that type nothing go to the surrounding scopes. */
 const edits: Readonly<Record<string, (state: EditState, options: EditOptions) => EditState>> = {
   left: state => moveTo(state, state.cursor - 1),
   right: state => moveTo(state, state.cursor + 1),
@@ -89,13 +89,13 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
   return own(edits, press.name)?.(state, options);
 }
 
-/** The handlers of a field: `type` is called with every press that the field handles; a paste is one press. */
+/** A field's handlers: `type` is called with every press that the field handles; a paste is one press. */
 export function fieldHandlers(
   options: EditOptions,
   type: (press: KeyPress) => void,
 ): Required<Pick<ScopeHandlers, 'onPaste'>> & { readonly field: FieldHandlers } {
   return {
-    // Whether a key edits depends only on its name.
+    // Whether a key edits text depends only on its name.
     field: { takes: press => press.text !== '' || edit(emptyEdit, press, options) !== undefined, type },
     onPaste: text => {
       type({ name: 'paste', text });
@@ -139,7 +139,7 @@ function lineEnd({ characters, cursor }: EditState): number {
   return end === -1 ? characters.length : end;
 }
 
-/** Moves a line up or down in the same column; on the first and last line, to the end. */
+/** Moves a line up or down in the same column; on the first or last line, to the beginning or end of the text. */
 function moveLine(state: EditState, direction: -1 | 1): EditState {
   const start = lineStart(state);
   const column = state.cursor - start;

@@ -9,7 +9,7 @@ export interface FieldView {
   readonly cursor: { readonly x: number; readonly y: number };
 }
 
-/** A part of a line in its own style; in characters from the cursor. */
+/** A part of a line in its own style, counted in characters from the cursor. */
 export interface StyledPart {
   readonly from: number;
   readonly to: number;
@@ -19,8 +19,8 @@ export interface StyledPart {
 /** One line of `width` cells around the cursor. */
 export function lineView({ characters, cursor }: EditState, width: number, mask = false): FieldView {
   const shown = mask ? characters.map(() => '•') : characters;
-  // Backwards from the cursor, so that a long text costs no more than the width of the field. The cursor may be after
-  // the last character.
+  // Backwards from the cursor, so that long text costs no more than the width of the field. The cursor may be after the
+  // last character.
   let start = cursor;
   let cells = 0;
   while (start > 0) {
@@ -35,7 +35,7 @@ export function lineView({ characters, cursor }: EditState, width: number, mask 
   };
 }
 
-/** The characters from `start` that may fit into `width` cells, and one more. */
+/** The characters from `start` on that fit into `width` cells, and one more. */
 function firstCells(characters: readonly string[], start: number, width: number): string {
   let end = start;
   for (let cells = 0; end < characters.length && cells <= width; end += 1) cells += displayWidth(characters[end] ?? '');
@@ -91,7 +91,7 @@ export function withCaret(view: FieldView, line: number, caret: Style, part?: St
   return `${styled(0, index)}${caret(characters[index] ?? ' ')}${styled(index + 1)}`;
 }
 
-/** Characters from `at` on, with the part among them in its style. */
+/** Characters from `at` on; those in the part get its style. */
 function inPart(characters: readonly string[], at: number, part: StyledPart | undefined): string {
   if (!part) return characters.join('');
   const [from, to] = [part.from - at, part.to - at].map(place => Math.max(0, place));

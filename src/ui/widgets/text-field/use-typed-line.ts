@@ -1,4 +1,4 @@
-/** The state of a widget with a typed line below it: a filter or a search. Each character takes effect at once. */
+/** The state of a widget with a line to type in below it: a filter or a search. Each character takes effect at once. */
 import { useCallback, useReducer } from 'react';
 import { typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -21,7 +21,7 @@ type TypedAction<Action> =
   | { readonly kind: 'cancel' };
 
 export interface TypedLine<State, Action> extends Typed<State> {
-  /** The same function in every drawing. */
+  /** The same function in every render. */
   readonly dispatch: (action: Action) => void;
   /** Begins typing, with an initial text. */
   readonly begin: (text: string) => void;
@@ -29,13 +29,13 @@ export interface TypedLine<State, Action> extends Typed<State> {
   readonly replace: (text: string) => void;
   /** Ends typing; the text stays. */
   readonly end: () => void;
-  /** The keys while the user types, and other bindings that work at the same time. */
+  /** The keys that work while the user types, along with `others`. */
   readonly handlers: (others?: readonly Binding[]) => ScopeHandlers;
 }
 
 /**
- * @param reduce may read the current render: React applies queued actions with the newest reducer
- * @param actionOf the effect of a typed text; the empty text undoes it
+ * @param reduce may use values from the current render: React applies queued actions with the newest reducer
+ * @param actionOf makes the action for typed text; the action for empty text undoes it
  */
 export function useTypedLine<State, Action>(
   reduce: (state: State, action: Action) => State,

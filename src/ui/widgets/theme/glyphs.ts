@@ -1,4 +1,4 @@
-/** The characters for drawing screens: Unicode, or ASCII for terminals and fonts without it. */
+/** The characters that screens are drawn with: Unicode, or ASCII for terminals and fonts that lack it. */
 import { blockLevels } from '../../../text/sparkline.ts';
 
 export const unicodeGlyphs = {
@@ -19,7 +19,7 @@ export const unicodeGlyphs = {
   bullet: '•',
   folded: '▸',
   unfolded: '▾',
-  /** A closed and an open branch of a list, distinct from the marker of the cursor. */
+  /** A closed and an open branch in a list, distinct from the cursor's marker. */
   closed: '+',
   opened: '-',
   horizontal: '─',
@@ -38,9 +38,9 @@ export const unicodeGlyphs = {
   empty: '░',
   /** From lowest to highest. */
   levels: blockLevels,
-  /** Left parts of a cell in eighths. */
+  /** The left eighths of a cell. */
   eighths: ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'],
-  /** Plots curves with braille patterns, two by four dots per cell. */
+  /** Whether curves are plotted with braille patterns, two by four dots per cell. */
   braille: true,
 } as const;
 

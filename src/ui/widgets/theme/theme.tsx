@@ -1,16 +1,16 @@
 /**
  * Styles by meaning. The default theme uses the terminal's own sixteen colours, so it follows the user's palette.
- * Colour is never the only sign of a meaning.
+ * Meaning is never shown by colour alone.
  */
 import { createContext, type ReactNode, useContext } from 'react';
 import { own } from '../../../base/own-property.ts';
 import { hasFewColours, isAsciiOnly, wantsColour } from '../../../text/terminal.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
-/** Styles a text, which must not contain escape sequences other than styles. */
+/** Styles text, which must not contain escape sequences other than styles. */
 export type Style = (text: string) => string;
 
-/** SGR parameters (ECMA-48, 8.3.117) of an appearance; empty for none. */
+/** SGR parameters (ECMA-48, 8.3.117); empty for a plain appearance. */
 type Sgr = string;
 
 const styleNames = [
@@ -39,7 +39,7 @@ const styleNames = [
 export type StyleName = (typeof styleNames)[number];
 export type Styles = Readonly<Record<StyleName, Style>>;
 
-/** The style of a kind of line; undefined for plain. */
+/** The style for a kind of line; undefined for plain. */
 export function lookOf<Kind extends string>(
   looks: Readonly<Partial<Record<Kind, StyleName>>>,
   kind: Kind,
@@ -49,7 +49,7 @@ export function lookOf<Kind extends string>(
   return name && styles[name];
 }
 
-/** Colours of curves and series, in order of use. */
+/** Colours for curves and series, in the order they are used. */
 type Series = readonly Sgr[];
 
 interface Palette {
@@ -161,9 +161,9 @@ export interface Theme {
   readonly name: ThemeName;
   readonly styles: Styles;
   readonly glyphs: Glyphs;
-  /** The style of the n-th series of a chart. */
+  /** The style for a chart's n-th series. */
   readonly series: (index: number) => Style;
-  /** The style behind the n-th series: for its range and its values before smoothing. */
+  /** The style for what is behind the n-th series: its range and its unsmoothed values. */
   readonly faint: (index: number) => Style;
 }
 
@@ -172,7 +172,7 @@ function styleOf(sgr: Sgr): Style {
   return text => (text === '' ? '' : `\u001b[${sgr}m${text}\u001b[0m`);
 }
 
-/** Creates a theme. ASCII glyphs are for terminals without Unicode fonts or encodings. */
+/** Creates a theme. ASCII glyphs are for terminals that lack a Unicode font or encoding. */
 export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme {
   const palette: Palette = palettes[name];
   const styles = Object.fromEntries(styleNames.map(style => [style, styleOf(palette.styles[style])])) as Styles;
@@ -189,7 +189,7 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 
 /**
  * The theme for an environment, which decides on colours if no theme is chosen. A locale other than UTF-8 selects ASCII
- * glyphs. On a terminal with sixteen colours, the dark and light themes use the terminal's own.
+ * glyphs. On a terminal with only sixteen colours, the dark and light themes use the terminal's own colours.
  */
 export function themeFor(
   wanted: ThemeName | undefined,
