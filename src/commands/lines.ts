@@ -1,6 +1,6 @@
 /**
- * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. The user types a command and
- * the reply appears below it; nothing moves or is redrawn, and no escape sequences are written.
+ * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. The user types a command
+ * and the reply appears below it; nothing moves or is redrawn, and no escape sequences are written.
  */
 
 import { createInterface, type Interface } from 'node:readline/promises';

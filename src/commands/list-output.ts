@@ -35,8 +35,8 @@ export class ListOutput {
   }
 
   /**
-   * Takes the wanted rows from a page, and prints them if possible. Reports progress if there has been no output for many
-   * rows.
+   * Takes the wanted rows from a page, and prints them if possible. Reports progress if there has been no output for
+   * many rows.
    *
    * @param read how many rows the page had
    */

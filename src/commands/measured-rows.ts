@@ -162,8 +162,8 @@ export class MeasuredRows {
   }
 
   /**
-   * The rows that pass the filter, with the values that the filter and the order need. If only the order needs a value, a
-   * row may lack it.
+   * The rows that pass the filter, with the values that the filter and the order need. If only the order needs a value,
+   * a row may lack it.
    *
    * @returns in `doubt`, why no row can pass if the filter names something that does not exist
    * @throws CommandError if the filter is wrong

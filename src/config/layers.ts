@@ -6,8 +6,8 @@ import { ConfigError, type Origin } from './origin.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**
- * The service settings accepted on the command line. Secrets are named by a variable or a file, since other users can
- * read a process's arguments.
+ * The service settings accepted on the command line. Secrets come from a variable or a file, since other users can read
+ * a process's arguments.
  */
 export interface ProfileFlags
   extends Readonly<
@@ -40,7 +40,7 @@ export function flagLayer(flags: ProfileFlags): CredentialPlace {
   return { settings, originOf: key => ({ kind: 'flag', name: flagName(key) }), base: process.cwd() };
 }
 
-/** The flag of a setting: `baseUrl` is `--base-url`. */
+/** The flag for a setting: `--base-url` for `baseUrl`. */
 function flagName(key: string): string {
   return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
@@ -69,7 +69,7 @@ export function fileLayer(path: string, base: string, profile: string, settings:
   return { settings, originOf: key => ({ kind: 'file', path, place: `profiles.${profile}.${key}` }), base };
 }
 
-/** A switch from an environment variable; undefined if it is not set. */
+/** Reads a switch from an environment variable; undefined if it is not set. */
 export function readSwitch(name: string, value: string | undefined): boolean | undefined {
   const word = value?.trim().toLowerCase();
   if (!word) return undefined;

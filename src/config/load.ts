@@ -23,7 +23,7 @@ export interface Config {
 
 /**
  * @param alter changes the settings before they are resolved, to try them before saving
- * @throws ConfigError naming the invalid setting and how to fix it
+ * @throws ConfigError that names the invalid setting and how to fix it
  */
 export function loadConfig(
   flags: ConfigFlags,

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { tightenFolder } from '../base/ownership.ts';
 import type { Environment } from '../text/terminal.ts';
 
-/** The folders of benchtop, as absolute paths. They need not exist. */
+/** benchtop's folders, as absolute paths. They need not exist. */
 export interface Paths {
   /** Settings that the user writes. */
   readonly config: string;
@@ -38,8 +38,8 @@ function homeFolder({ HOME }: Environment): string {
 }
 
 /**
- * Folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; relative paths are ignored, as it
- * demands). `BENCHTOP_CONFIG_DIR` and similar variables name a folder directly.
+ * Finds the folders as the XDG Base Directory Specification 0.8 says (`$XDG_CONFIG_HOME/benchtop`; relative paths are
+ * ignored, as it demands). `BENCHTOP_CONFIG_DIR` and similar variables name a folder directly.
  */
 export function findPaths(environment: Environment): Paths {
   const home = homeFolder(environment);

@@ -10,7 +10,7 @@ function refusal(path: string, { words, fix }: Sharing, why: string): ConfigErro
  * Refuses a file that other users may read or change. Windows has no such modes and is skipped.
  *
  * @param why the content that makes this dangerous
- * @throws ConfigError naming the file and the command that fixes its mode
+ * @throws ConfigError that names the file and the command that fixes its mode
  */
 export function refuseShared(path: string, stats: Pick<Stats, 'uid' | 'mode'>, danger: Danger, why: string): void {
   const sharing = sharingOf(path, stats, danger, danger === 'read' ? '600' : 'go-w');

@@ -19,7 +19,7 @@ export interface Preferences {
   readonly mouse: boolean;
   readonly notices: NoticeKind;
   readonly images: ImageDisplay;
-  /** Name of the section to open; undefined to decide by what runs. */
+  /** Name of the section to open; undefined to decide by what is running. */
   readonly home: string | undefined;
   /** Whether conversations are saved to disk. */
   readonly chatHistory: boolean;
@@ -28,9 +28,9 @@ export interface Preferences {
   /** Poll intervals in milliseconds, for running resources with focus and for the rest of the screen. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
   readonly triage: TriageSettings;
-  /** Bytes of disk space for the texts of trajectories; 0 keeps none. */
+  /** Bytes of disk space for trajectory texts; 0 keeps none. */
   readonly textIndexBytes: number;
-  /** The unit of the prices of models; undefined if it is not set. */
+  /** The unit of model prices; undefined if it is not set. */
   readonly priceUnit: PriceUnit | undefined;
   readonly compare: CompareSettings;
   readonly alarms: AlarmSettings;
@@ -48,7 +48,7 @@ export interface CompareSettings {
 export interface TriageSettings {
   /** In the order of the digits 1 to 9. */
   readonly flags: readonly string[];
-  /** The author of new notes; by default the user of this machine. */
+  /** The author of new notes; by default the user name on this machine. */
   readonly author?: string | undefined;
 }
 

@@ -1,10 +1,10 @@
 /**
  * The effective profile: the service, its credentials and restrictions. Each setting comes from the command line, else
  * the environment, else the profile's entry in `config.json`, else the default. Naming a profile with `--profile`
- * selects its entry, which then overrides the environment, whose addresses are ignored. A credential is only sent to
- * the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key there too
- * if no token is set. The environment's credentials belong to the address or the profile that the environment names.
- * If it names neither, they are for any address, except that of a profile chosen with `--profile`.
+ * selects its entry, which then overrides the environment; the environment's addresses are ignored. A credential is
+ * sent only to the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key
+ * there too if no token is set. The environment's credentials belong to the address or the profile that the environment
+ * names. If it names neither, they may go to any address except that of a profile chosen with `--profile`.
  */
 
 import { own } from '../base/own-property.ts';
@@ -72,7 +72,7 @@ export interface ProfileInput extends CredentialContext {
   readonly settingsFolder: string;
 }
 
-/** @throws ConfigError naming the invalid setting */
+/** @throws ConfigError that names the invalid setting */
 export function resolveProfile(input: ProfileInput): Profile {
   const entry = chooseEntry(input);
   const flag = flagLayer(input.flags);
@@ -207,7 +207,7 @@ type Use = 'service' | 'chat' | 'upstream';
 class CredentialSearch {
   readonly warnings: string[] = [];
   readonly #places: readonly CredentialPlace[];
-  /** The service of the environment's credentials, even if another source overrides its addresses. */
+  /** The service that the environment's credentials are for, even if another source overrides its addresses. */
   readonly #environment: { readonly named: ProfileSettings; readonly forAny: boolean };
   readonly #context: CredentialContext;
 

@@ -13,7 +13,7 @@ const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(Bearer)(\s+|%20)[\w.~+/=-]{8,}/gi, `$1 ${replacement}`],
   [/(\bauthorization\b["']?\s*[:=][\s"']*)(?!Bearer \[)[^\s"',;}][^"',;\r\n}]*/gi, `$1${replacement}`],
   [/(\bx-api-key\b["']?\s*[:=]\s*["']?)[^\s"',;}]+/gi, `$1${replacement}`],
-  // Signed addresses of object stores: Azure `sig`, AWS and Google `X-…-Signature`, `X-…-Credential`, and tokens.
+  // Signed object store addresses: Azure `sig`, AWS and Google `X-…-Signature`, `X-…-Credential`, and tokens.
   [
     /([?&;](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:access_)?token|api_?key)=)[^&#\s"'<>]+/gi,
     `$1${replacement}`,
@@ -23,7 +23,7 @@ const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 
 /**
  * Returns a function that replaces secrets in any text: those in `secrets` at the time of the call (also URL-encoded or
- * inside JSON), `sk-…` keys, bearer tokens, API key headers, signatures of signed addresses, passwords in URLs.
+ * inside JSON), `sk-…` keys, bearer tokens, API key headers, signatures in signed addresses, passwords in URLs.
  */
 export function redactor(secrets: Iterable<string>): (text: string) => string {
   return text => {

@@ -35,7 +35,7 @@ export const profileReference: Words<ProfileSettings> = {
   upstreamKeyCommand: 'Program and arguments that print the key of the upstream server.',
 };
 
-/** The settings that are objects of further ones. */
+/** The settings that are groups of settings. */
 type Area = 'poll' | 'triage' | 'search' | 'compare' | 'alarms';
 
 export const settingsReference: Words<Omit<Settings, Area>> & {

@@ -1,6 +1,6 @@
 /**
  * The schema of `config.json`. Every part may be missing; reference.ts describes each setting, and the defaults are in
- * profile.ts and preferences.ts. It is built on first use, so a start without the file does not wait for it.
+ * profile.ts and preferences.ts. It is built on first use, so startup without the file does not wait for it.
  */
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
@@ -12,7 +12,7 @@ const flag = () => z.optional(z.boolean());
 /** A program and its arguments. */
 const command = () => z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1)));
 
-/** Settings of one service. At most one of the four forms of each secret may be set. */
+/** The settings for one service. At most one of each secret's four forms may be set. */
 const profileSettings = () =>
   z.strictObject({
     baseUrl: text(),
@@ -49,7 +49,7 @@ const limit = (most: number) => z.optional(z.number().check(z.gte(0), z.lte(most
 const alarmRange = () =>
   z.optional(z.string().check(z.refine(text => text === 'off' || parseRange(text) !== undefined)));
 
-/** The limits of alarms; limits of a benchmark replace the general ones. */
+/** The alarm limits; a benchmark's limits replace the general ones. */
 const alarmRules = {
   silentMinutes: limit(100_000),
   silentPaces: limit(100_000),

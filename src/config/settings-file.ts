@@ -37,7 +37,7 @@ export function settingsPath(paths: Paths): string {
  * Reads `config.json`; a missing file counts as empty. Synchronous, because it is small and nothing can start without
  * it.
  *
- * @throws ConfigError listing every error with its place, if the file is invalid, or if others may read it while it
+ * @throws ConfigError that lists every error with its place, if the file is invalid, or if others may read it while it
  * holds secrets
  */
 export function readSettings(path: string): SettingsFile {
@@ -73,11 +73,12 @@ function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
 }
 
 /**
- * Changes `config.json`: reads it again, applies `change`, validates the result and replaces the file (0600). Unknown
+ * Changes `config.json`: re-reads it, applies `change`, validates the result and replaces the file (0600). Unknown
  * keys are kept. Concurrent changes wait for one another.
  *
- * @throws ConfigError if the file is unsafe as for {@link readSettings}, if the result is invalid or another program holds the lock too long, FileError if the file cannot
- * be written, and whatever `change` throws; the file is then unchanged
+ * @throws ConfigError if the file is unsafe as for {@link readSettings}, if the result is invalid, or if another
+ * program holds the lock for too long; FileError if the file cannot be written; any error from `change`. The file is
+ * then unchanged
  */
 export async function changeSettings(path: string, change: (settings: Settings) => void): Promise<void> {
   const unlock = await lockSettings(path);
@@ -87,7 +88,7 @@ export async function changeSettings(path: string, change: (settings: Settings) 
     const { settings: safe } = check(path, structuredClone(json));
     // The new file is private, so content that others wrote into this one would look like the user's own.
     if (file) refuseUnsafe(path, file.stats, safe);
-    // Validated just now; only the unknown keys, which are kept, could fail a strict check.
+    // It was validated just now; only the unknown keys, which are kept, could fail a strict check.
     const before = nameProblems(json as Settings);
     change(json as Settings);
     check(path, structuredClone(json));
@@ -100,7 +101,7 @@ export async function changeSettings(path: string, change: (settings: Settings) 
   }
 }
 
-/** Generous: a change takes milliseconds. */
+/** In milliseconds. Generous: a change takes only a few. */
 const lockMs = 10_000;
 const lockAgainMs = 20;
 
@@ -124,7 +125,7 @@ function nameProblems({ profiles = {} }: Settings): string[] {
   return Object.keys(profiles).flatMap(name => profileNameProblem(name, own(profiles, name)?.baseUrl) ?? []);
 }
 
-/** Generous: settings have a few hundred bytes. */
+/** In bytes. Generous: settings take up a few hundred. */
 const largestFile = 4 * 1024 * 1024;
 
 function readText(path: string): { text: string; stats: Stats } | undefined {

@@ -1,7 +1,7 @@
 /**
- * Assumptions: names and values that the document leaves open, each observed at a live service with the same contract.
- * A profile can override them by the names used here, and the path of any operation as `path.OPERATION`. Changes of the
- * newest generation are declared with their endpoints. This file imports nothing, so that help prints fast;
+ * Assumptions: names and values that the document leaves open, each observed on a live service with the same contract.
+ * A profile can override them under the names used here, and the path of any operation as `path.OPERATION`. The newest
+ * generation's changes are declared with their endpoints. This file imports nothing, so that help prints fast;
  * config/reference.ts describes each assumption.
  */
 export const defaultAssumptions = {

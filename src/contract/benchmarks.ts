@@ -104,7 +104,7 @@ export const ingestQuery = z.strictObject({
 export const failedTask = z.looseObject({ task_id: text, label: text, error: textOrJson });
 export type FailedTask = z.output<typeof failedTask>;
 
-/** The document does not show the response of ingest; services were seen to send these fields. */
+/** The document does not show the ingest response; services have been seen to send these fields. */
 export const ingestResult = renamed(
   { label: ['name'] },
   z.looseObject({

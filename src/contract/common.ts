@@ -52,7 +52,7 @@ export const sentences = z.nullish(
 );
 
 /**
- * Message content as one text. Joins the text parts of a list, as chat clients send them, and converts anything else to
+ * Message content as one string. Joins the text parts of a list, as chat clients send them, and converts anything else to
  * JSON. Keeps null and undefined.
  */
 export function messageContent(value: unknown): string | null | undefined {
@@ -80,7 +80,7 @@ function textIn(part: Part): string | undefined {
 
 const textOfPart = (part: Part): string => textIn(part) ?? JSON.stringify(part);
 
-/** Reads an object whose list may be a bare array, or have another name than in the document. */
+/** Reads an object whose list may be a bare array, or have a different name from the document's. */
 export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
@@ -230,7 +230,7 @@ export const pageLimit = { minimum: 1, maximum: 200, default: 25 } as const;
 export const sortOrders = ['asc', 'desc'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
-/** Query of a list. The document shows it only for runtimes; the other lists are assumed to take the same names. */
+/** A list's query. The document shows it only for runtimes; the other lists are assumed to take the same names. */
 export const listQuery = z.strictObject({
   cursor: z.optional(z.nullable(z.string())),
   limit: z.optional(z.int().check(z.gte(pageLimit.minimum), z.lte(pageLimit.maximum))),
@@ -249,7 +249,7 @@ export const failureReason = (failure: Pick<RunFailure, 'message' | 'code'> | nu
 
 /**
  * How a call authenticates: the organization's `X-API-Key`, the inference bearer token, or the short-lived bearer token
- * of one trajectory. `shownWithout` marks endpoints that the document shows without a credential; benchtop sends the
+ * for one trajectory. `shownWithout` marks endpoints that the document shows without a credential; benchtop sends the
  * organization key there too.
  */
 export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWithout';
@@ -298,7 +298,7 @@ export interface Endpoint<
    * a retry safe: after a lost response, the call is retried only if the service is known to honour the key.
    */
   readonly idempotencyKey?: boolean;
-  /** Whether a field of the body makes a retry safe. */
+  /** Whether a field in the body makes a retry safe. */
   readonly repeatable?: (body: unknown, service: SkipsStored) => boolean;
   /** How the operation differs in the newest generation. */
   readonly newest?: MovedEndpoint;
@@ -309,8 +309,7 @@ export interface Endpoint<
   /** Response fields, at any depth, that hold a credential, e.g. a signed address. */
   readonly sensitiveAnswer?: readonly string[];
   /**
-   * `slow`: the response takes long. `bulk`: the transfer is large, and may take long on a slow connection without
-   * being idle.
+   * `slow`: the response takes a long time. `bulk`: the transfer is large, and may be slow without being idle.
    */
   readonly pace?: 'slow' | 'bulk';
 }

@@ -1,4 +1,4 @@
-/** Every endpoint of the service by operation, and the types of its calls. */
+/** Every service endpoint by operation, and the types of its calls. */
 import type * as z from 'zod/mini';
 import * as areas from './areas.ts';
 

@@ -1,4 +1,4 @@
-/** The two error envelopes of the service, and the types and codes that the document names. */
+/** The service's two error envelopes, and the types and codes that the document names. */
 import * as z from 'zod/mini';
 import { decides, decidingNumber, freeForm, openEnum, text } from './common.ts';
 
@@ -28,14 +28,14 @@ export const errorCodes = {
   trajectory_already_terminal: 'conflict_error',
 } as const satisfies Record<string, ErrorType>;
 
-/** The error of one item of a batch. */
+/** The error for one item in a batch. */
 export const failure = z.looseObject(
   { code: text, message: text, item_index: decidingNumber, context: freeForm },
   decides,
 );
 export type Failure = z.output<typeof failure>;
 
-/** Error body of the `/api/v1` endpoints. */
+/** The error body from `/api/v1` endpoints. */
 export const errorEnvelope = z.looseObject({
   error: z.looseObject({
     type: openEnum(errorTypes),
@@ -47,7 +47,7 @@ export const errorEnvelope = z.looseObject({
   }),
 });
 
-/** Error body of inference. Some servers send a number as code, and null for unknown fields. */
+/** The error body from inference. Some servers send a number as the code, and null for unknown fields. */
 export const inferenceErrorEnvelope = z.looseObject({
   error: z.looseObject({
     message: text,

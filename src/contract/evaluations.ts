@@ -26,7 +26,7 @@ export const startEvalBody = z.strictObject({
   options: z.optional(z.record(z.string(), z.unknown())),
 });
 
-/** Later generations list the options of a run by benchmark. */
+/** Later generations list run options by benchmark. */
 export const runOptionsQuery = z.strictObject({
   bench_id: z.optional(z.string()),
   base_model_slug: z.optional(z.string()),
@@ -71,7 +71,7 @@ export const evalRun = settled(
       split: text,
       ignored_options: sentences,
       warnings: sentences,
-      // Sent by the local service: why the run waits, e.g. for space on the disk.
+      // Sent by the local service: why the run is waiting, e.g. for disk space.
       waits_because: text,
     }),
   ),
@@ -105,7 +105,7 @@ const measured = z.pipe(
   z.transform((values: (number | null)[]) => values.filter(value => value !== null)),
 );
 
-/** One snapshot of a distribution: `samples` in `unit`, of the knob `knob_name` at `stage`. */
+/** One snapshot of a distribution: `samples` in `unit`, for the knob `knob_name` at `stage`. */
 export const rolloutSnapshot = z.looseObject({
   eval_run_id: text,
   xid: text,

@@ -1,4 +1,4 @@
-/** Looks up the fields of an answer in its schema. */
+/** Looks up a response's fields in its schema. */
 import type * as z from 'zod/mini';
 import { own } from '../base/own-property.ts';
 import { rowSchemaOf } from './common.ts';

@@ -1,5 +1,5 @@
 /**
- * The generations of the service, and the responses that reveal them. benchtop uses the document's names by default;
+ * The service's generations, and the responses that reveal them. benchtop uses the document's names by default;
  * the newest generation moved a few operations, renamed some fields, and rejects the old names.
  */
 import { isRecord } from '../base/own-property.ts';

@@ -1,4 +1,4 @@
-/** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
+/** Inference: chat completions, whole or as server-sent events in OpenAI's chunk format. */
 import * as z from 'zod/mini';
 import { isRecord } from '../base/own-property.ts';
 import { defineEndpoints, number, rows, text, textOrJson, wrappedList, written } from './common.ts';
@@ -13,7 +13,7 @@ export const chatCompletionBody = z.strictObject({
   temperature: z.optional(z.number()),
   max_tokens: z.optional(z.int().check(z.gte(1))),
   top_p: z.optional(z.number()),
-  /** Requests the token counts of a stream. Not in the document; omitted once refused. */
+  /** Requests token counts with a stream. Not in the document; omitted once refused. */
   stream_options: z.optional(z.strictObject({ include_usage: z.boolean() })),
 });
 export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
@@ -73,7 +73,7 @@ export const modelMessage = z.looseObject({
   tool_calls: toolCalls,
 });
 
-/** The texts of a message or fragment; empty if missing. */
+/** The text in a message or fragment, by kind; empty if missing. */
 export interface Said {
   readonly content: string;
   readonly reasoning: string;
@@ -114,7 +114,7 @@ function textOfPart(part: unknown): string {
 const isTextPart = (part: unknown): boolean =>
   typeof part === 'string' || (isRecord(part) && (typeof part['text'] === 'string' || Array.isArray(part['text'])));
 
-/** The parts of an answer that is more than text, e.g. has an image, and their text. Undefined for plain text. */
+/** The parts of an answer that has more than text, e.g. an image, and their text. Undefined for plain text. */
 export function partsIn({
   content,
 }: Pick<z.output<typeof modelMessage>, 'content'>):
@@ -146,7 +146,7 @@ export const chatCompletion = z.looseObject({
 });
 export type ChatCompletion = z.output<typeof chatCompletion>;
 
-/** A chunk of a stream. `choices` may be empty (a chunk that carries only `usage`). */
+/** A chunk in a stream. `choices` may be empty (a chunk that carries only `usage`). */
 export const chatChunk = z.looseObject({
   id: text,
   object: text,
@@ -164,7 +164,7 @@ export const chatChunk = z.looseObject({
   usage: objectOrNull(usage),
 });
 
-/** A chat model, in the form of OpenAI's list. */
+/** A chat model, as in OpenAI's list. */
 export const chatModel = z.looseObject({ id: z.string(), object: text, created: number, owned_by: text });
 export type ChatModel = z.output<typeof chatModel>;
 

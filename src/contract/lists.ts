@@ -1,5 +1,5 @@
 /**
- * Unwraps the lists of services, and keeps their cursors and counts of unreadable rows. Uses no schemas, which are slow
+ * Unwraps services' lists, and keeps their cursors and counts of unreadable rows. Uses no schemas, which are slow
  * to create.
  */
 import { isRecord, own } from '../base/own-property.ts';
@@ -68,7 +68,7 @@ export function hasMoreAfter(items: object): boolean {
   return continued.has(items);
 }
 
-/** The number of unreadable rows of an array or a curve. */
+/** The number of unreadable rows in an array or curve. */
 export function unreadableIn(items: object): number {
   return unreadable.get(items) ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps the field `__proto__` of JSON objects as data. `JSON.parse` makes it a field like any other, but zod drops it,
- * as it builds objects by assignment, which would set their prototype.
+ * because it builds objects by assignment, which would set their prototype.
  */
 import type * as z from 'zod/mini';
 import { isRecord, own } from '../base/own-property.ts';

@@ -14,7 +14,7 @@ import { isCertificateError } from './failure.ts';
 /** The proxy or certificate settings cannot be used. */
 export class RouteError extends Error {
   readonly code: 'proxy_unusable' | 'ca_file_unreadable';
-  /** The variable or the setting. */
+  /** The variable or setting at fault. */
   readonly param: string;
 
   constructor(message: string, { code, param }: Pick<RouteError, 'code' | 'param'>) {

@@ -6,7 +6,7 @@ import type { WireAnswer } from './wire.ts';
 /** A larger error body is not more useful. */
 const maxErrorBytes = 1024 * 1024;
 
-/** After this many bytes, keys are handled: parsing them takes a millisecond or two. */
+/** How many bytes to read before handling key presses; parsing them takes a millisecond or two. */
 const turnBytes = 64 * 1024;
 
 /** The response is larger than the call allows. */
@@ -20,7 +20,7 @@ export interface BodyReader {
 
 function wholeText(maxBytes: number): BodyReader {
   // One resizable buffer peaks at the size of the body and is freed at once. `Buffer.concat` keeps chunks and result
-  // until the next garbage collection: 255 MB instead of 185 MB after a response of 50 MB.
+  // until the next garbage collection: 255 MB instead of 185 MB after a 50 MB response.
   const bytes = new ArrayBuffer(0, { maxByteLength: maxBytes });
   return {
     add: part => {

@@ -3,12 +3,12 @@ import type { NamedProxy } from '../config/proxy.ts';
 
 export type WireFailureReason = 'network' | 'connect_timeout' | 'silence' | 'deadline' | 'aborted';
 
-/** The abort reason for a passed deadline, as opposed to the caller's own reasons. */
+/** The abort reason for a deadline that has passed, as opposed to the caller's own reasons. */
 export const deadlineReached = Symbol('deadline');
 
 export class WireFailure extends Error {
   readonly reason: WireFailureReason;
-  /** Code of the operating system, of TLS or of Node. */
+  /** Error code from the operating system, TLS or Node. */
   readonly code: string | undefined;
   /** False if the connection was never made, so that the service cannot have seen the request. */
   readonly sent: boolean;

@@ -23,7 +23,7 @@ export interface WireRequest {
   readonly method: Method;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** The function creates a stream for each connection attempt. */
+  /** A function creates a stream for each connection attempt. */
   readonly body?: Uint8Array | (() => Readable) | undefined;
   readonly agent: Agent;
   /** Resolves host names; the system's resolver by default. */
@@ -54,7 +54,7 @@ export interface WireAnswer {
 /** got takes tens of milliseconds to load; the first frame must not wait for it. */
 const loadGot = () => import('got');
 
-/** TLS error codes for a certificate of an unknown issuer. */
+/** TLS error codes for a certificate from an unknown issuer. */
 const unknownIssuer = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -65,7 +65,7 @@ const unknownIssuer = new Set([
 
 /**
  * Sends the request and waits for the response headers. If only the system trusts the certificate's issuer, it connects
- * again with the system's certificates, as nothing has been sent.
+ * again with the system's certificates, since nothing has been sent.
  *
  * @throws WireFailure
  */

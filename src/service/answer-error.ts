@@ -1,4 +1,4 @@
-/** Errors from answers: refusals, and answers that violate the contract. */
+/** Errors from responses: refusals, and responses that violate the contract. */
 
 import type * as z from 'zod/mini';
 import { deepestJson, isTooDeep } from '../base/json-depth.ts';
@@ -28,7 +28,7 @@ import { type CallFacts, inSeconds, isOutcomeUnknown, outcomeAdvice, sentence } 
 
 type AnsweredClass = new (message: string, details: ErrorDetails) => ApiError;
 
-/** The fields of both envelopes. */
+/** The fields of either envelope. */
 export interface Envelope {
   readonly type: string | undefined;
   readonly code: string | undefined;
@@ -115,7 +115,7 @@ function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, ope
   return 'It may have been deleted, or belong to another organization.';
 }
 
-/** Mentions that the service may lack the operation, unless the other advice already does. */
+/** Mentions that the service may lack the operation, unless the other advice already says so. */
 function lackingAdvice(Answered: AnsweredClass, { operation }: ErrorDetails): string {
   const isSaid = Answered === NotFoundError || Answered === PermissionError;
   return isSaid || operation === undefined ? '' : `This service may not ${capabilityWords(operation)}.`;
@@ -128,7 +128,7 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case AuthenticationError:
       return authAdvice[auth];
     case PermissionError:
-      // The local service says what to do about the key of its upstream server.
+      // The local service says what to do about its upstream server's key.
       if (details.code === 'upstream_refused') return '';
       if (isEnvelope && !details.mayLackPath) return 'This key lacks the permission: use another one.';
       return `This key may lack the permission, or this service may not offer ${facts.method} ${facts.path}.`;
@@ -158,7 +158,7 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
 
 export interface ErrorAnswer {
   readonly status: number;
-  /** The status of an error that was sent inside a successful answer. */
+  /** The status of an error sent inside a successful response. */
   readonly impliedStatus?: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -166,7 +166,7 @@ export interface ErrorAnswer {
   readonly body: unknown;
 }
 
-/** The error for an unsuccessful answer. Its message is sanitised; its details are not. */
+/** The error for an unsuccessful response. Its message is sanitised; its details are not. */
 export function errorOfAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,
@@ -203,7 +203,7 @@ export function errorOfAnswer(
   return new Answered(words.filter(Boolean).join(' '), details);
 }
 
-/** The message of a refusal, not yet sanitised. */
+/** A refusal's message, not yet sanitised. */
 export const messageOf = (answer: ErrorAnswer, envelope: Envelope | undefined, redact: Redact): string =>
   envelope?.message ?? plainMessage(answer, redact);
 
@@ -236,7 +236,7 @@ interface ValidationDetail {
   readonly words: string;
 }
 
-/** Error details of FastAPI and others: `{"detail": [{"loc": ["query", "agent_id"], "msg": "…"}]}`. */
+/** Reads the error details that FastAPI and others send: `{"detail": [{"loc": ["query", "agent_id"], "msg": "…"}]}`. */
 export function validationDetail(body: unknown): ValidationDetail | undefined {
   const detail = isRecord(body) ? body['detail'] : undefined;
   const [first] = Array.isArray(detail) ? detail.filter(isRecord) : [];
@@ -251,7 +251,7 @@ export function validationDetail(body: unknown): ValidationDetail | undefined {
 }
 
 /**
- * The message for a body without an envelope: in another framework's format, the title of a page, or the status alone.
+ * The message for a body without an envelope: from another framework's format, a page's title, or just the status.
  */
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
   const fallback = `The service answered ${status} ${statusText(status)}`.trim();
@@ -275,14 +275,14 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
   });
 }
 
-/** The target of a redirect, without user and password; undefined if there is none. */
+/** A redirect's target, without user and password; undefined if there is none. */
 export function targetOf({ location }: Head['headers'], from: URL): URL | undefined {
   const target = (location && URL.parse(location, from.href)) || undefined;
   if (target) Object.assign(target, { username: '', password: '' });
   return target;
 }
 
-/** The error for a redirect to another path of the same origin that was not followed. */
+/** The error for a redirect to another path on the same origin that was not followed. */
 export function movedTo(answer: Head, facts: CallFacts, { pathname }: URL, advice: string): ResponseError {
   const words = clean`${facts.host} redirects ${facts.method} ${facts.path} to ${facts.redact(pathname)}.`;
   return responseError(answer, facts, 'redirected', `${words} ${advice}`);
@@ -305,7 +305,7 @@ export function redirected(
   return responseError(answer, facts, 'redirected', words);
 }
 
-/** The origin of an address, or its scheme if it has none (`file:`). */
+/** An address's origin, or its scheme if it has none (`file:`). */
 function siteOf({ origin, protocol }: URL): string {
   return origin === 'null' ? `an address that begins with ${protocol}` : origin;
 }
@@ -331,7 +331,7 @@ export function wrongRecord(answer: Head, facts: CallFacts, { requested, receive
 }
 
 /**
- * The first NaN or Infinity outside the strings of a JSON text, with its field (`NaN as reward`) or its position, if
+ * The first NaN or Infinity outside the strings in JSON text, with its field (`NaN as reward`) or its position, if
  * known.
  */
 function notFiniteIn(json: string): string | undefined {
@@ -354,7 +354,7 @@ function notFiniteIn(json: string): string | undefined {
   return undefined;
 }
 
-/** The error for a successful answer with an unusable body. */
+/** The error for a successful response with an unusable body. */
 export function unusableAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,

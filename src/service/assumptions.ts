@@ -1,5 +1,5 @@
 /**
- * The names that a service is assumed to use if the document does not show them: overrides in the profile, their
+ * The names that a service is assumed to use where the document does not show them: the profile's overrides, their
  * validation, and advice.
  */
 
@@ -19,14 +19,14 @@ export interface RefusedField {
 }
 
 const fieldWord = '(?:inputs?|fields?|param(?:eter)?s?|arguments?|keys?|propert(?:y|ies))';
-/** Messages of FastAPI, zod, class-validator and others about an unknown field. */
+/** Messages from FastAPI, zod, class-validator and others about an unknown field. */
 const unknownWords = new RegExp(
   `\\b(?:extra|unknown|unexpected|unrecogni[sz]ed|unsupported|additional)\\b.{0,20}\\b${fieldWord}\\b|\\b${fieldWord}\\b.{0,80}\\b(?:not|n't) (?:permitted|allowed|supported|recogni[sz]ed|known)\\b|\\bshould not exist\\b`,
   'i',
 );
 const missingWords = /\b(?:required|missing)\b/i;
 
-/** The words of a field's name, without `id`, which most fields have. */
+/** The words in a field's name, without `id`, which most fields have. */
 const wordsInName = (name: string): string[] =>
   name
     .split(/[^a-zA-Z0-9]+|(?=[A-Z])/)
@@ -38,7 +38,7 @@ export class Assumptions {
   readonly #overrides: ReadonlyMap<string, string>;
   readonly #generation: () => Generation;
 
-  /** @throws RequestError naming the setting, if an override is unknown or malformed */
+  /** @throws RequestError that names the setting if an override is unknown or malformed */
   constructor(overrides: Readonly<Record<string, string>> = {}, generation: () => Generation = () => 'document') {
     for (const [name, value] of Object.entries(overrides)) check(name, value);
     this.#overrides = new Map(Object.entries(overrides));
@@ -53,7 +53,7 @@ export class Assumptions {
     return this.#overrides.get('idempotencyHeader') ?? defaultAssumptions.idempotencyHeader;
   }
 
-  /** The setting with the path of an operation, if the profile has one. */
+  /** The setting for an operation's path, if the profile has one. */
   settingOf({ operation }: Pick<Endpoint, 'operation'>): string | undefined {
     const name = `path.${operation}`;
     return this.#overrides.has(name) ? `assumptions.${name}` : undefined;
@@ -67,14 +67,14 @@ export class Assumptions {
     return placeholders(path).every(part => set.includes(part)) ? 'document' : 'newest';
   }
 
-  /** Path of an operation, with its placeholders. */
+  /** An operation's path, with its placeholders. */
   path(endpoint: Endpoint): string {
     const { operation, path, newest } = endpoint;
     const set = this.#overrides.get(`path.${operation}`);
     return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
   }
 
-  /** The query with this service's names. The document shows the names of list runtimes, so they stay. */
+  /** The query with this service's names. The document shows the names for listing runtimes, so those stay. */
   query<Value>(operation: string, fields: Readonly<Record<string, Value>>): Record<string, Value> {
     return operation === 'listBenchmarkRuntimes' ? { ...fields } : this.#rename('query', fields);
   }
@@ -93,11 +93,11 @@ export class Assumptions {
   }
 
   /**
-   * Advice to set a field's name, if that may solve a refusal: the service does not know the field, or requires one
+   * Advice to set a field's name, if that may resolve a refusal: the service does not know the field, or requires one
    * with a similar name.
    *
-   * @param query of the request, with this service's names
-   * @param body the input of the call, with the document's names
+   * @param query the request's query, with this service's names
+   * @param body the call's input, with the document's names
    */
   adviceOn(
     endpoint: Endpoint,
@@ -156,7 +156,7 @@ export const setsName = (setting: string, name: string): string =>
 /** Whether a message contains a name as a word. */
 const quotes = (message: string, name: string): boolean => message.split(/[^\w-]+/).includes(name);
 
-/** @throws RequestError naming the setting */
+/** @throws RequestError that names the setting */
 function check(name: string, value: string): void {
   const problem = assumptionProblem(name, value);
   if (problem === undefined) return;

@@ -1,4 +1,4 @@
-/** The types of a call, in their own file so that the first frame does not load the service. */
+/** The types for a call, in their own file so that the first frame does not load the service. */
 import type { AnswerOf, InputOf, Operation } from '../contract/endpoints.ts';
 import type { CallOptions } from './options.ts';
 import type { CallInput } from './request.ts';
@@ -9,10 +9,10 @@ type CallArguments<Name extends Operation> =
     ? [input?: InputOf<Name>, options?: CallOptions]
     : [input: InputOf<Name>, options?: CallOptions];
 
-/** Sends an operation of the contract and reads its answer. */
+/** Sends an operation in the contract and reads the response. */
 export type Call = <Name extends Operation>(operation: Name, ...rest: CallArguments<Name>) => Promise<AnswerOf<Name>>;
 
-/** A call of an operation chosen at run time; its input is still validated against the contract. */
+/** A call to an operation chosen at run time; its input is still validated against the contract. */
 export type UntypedCall = (
   operation: Operation,
   input?: CallInput<unknown, unknown>,

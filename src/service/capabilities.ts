@@ -1,6 +1,6 @@
 /**
- * The optional endpoints that this service lacks, learned from its answers. Remembered for the session, or for a minute
- * if a gateway may have answered.
+ * The optional endpoints that this service lacks, learned from its responses. Remembered for the session, or for a
+ * minute if a gateway may have answered.
  */
 
 import { isRecord } from '../base/own-property.ts';
@@ -12,34 +12,34 @@ import { CapabilityMissingError, type ErrorDetails, ServiceError } from './error
 import { inSeconds, sentence } from './wire-error.ts';
 
 export interface RefusedAnswer {
-  /** Path of the endpoint, with its placeholders. */
+  /** The endpoint's path, with its placeholders. */
   readonly path: string;
-  /** The path, the query or the body names a resource that may not exist. */
+  /** Whether the path, the query or the body names a resource that may not exist. */
   readonly namesResource: boolean;
   readonly status: number;
   readonly envelope: Envelope | undefined;
   readonly text: string;
-  /** The message of the answer. */
+  /** The response's message. */
   readonly words?: string | undefined;
   /** The ids in the path and in the body. */
   readonly ids?: readonly string[] | undefined;
-  /** Whether it may have refused a field of the query or the body. */
+  /** Whether a field in the query or the body may have been refused. */
   readonly concernsInput?: boolean | undefined;
 }
 
 const routeCode =
   /^((unknown|no_such|invalid)_(route|url|path|endpoint)|(route|url|path|endpoint|page)_not_found|not_implemented|method_not_allowed)$/;
-/** Bodies of common servers and gateways for an unknown route. */
+/** How common servers and gateways respond to an unknown route. */
 const routeText =
   /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|(there is )?no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
 /**
- * Whether an answer means that the endpoint does not exist, rather than the resource: 404, 405, 422 or 501 if the path
- * names no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
+ * Whether a response means that the endpoint, rather than the resource, does not exist: 404, 405, 422 or 501 if the
+ * path names no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
  */
 function isMissingRoute({ path, namesResource, status, envelope, text, ...answer }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;
-  // Another endpoint matched, with a part of the path as an id.
+  // Another endpoint matched, taking part of the path as an id.
   if (status === 422) return !path.includes('{') && answer.concernsInput === false;
   if (status !== 404) return false;
   if (envelope?.code === 'resource_not_found') return !namesResource;
@@ -51,7 +51,7 @@ function isMissingRoute({ path, namesResource, status, envelope, text, ...answer
 }
 
 /**
- * Whether a 422 may have refused a field of the query or the body, rather than an id in the path.
+ * Whether a 422 may have refused a field in the query or the body, rather than an id in the path.
  *
  * @param place where the field was, as FastAPI names it: `path`, `query` or `body`
  */
@@ -69,8 +69,8 @@ const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_fo
 export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
 /**
- * Whether the service refused the key for lack of a permission. A gateway that does not know the path sends no such
- * envelope.
+ * Whether the service refused the key because it lacks a permission. A gateway that does not know the path sends no
+ * such envelope.
  */
 const namesPermission = ({ type, code }: { readonly type?: string | undefined; readonly code?: string | undefined }) =>
   type === 'permission_error' || code === 'permission_denied';
@@ -84,7 +84,7 @@ function isOddRefusal({ status, envelope, concernsInput = false }: RefusedAnswer
   return status === 403 ? !namesPermission(envelope ?? {}) : status === 400 || status === 410;
 }
 
-/** Whether a refusal may concern the path instead of the resource: services give the same answer for both. */
+/** Whether a refusal may concern the path rather than the resource: services may send the same response for both. */
 function mayConcernPath(answer: RefusedAnswer, endpoint: Endpoint): boolean {
   const { status, envelope, concernsInput = false } = answer;
   if (status === 422) return !concernsInput;
@@ -107,19 +107,19 @@ export function isMissingPath(answer: RefusedAnswer): boolean {
 /** More ids than a user views in a session. The set is cleared when it is full. */
 const maxKnownIds = 20_000;
 
-/** How long a gateway's answer is trusted, in milliseconds. */
+/** How long a gateway's response is trusted, in milliseconds. */
 const gatewayMissTtlMs = 60_000;
 
 export class Capabilities {
-  /** When to retry an operation, monotonic; infinite if the service itself answered. */
+  /** When to retry an operation, in monotonic milliseconds; infinite if the service itself answered. */
   readonly #missing = new Map<Operation, number>();
-  /** Operations that have worked: a 404 to one of them concerns the resource. */
+  /** Operations that have worked: a 404 from one of them concerns the resource. */
   readonly #proven = new Set<string>();
-  /** Ids in this session's answers: their resources exist. */
+  /** Ids in this session's responses: their resources exist. */
   readonly #ids = new Set<string>();
   /** Ids that a search of the lists did not find. */
   readonly unlisted = new Set<string>();
-  /** Filters that the service ignored: it answered with rows that they exclude. */
+  /** Filters that the service ignored: it returned rows that they exclude. */
   readonly ignoredFilters = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
@@ -146,7 +146,7 @@ export class Capabilities {
     this.ignoredFilters.clear();
   }
 
-  /** Records a success: the endpoint exists, and so do the resources in its answer. */
+  /** Records a success: the endpoint exists, and so do the resources in its response. */
   hasWorked(
     { operation, method }: Pick<Endpoint, 'operation' | 'method'>,
     answer: unknown,
@@ -168,7 +168,7 @@ export class Capabilities {
     }
   }
 
-  /** Whether the path itself must be missing, because the service has sent the ids of these resources before. */
+  /** Whether the path itself must be missing, because the service has sent these resources' ids before. */
   #isOfPath({ status, path, envelope, ids }: RefusedAnswer): boolean {
     const isOfResource = /._not_found$/.test(envelope?.code ?? '');
     return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
@@ -201,7 +201,7 @@ export class Capabilities {
     return mayBePath && this.#proven.size === 0;
   }
 
-  /** Records that the endpoint of a refusal is missing, because the resource was found elsewhere. */
+  /** Records that a refusal's endpoint is missing, because the resource was found elsewhere. */
   confirmMissing(refusal: unknown): void {
     if (!(refusal instanceof ServiceError) || !refusal.mayLackPath) return;
     const { operation, type, code, status } = refusal;
@@ -215,8 +215,8 @@ export class Capabilities {
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability) return undefined;
     const facts = { ...details, status: answer.status };
-    // A missing resource of a read is looked up in the lists. For a write to ids that this session has read, the answer
-    // decides.
+    // If a read's resource is missing, it is looked up in the lists. For a write to ids that this session has read, the
+    // response decides.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
       return new CapabilityMissingError(endpoint.operation, facts, words && answeredWords(words));

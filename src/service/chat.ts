@@ -31,7 +31,7 @@ export interface ChatOptions extends CallOptions {
   readonly whole?: boolean | undefined;
 }
 
-/** An event of a stream. `index` is the place of its choice in the order of arrival: some servers count from 1. */
+/** An event in a stream. `index` is its choice's place in order of arrival, because some servers count from 1. */
 export type ChatEvent =
   | ({ readonly kind: 'delta'; readonly index: number } & Partial<Said>)
   /** A fragment of the choice's tool call at this position. */
@@ -43,7 +43,7 @@ export type ChatEvent =
       readonly input: string;
     }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
-  /** The service reports another model than the requested one. */
+  /** The service reports a different model from the requested one. */
   | { readonly kind: 'model'; readonly model: string }
   /** Token counts so far. Each event replaces the previous one. */
   | { readonly kind: 'usage'; readonly usage: Usage };
@@ -52,7 +52,7 @@ type ChatChunk = z.output<typeof chatChunk>;
 
 const endpoint = inferenceEndpoints.createChatCompletion;
 
-/** A model may have to load and to reason before its first token. */
+/** In milliseconds. A model may have to load and reason before its first token. */
 const streamTimeouts = { silenceMs: 120_000, deadlineMs: undefined } as const;
 const wholeTimeouts = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
 
@@ -66,7 +66,7 @@ export class Chat {
     this.#client = client;
   }
 
-  /** A complete answer. @throws ServiceError */
+  /** Requests a complete answer. @throws ServiceError */
   complete(request: ChatRequest, options: CallOptions = {}): Promise<ChatCompletion> {
     return callOperation(
       this.#client,
@@ -170,7 +170,7 @@ export function refusesToStream({
 
 type Facts = () => CallFacts;
 
-/** @param requested the model of the request */
+/** @param requested the requested model */
 async function* readAnswer(
   open: OpenAnswer,
   facts: Facts,
@@ -197,7 +197,7 @@ async function* readAnswer(
     if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
     const chunk = parseWhole(chatChunk, body);
     if (!chunk.success) {
-      // Invalid JSON means that the stream was cut off; JSON in another format is an error of the service.
+      // Invalid JSON means that the stream was cut off; JSON in another format is the service's error.
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
@@ -213,7 +213,7 @@ async function* readAnswer(
   if (!finished) throw cutOff(open, facts());
 }
 
-/** @param places the places of the choices so far, by their index */
+/** @param places the places of the choices so far, by index */
 function* eventsOf({ choices, usage }: ChatChunk, places: Map<number, number>): Generator<ChatEvent, void> {
   for (const [position, { index, delta, finish_reason }] of (choices ?? []).entries()) {
     const choice = places.get(index ?? position) ?? places.size;
@@ -245,7 +245,7 @@ async function* readVerified(
   yield* eventsOfCompletion(read.data, requested);
 }
 
-/** A whole answer as the events of a stream. @param requested the model of the request */
+/** A whole answer as stream events. @param requested the requested model */
 export function* eventsOfCompletion(
   { choices, usage, model }: ChatCompletion,
   requested: string,
@@ -304,14 +304,14 @@ export interface ServerEvent {
 /** Maximum length of a line or event in characters; no chat event is longer. */
 const maxEventLength = 8 * 1024 * 1024;
 
-/** The stream is not in the format of server-sent events. */
+/** The stream does not consist of server-sent events. */
 export class EventStreamError extends Error {}
 
 /**
  * Reads server-sent events. Comments, which keep a connection alive, are skipped. The non-standard field `error`, which
  * some servers send, is read as an event named `error`.
  *
- * @throws EventStreamError, and whatever `chunks` throws
+ * @throws EventStreamError, and any error from `chunks`
  */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   const { createParser } = await import('eventsource-parser');

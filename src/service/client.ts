@@ -1,4 +1,4 @@
-/** The state shared by all calls of a service. */
+/** The state that all calls to a service share. */
 import type { Endpoint } from '../contract/common.ts';
 import { Agents } from '../net/agents.ts';
 import { Assumptions } from './assumptions.ts';
@@ -23,10 +23,10 @@ export class Client {
   /** Whether the service has replayed a response to an idempotency key. */
   hasReplayed = false;
   #skipsTraced: boolean | undefined;
-  /** How many times the connections were closed. */
+  /** How many times the connections have been closed. */
   closeCount = 0;
 
-  /** @throws RequestError if an address or an assumption of the profile is wrong */
+  /** @throws RequestError if an address or an assumption in the profile is wrong */
   constructor(options: ServiceOptions) {
     this.options = options;
     this.credentials = new Credentials(options);
@@ -50,7 +50,7 @@ export class Client {
   }
 
   /**
-   * The path of an operation in the other generation, unless there is none or the profile sets a generation or a path.
+   * An operation's path in the other generation, unless there is none or the profile sets a generation or a path.
    */
   otherPath(endpoint: Endpoint): string | undefined {
     const { path, newest } = endpoint;

@@ -10,7 +10,7 @@ import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import type { ServiceOptions, Supervisor, Target } from './options.ts';
 import { parseBase } from './request.ts';
 
-/** The address of an attempt. */
+/** Where an attempt goes. */
 export interface Place {
   readonly base: URL;
   /** The supervisor's form of the address; undefined if the address is fixed. */
@@ -33,8 +33,8 @@ export class Connection {
   readonly #onOther: () => void;
 
   /**
-   * @param onOther called when another instance of the service may answer
-   * @throws RequestError if an address of the profile is invalid
+   * @param onOther called when another instance of the service may be answering
+   * @throws RequestError if an address in the profile is invalid
    */
   constructor({ baseUrl, inferenceUrl, allowInsecureHttp = false, supervisor }: ServiceOptions, onOther: () => void) {
     this.#onOther = onOther;
@@ -78,12 +78,12 @@ export class Connection {
     return { base, target };
   }
 
-  /** Whether an address is, or was, one of this service. */
+  /** Whether an address belongs to this service, or once did. */
   isOwn(url: URL): boolean {
     return this.#origins.has(originOf(url));
   }
 
-  /** Reports any answer to an attempt. */
+  /** Reports any response to an attempt. */
   answered({ target }: Place): void {
     if (target) this.#supervisor?.answered?.(target);
   }
@@ -107,7 +107,7 @@ export interface Credential {
   /** Empty for none: the request then has no credential, and the service decides. */
   readonly value: string;
   /**
-   * Reads the credential again after a refusal. Returns whether it has changed. Undefined without a source.
+   * Re-reads the credential after a refusal. Returns whether it has changed. Undefined if there is no source.
    *
    * @throws RequestError if it cannot be read now, WireFailure once the signal aborts
    */
@@ -127,7 +127,7 @@ interface SharedReading {
 }
 
 /**
- * A credential, read on first use and cached. After a refusal it is read once more, even if several calls were refused.
+ * A credential, read on first use and cached. After a refusal it is re-read once, even if several calls were refused.
  */
 class CachedCredential {
   readonly #what: string;
@@ -141,10 +141,10 @@ class CachedCredential {
   }
 
   /**
-   * Reads the credential. A credential command may take long: an aborted call stops waiting, and the last call to stop
+   * Reads the credential. A credential command may be slow: an aborted call stops waiting, and the last call to stop
    * kills the command.
    *
-   * @param refused the reading to replace; if it cannot be read again, it stays
+   * @param refused the reading to replace; it stays if the credential cannot be re-read
    * @throws RequestError if it cannot be read, WireFailure once the signal aborts
    */
   async read(signal: AbortSignal, refused?: Reading): Promise<Reading> {
@@ -185,7 +185,7 @@ class CachedCredential {
 
 /** The parts of an attempt that decide its credential. */
 interface Attempt {
-  /** Access token of one trajectory. */
+  /** Access token for one trajectory. */
   readonly token: string | undefined;
   /** The location of a supervised service, with its key. */
   readonly target: Target | undefined;
@@ -210,7 +210,7 @@ export class Credentials {
       inferenceToken === apiKey ? this.#apiKey : new CachedCredential('the inference token', inferenceToken);
   }
 
-  /** Every credential sent in this session: a later answer may repeat any of them. */
+  /** Every credential sent in this session: a later response may repeat any of them. */
   get sent(): Iterable<string> {
     return this.#sent;
   }
@@ -224,7 +224,7 @@ export class Credentials {
   }
 
   /**
-   * The credential of an attempt.
+   * The credential for an attempt.
    *
    * @throws RequestError if it cannot be read or sent, WireFailure once the signal aborts
    */

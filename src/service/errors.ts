@@ -1,5 +1,5 @@
 /**
- * All errors of the service layer. An error holds only what helps the user or support: never the request, its headers
+ * The service layer's errors. An error holds only what helps the user or support: never the request, its headers
  * or a library's error object, which carry credentials.
  */
 import { capabilityWords } from '../contract/capabilities.ts';
@@ -52,7 +52,7 @@ export interface PartialAnswer {
 }
 
 export interface ErrorDetails {
-  /** `type` and `code` from the service, or a code of ours (`ECONNREFUSED`, `redirected`…). */
+  /** `type` and `code` from the service, or one of our own codes (`ECONNREFUSED`, `redirected`…). */
   readonly type?: string | undefined;
   readonly code?: string | undefined;
   /** The refused field or setting. */
@@ -65,31 +65,31 @@ export interface ErrorDetails {
   readonly words?: string | undefined;
   /** Errors of a batch's items. */
   readonly failures?: readonly Failure[] | undefined;
-  /** HTTP status of the last answer. */
+  /** HTTP status of the last response. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Requests made for this call; 0 if nothing was sent. */
+  /** How many requests this call made; 0 if nothing was sent. */
   readonly attempts?: number | undefined;
   /** The wait requested by the service, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
-  /** True for a write that may have happened: its answer was lost, or only reports that the service failed. */
+  /** True for a write that may have happened: its response was lost, or says only that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it lacks the path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
   /** True for the refusal of an optional operation that may concern its path rather than the resource. */
   readonly mayLackPath?: boolean | undefined;
-  /** Key of the request: repeating a start with the same key cannot start it twice. */
+  /** The request's key: a repeat with the same key cannot start the work twice. */
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
   /**
-   * The address of the request, if the service named it, as for a deployment: then no setting of the profile is wrong.
+   * The request's address, if the service named it, as for a deployment: then no profile setting is wrong.
    */
   readonly namedOrigin?: string | undefined;
 }
 
-/** Base class of all errors of the service layer. `message` includes advice. */
+/** Base class of the service layer's errors. `message` includes advice. */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
   readonly type: string | undefined;
@@ -160,7 +160,7 @@ export class ApiError extends ServiceError {
   }
 }
 
-/** Declares the error class of a kind. */
+/** Declares the error class for a kind. */
 const answered = (kind: ErrorKind) =>
   class extends ApiError {
     constructor(message: string, details: ErrorDetails = {}) {
@@ -203,10 +203,10 @@ export class ServerError extends answered('server') {}
 /** The connection could not be made, or was lost. */
 export class NetworkError extends unanswered('network') {}
 
-/** No connection, no data or no complete answer in time. */
+/** No connection, no data or no complete response in time. */
 export class TimeoutError extends unanswered('timeout') {}
 
-/** The answer violates the contract. */
+/** The response violates the contract. */
 export class ResponseError extends unanswered('response') {}
 
 /** Nothing was sent: the request or a setting is invalid. */
@@ -298,7 +298,7 @@ export function isLastingRefusal(error: unknown): boolean {
   return isGone(error) || (error instanceof ServiceError && ['permission', 'validation'].includes(error.kind));
 }
 
-/** Whether the service did not answer. */
+/** Whether the service did not respond. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
@@ -308,7 +308,7 @@ export function hasNoRoom(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 507;
 }
 
-/** Whether other requests would fail in the same way. */
+/** Whether other requests would fail the same way. */
 export function affectsAllRequests(error: unknown): boolean {
   if (isUnreachable(error) || hasNoRoom(error)) return true;
   return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
@@ -329,7 +329,7 @@ export function mayBeMisconfigured(error: unknown): boolean {
   return error.kind === 'authentication' || error.kind === 'permission';
 }
 
-/** The message with the request id for support. It is not sanitised. */
+/** The message, with the request id for support; not sanitised. */
 export function describeError({
   message,
   requestId,

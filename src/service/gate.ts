@@ -1,8 +1,8 @@
 /**
- * The gate in front of a host. Every request of the process to the host passes it, so a rate limit on one request
+ * The gate in front of a host. Every request from this process to the host passes it, so a rate limit on one request
  * delays all of them. While the gate is closed, callers queue; once it opens, it releases them one by one, each after
  * the previous one succeeds or after a short interval. After a rate limit, the first one is a trial: the others follow
- * once it is answered. Times are milliseconds unless stated otherwise.
+ * once it is answered. Times are in milliseconds unless stated otherwise.
  */
 
 import { Listeners } from '../base/listeners.ts';
@@ -28,7 +28,7 @@ export interface GateMonitor {
   /** The same value until something changes. */
   readonly state: () => GateState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Opens the gate for one request at the user's wish; the others follow once it is answered. */
+  /** Opens the gate for one request because the user asked; the others follow once it is answered. */
   readonly tryNow: () => void;
 }
 
@@ -42,7 +42,7 @@ export interface Passage {
   readonly signal: AbortSignal;
   /** Deadline of the call, on the monotonic clock. */
   readonly endsAt: number;
-  /** A poll: requests of the user go first. */
+  /** Whether this is a poll; the user's own requests go first. */
   readonly background: boolean;
 }
 
@@ -51,12 +51,12 @@ interface Waiting extends Passage {
   readonly settle: (go: boolean) => void;
 }
 
-/** One endpoint may fail alone; when this many operations fail in a row, with no success in between, the host fails. */
+/** One endpoint may fail on its own; if this many operations fail with no success in between, the host is failing. */
 const operationsToClose = 3;
 /** Interval between releases after the gate has opened. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
-/** How long the others wait for the answer to the first request after a rate limit. */
+/** How long the others wait for the response to the first request after a rate limit. */
 const trialMs = 10_000;
 
 export class RateLimitGate {
@@ -69,7 +69,7 @@ export class RateLimitGate {
   /** The end of the wait that the host asked for. The gate may open earlier. */
   #requestedUntil = 0;
   #nextAt = 0;
-  /** The first request after a rate limit: yet to be sent, or waiting for its answer. */
+  /** The first request after a rate limit: yet to be sent, or waiting for its response. */
   #trial: 'due' | 'sent' | undefined;
   /** Whether to release requests one by one: the gate was closed, and nothing has succeeded since. */
   #spaced = false;
@@ -158,8 +158,8 @@ export class RateLimitGate {
   }
 
   /**
-   * Reports a server error or a timeout. If the answer asks for a wait, that is for this operation only, and its caller
-   * waits.
+   * Reports a server error or a timeout. If the response asks for a wait, that applies only to this operation, and its
+   * caller waits.
    */
   failed(operation: string): void {
     this.#heard();
@@ -177,7 +177,7 @@ export class RateLimitGate {
   }
 
   /**
-   * Reports a request that its caller ended without an answer. If it was the trial, the next request becomes the trial.
+   * Reports a request that its caller gave up before a response. If it was the trial, the next request becomes it.
    */
   abandoned(): void {
     if (this.#trial !== 'sent') return;
@@ -185,7 +185,7 @@ export class RateLimitGate {
     this.#releaseAfter(0);
   }
 
-  /** Reports a refusal of a single request: the host works, so the next one in the queue may go. */
+  /** Reports a refusal of a single request: the host is working, so the next one in the queue may go. */
   answered(): void {
     this.#forgetFailures();
     this.#limits = 0;
@@ -222,7 +222,7 @@ export class RateLimitGate {
     this.#failures = 0;
   }
 
-  /** Ends the trial, after a timeout or any answer but a rate limit. */
+  /** Ends the trial, after a timeout or any response but a rate limit. */
   #heard(): void {
     if (this.remaining() > 0) return;
     this.#requestedUntil = 0;
@@ -235,7 +235,7 @@ export class RateLimitGate {
     const { monotonic, now } = this.#clock;
     const [until, requestedUntil] = [monotonic() + ms, monotonic() + requestedMs];
     this.#spaced = true;
-    // The answer to a trial replaces the earlier wait that the host asked for.
+    // The response to a trial replaces the earlier wait that the host asked for.
     if (this.remaining() === 0) this.#requestedUntil = 0;
     if (until <= this.#closedUntil && requestedUntil <= this.#requestedUntil) return;
     this.#closedUntil = Math.max(this.#closedUntil, until);
@@ -301,7 +301,7 @@ export class RateLimitGate {
   }
 }
 
-/** The gates of a process, by host. */
+/** A process's gates, by host. */
 export class Gates {
   readonly #clock: Clock;
   readonly #gates = new Map<string, RateLimitGate>();

@@ -1,15 +1,15 @@
-/** The generation of the service, from the profile or from the first answer that reveals it. */
+/** The service's generation, from the profile or from the first response that reveals it. */
 import * as z from 'zod/mini';
 import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';
 
-/** A detected generation, as saved between starts. */
+/** A detected generation, as saved between sessions. */
 export interface FoundGeneration extends Evidence {
-  /** When an answer last showed it; epoch milliseconds. */
+  /** When a response last showed it, in epoch milliseconds. */
   readonly at: number;
 }
 
-/** Stores the detected generation of a service. */
+/** Stores a service's detected generation. */
 export interface GenerationMemory {
   readonly load: () => FoundGeneration | undefined;
   /** Undefined deletes it. */
@@ -59,7 +59,7 @@ export class ServiceGeneration {
     return `API generation: ${found.generation} (${found.reason}, ${age(this.#now() - found.at)} ago).`;
   }
 
-  /** Detects the generation from successful answers, until one reveals it. */
+  /** Detects the generation from successful responses, until one reveals it. */
   learnFrom(operation: string, body: unknown): void {
     const evidence = this.stated === undefined && !this.#isChosen && evidenceIn(operation, body);
     if (!evidence) return;
@@ -67,7 +67,7 @@ export class ServiceGeneration {
     this.#set({ ...evidence, at: this.#now() });
   }
 
-  /** Forgets the detected generation, because an answer contradicted it. */
+  /** Forgets the detected generation, because a response contradicted it. */
   forget(): void {
     if (this.stated !== undefined) return;
     this.#isChosen = false;

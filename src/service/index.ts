@@ -1,6 +1,6 @@
 /**
- * The client of the service: calls every operation of the contract by name, and keeps what this session learns about
- * the service.
+ * The service client: calls every operation in the contract by name, and keeps what this session learns about the
+ * service.
  */
 
 import { originOf } from '../config/address.ts';
@@ -21,7 +21,7 @@ import { type PutUpload, uploader } from './uploads.ts';
 export { keptGeneration };
 
 export interface Service {
-  /** The address of the service, without credentials. */
+  /** The service's address, without credentials. */
   readonly baseUrl: string;
   /** The same service for polls: they are not retried, and queue behind the user's requests. */
   readonly background: Service;
@@ -29,11 +29,11 @@ export interface Service {
   readonly gate: GateMonitor;
   readonly chat: Chat;
   readonly putUpload: PutUpload;
-  /** Sends any operation of the contract by name. For streaming answers use `chat`. @throws ServiceError */
+  /** Sends any operation in the contract by name. For streaming responses, use `chat`. @throws ServiceError */
   readonly call: Call;
   readonly sendRaw: SendRaw;
   /**
-   * Fails early, for work that takes long before its first write. Each write is also refused before anything is sent.
+   * Fails early, for work that is slow to reach its first write. Each write is also refused before anything is sent.
    *
    * @throws ReadOnlyError if the service is read-only
    */
@@ -42,21 +42,21 @@ export interface Service {
   readonly preview: (operation: Operation, input: CallInput<unknown, unknown>) => RequestPreview;
   /**
    * The first requests that `work` would send. It runs on a service that records calls, sends nothing and never
-   * answers, so the preview comes from the same code that later sends the request. Not for chat.
+   * responds, so the preview comes from the same code that later sends the request. Not for chat.
    */
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
   /** The agent that uploads belong to, from the profile: its id, or `name:` and its name. */
   readonly agent: string | undefined;
-  /** The generation of the service and its source. */
+  /** The service's generation and its source. */
   readonly generation: ServiceGeneration;
   /**
-   * Whether the service may have the operation at the path of another generation; false if the profile sets the path.
+   * Whether the service may have the operation at another generation's path; false if the profile sets the path.
    */
   readonly hasOtherPath: (operation: Operation) => boolean;
   /** Whether the service is known to honour idempotency keys. */
   readonly honoursKeys: boolean;
   /**
-   * Whether the service is known to skip trajectories that the dataset already has. @param areTraced each has a
+   * Whether the service is known to skip trajectories that the dataset already has. @param areTraced whether each has a
    * `trace_id`
    */
   readonly skipsStored: (areTraced: boolean) => boolean;

@@ -1,4 +1,4 @@
-/** A call of an operation of the contract: the requests of its attempts, and the meaning of their responses. */
+/** A call to an operation in the contract: the requests that its attempts send, and what their responses mean. */
 
 import { parseDeepJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
@@ -62,7 +62,7 @@ export class OperationCall<Value> implements Call<Value> {
   readonly #readSuccess: Call<Value>['read'];
   readonly #uncompressed: boolean;
   #request: PreparedRequest;
-  /** Where the current attempt is sent. */
+  /** Where the current attempt goes. */
   #place: Place | undefined;
   #url: URL;
   /** Where the service redirects to, if that is on its own origin and below the base address. */
@@ -73,7 +73,7 @@ export class OperationCall<Value> implements Call<Value> {
   #guard: ReachGuard | undefined;
 
   /**
-   * @param readSuccess reads the body of a success
+   * @param readSuccess reads a successful response's body
    * @param uncompressed requests an uncompressed response
    * @throws ServiceError if nothing may be sent
    */
@@ -112,7 +112,7 @@ export class OperationCall<Value> implements Call<Value> {
     return placed(prepareRequest(this.#endpoint, input, assumptions), this.#options, this.#client);
   }
 
-  /** Prepares the request again, once the generation of the service is known. */
+  /** Prepares the request again, once the service's generation is known. */
   prepare(): void {
     this.#request = this.#prepared();
   }
@@ -132,7 +132,7 @@ export class OperationCall<Value> implements Call<Value> {
     return this.#url;
   }
 
-  /** Whether the attempt goes to an address from the service, on a foreign host that must not get a key. */
+  /** Whether the attempt goes to an address that the service named, on a foreign host that must not get a key. */
   get #isForeign(): boolean {
     return this.#place !== undefined && this.#url.origin !== this.#place.base.origin;
   }
@@ -205,7 +205,7 @@ export class OperationCall<Value> implements Call<Value> {
   async read(answer: WireAnswer, facts: CallFacts): Promise<Value> {
     const { status, headers } = answer;
     if (status >= 200 && status < 300) return this.#readSuccess(answer, facts);
-    // Not Modified has no target.
+    // 304 Not Modified has no target.
     if (status < 400 && status !== 304) {
       answer.close();
       const target = targetOf(headers, this.#url);
@@ -298,7 +298,7 @@ export class OperationCall<Value> implements Call<Value> {
         asksForMore(answer.status, searchParams),
     };
     const noSuchPath = isMissingPath(refused);
-    // A supervised service has the version of this program, and every endpoint.
+    // A supervised service has this program's version, and every endpoint.
     const mayLackPath = !connection.isSupervised && capabilities.mayLack(endpoint, refused);
     const requestId = requestIdOf(answer.headers, facts.redact);
     const details = { ...facts.details, requestId, noSuchPath, mayLackPath };
@@ -320,7 +320,7 @@ export class OperationCall<Value> implements Call<Value> {
   }
 }
 
-/** @throws ServiceError if the operation may not be sent, whatever its input */
+/** @throws ServiceError if the operation may not be sent, regardless of its input */
 function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptions): void {
   const { auth, operation } = endpoint;
   if (isWrite(endpoint)) client.requireWrites(operation);
@@ -334,7 +334,7 @@ function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptio
 }
 
 /**
- * Applies the address and the payload of the call's options to a request. @throws RequestError if the address is
+ * Applies the address and payload from the call's options to a request. @throws RequestError if the address is
  * unusable
  */
 function placed(made: PreparedRequest, { at, payload }: CallOptions, { connection, options }: Client): PreparedRequest {
@@ -366,7 +366,7 @@ function spelledAs(base: URL, url: URL): URL {
 const asksForMore = (status: number, sent: URLSearchParams): boolean =>
   (status === 400 || status === 410) && ['cursor', 'sort', 'order', 'search'].some(name => sent.has(name));
 
-/** The ids in the path of a call. */
+/** The ids in a call's path. */
 export const idsIn = ({ params = {} }: CallInput<unknown, unknown>): string[] => Object.values(params).map(String);
 
 function bodyIds(body: unknown): string[] {
@@ -381,7 +381,7 @@ function isReplayed(headers: Readonly<Record<string, string>>): boolean {
   );
 }
 
-/** Values of the body that errors must not show. */
+/** Values in the body that errors must not show. */
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
   return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');

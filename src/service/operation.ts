@@ -1,4 +1,4 @@
-/** Calls the operations of the contract, and reads their answers whole or as streams. */
+/** Calls operations in the contract and reads their responses, whole or as streams. */
 import type * as z from 'zod/mini';
 import { parseJson } from '../base/json-depth.ts';
 import { JsonRows } from '../base/json-rows.ts';
@@ -28,7 +28,7 @@ export interface OpenAnswer {
   readonly end: () => void;
 }
 
-/** Sends an operation and reads its answer. @throws ServiceError */
+/** Sends an operation and reads the response. @throws ServiceError */
 export async function callOperation<Response extends z.ZodMiniType>(
   client: Client,
   declared: Endpoint<z.ZodMiniType, z.ZodMiniType, Response>,
@@ -81,7 +81,7 @@ function otherId({ params = {} }: CallInput<unknown, unknown>, data: unknown): W
     .find(({ requested, received }) => spelledId(requested) !== spelledId(received));
 }
 
-/** Operations with answers that reveal the generation. */
+/** Operations whose responses reveal the generation. */
 const revealing = ['listSupportedTrainingModels', 'listBenchmarks'] as const;
 
 /** Detects the generation before a call that depends on it, so that no call is sent to both paths. @throws ServiceError */
@@ -92,7 +92,7 @@ async function findGeneration(client: Client, signal: AbortSignal): Promise<void
     try {
       await callOperation(client, endpoints[operation] as Endpoint, {}, { signal });
     } catch (error) {
-      // Other refusals do not matter: the call gets its own answer.
+      // Other refusals do not matter: the call gets its own response.
       if (affectsAllRequests(error) || signal.aborted) throw error;
     }
   }
@@ -108,7 +108,7 @@ async function isAccepted(client: Client, signal: AbortSignal): Promise<boolean>
 }
 
 /**
- * Opens a streaming answer. Retries like any other call until the response headers arrive; the deadline ends there too.
+ * Opens a streaming response. Retries like any other call until the headers arrive; the deadline ends there too.
  * The caller must call `end`.
  *
  * @throws ServiceError

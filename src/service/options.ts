@@ -27,7 +27,7 @@ export interface Target {
 /** Locates a service that may exit or move to another port while in use. Shared by all callers. */
 export interface Supervisor {
   /**
-   * Locates the service, starting it if it does not run; called before every attempt.
+   * Locates the service, starting it if it is not running; called before every attempt.
    *
    * @throws Error for the user if it is unavailable
    */
@@ -37,7 +37,7 @@ export interface Supervisor {
    * that a retry makes sense.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
-  /** Reports an answer, as a sign of life. */
+  /** Reports a response, as a sign of life. */
   readonly answered?: (target: Target) => void;
 }
 
@@ -52,21 +52,21 @@ export interface ServiceOptions {
   /** Locates a service that may move. `baseUrl` is then only its name. */
   readonly supervisor?: Supervisor | undefined;
   readonly baseUrl: string;
-  /** Address of chat completions, if not `baseUrl`. */
+  /** Address for chat completions, if not `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** Reads the organization API key on first use, and again after a refusal. Returns an empty string for none. */
+  /** Reads the organization API key on first use, and again after a refusal. Returns an empty string if there is none. */
   readonly apiKey: (signal: AbortSignal) => Promise<string>;
-  /** The identity of a key that is not stable: a command may print another key each time. */
+  /** The identity behind a key that is not stable: a command may print a different key each time. */
   readonly apiKeyOwner?: (() => string | undefined) | undefined;
-  /** Reads the inference token in the same way. The same function as `apiKey` if both have one source. */
+  /** Reads the inference token the same way. The same function as `apiKey` if both have the same source. */
   readonly inferenceToken: (signal: AbortSignal) => Promise<string>;
   /** A PEM file of additional certificates to trust. */
   readonly caFile?: string | undefined;
   /** Allows http over a network. By default, http is for this machine only. */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** Overrides of `defaultAssumptions`, and paths. */
+  /** Overrides for `defaultAssumptions`, and paths. */
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
-  /** The generation of the service; detected if missing. */
+  /** The service's generation; detected if missing. */
   readonly generation?: Generation | undefined;
   /** Stores the detected generation. */
   readonly generationMemory?: GenerationMemory | undefined;
@@ -75,13 +75,13 @@ export interface ServiceOptions {
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;
-  /** Called after each success with the request and the answer, whoever made the call. */
+  /** Called after each success with the request and the response, no matter who made the call. */
   readonly onSuccess?:
     | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
     | undefined;
   readonly logger?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
-  /** Gates shared by all services of the process, one per host; by default a service has its own. */
+  /** Gates shared by all services in the process, one per host; by default a service has its own. */
   readonly gates?: Gates | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly clock?: Clock | undefined;
@@ -91,10 +91,10 @@ export interface CallOptions extends Partial<Timeouts> {
   readonly signal?: AbortSignal | undefined;
   /**
    * Reads the rows of this list as they arrive, unchecked, because it may be too long for memory. A list under another
-   * name stays in the answer.
+   * name stays in the response.
    */
   readonly longList?: LongList | undefined;
-  /** Largest accepted answer, in bytes. */
+  /** Largest accepted response, in bytes. */
   readonly maxBytes?: number | undefined;
   /**
    * A poll: not retried, because the next poll is the retry, and queued behind the user's requests if the host limits
@@ -102,10 +102,10 @@ export interface CallOptions extends Partial<Timeouts> {
    */
   readonly background?: boolean | undefined;
   /**
-   * The `Idempotency-Key`; by default generated if the endpoint takes one. Pass the same key to repeat a start safely.
+   * The `Idempotency-Key`; by default generated if the endpoint takes one. Pass the same key to repeat a request safely.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Headers of the operation, with lower-case names. */
+  /** The operation's headers, with lower-case names. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * A deployment's own address from the service, used instead of the endpoint's path: a path or a full URL. Credentials
@@ -116,15 +116,15 @@ export interface CallOptions extends Partial<Timeouts> {
   readonly otherPath?: boolean | undefined;
   /** A body to send unchanged, instead of one built from the input. */
   readonly payload?: Uint8Array | undefined;
-  /** Called with the status and headers of each answer, without secrets. */
+  /** Called with each response's status and headers, without secrets. */
   readonly onAnswer?: ((head: AnswerHead) => void) | undefined;
-  /** Access token of the trajectory; by default the organization's key is sent. */
+  /** Access token for the trajectory; by default the organization's key is sent. */
   readonly token?: string | undefined;
 }
 
 interface LongList {
   readonly name: string;
-  /** Called for each answer; returns the reader of its rows. */
+  /** Called for each response; returns a reader for its rows. */
   readonly begin: () => RowReader;
 }
 
@@ -142,7 +142,7 @@ const timeoutsOfPace: Readonly<Record<NonNullable<Endpoint['pace']>, Partial<Tim
   bulk: { deadlineMs: 900_000 },
 };
 
-/** The timeouts of a call. Its own come first, then those for its endpoint's pace, the service's, and the defaults. */
+/** A call's timeouts: its own come first, then those for its endpoint's pace, the service's, and the defaults. */
 export function timeoutsOf(
   service: Partial<Timeouts> | undefined,
   call: Partial<Timeouts>,
@@ -166,7 +166,7 @@ export interface LogLine {
   /** Without the query, which may hold a signature. */
   readonly path: string;
   readonly attempt: number;
-  /** From sending to the end of the answer, or to the headers of a stream. */
+  /** From sending to the end of the response, or to a stream's headers. */
   readonly ms: number;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;

@@ -30,7 +30,7 @@ export async function findOnPages<Row>(
   return undefined;
 }
 
-/** Yields the pages of a list, read on demand, each with whether the list is cut off after it. */
+/** Yields a list's pages, read on demand, each with whether the list is cut off after it. */
 export async function* readPages<Read extends Page<unknown>>(
   readPage: (cursor: string | undefined) => Promise<Read>,
 ): AsyncGenerator<Read & { readonly isCutOff: boolean }, void> {

@@ -1,4 +1,4 @@
-/** Requests outside the contract: any path of the service, with the usual credentials, retries and redaction. */
+/** Requests outside the contract: any path on the service, with the usual credentials, retries and redaction. */
 import * as z from 'zod/mini';
 import type { Endpoint, Method } from '../contract/common.ts';
 import { WireFailure } from '../net/failure.ts';
@@ -14,7 +14,7 @@ interface RawRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-/** Sends the request and returns the text of the answer. @throws ServiceError */
+/** Sends the request and returns the response text. @throws ServiceError */
 export type SendRaw = (request: RawRequest, options?: CallOptions) => Promise<string>;
 
 export function rawSender(client: Client): SendRaw {

@@ -7,7 +7,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { hostOf, isLoopback } from '../config/address.ts';
 import type { Agent } from '../net/agents.ts';
 
-/** A host on this machine, in a private network, or anywhere. Ordered from the outside in. */
+/** Where a host is: on this machine, in a private network, or anywhere. Ordered from the outside in. */
 const reaches = ['public', 'a private network', 'this machine'] as const;
 type Reach = (typeof reaches)[number];
 
@@ -36,7 +36,7 @@ for (const [network, prefix] of [
   privateNetworks.addSubnet(network, prefix, 'ipv6');
 }
 
-/** Looks up the addresses of a name. Rejects if there are none. */
+/** Looks up a name's addresses. Rejects if there are none. */
 export type Lookup = (name: string, options?: LookupAllOptions) => Promise<readonly LookupAddress[]>;
 
 const lookupAll: Lookup = (name, options) =>
@@ -124,7 +124,7 @@ export class ReachGuard {
     return this.#tooFar(writtenReach(this.#address));
   }
 
-  /** The lookup of the connection: resolves the name, and fails if one of its addresses is further inside. */
+  /** The connection's lookup: resolves the name, and fails if one of its addresses is further inside. */
   readonly lookup: LookupFunction = (name, options, done) => {
     const { all = false, ...rest } = options;
     this.#judged(name, rest).then(
@@ -151,10 +151,10 @@ export class ReachGuard {
 }
 
 /**
- * The guard of an address from a service; undefined if a proxy resolves its name.
+ * The guard for an address from a service; undefined if a proxy resolves its name.
  *
- * @param refused the error for an address that leads further into the user's network than the service is
- * @throws that error if its spelling shows this
+ * @param refused creates the error for an address that leads further into the user's network than the service is
+ * @throws that error if the spelling already shows this
  */
 export async function guardOf(
   address: URL,

@@ -26,12 +26,12 @@ export interface CallInput<Query, Body> {
 export interface PreparedRequest {
   /** The full URL below the service's base address. */
   readonly urlAt: (base: URL) => URL;
-  /** Path of the endpoint on this service, with its placeholders. */
+  /** The endpoint's path on this service, with its placeholders. */
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
   /** The body for display: without sensitive values. */
   readonly redactedBody: () => string | undefined;
-  /** The path, the query or the body names a resource that may not exist. */
+  /** Whether the path, the query or the body names a resource that may not exist. */
   readonly namesResource: boolean;
 }
 
@@ -79,7 +79,7 @@ export function prepareRequest(
 
 /** A request for display, without credentials and secret values. */
 export interface RequestPreview {
-  /** Its name in the contract. */
+  /** The operation's name in the contract. */
   readonly operation: string;
   readonly method: Method;
   /** Path with the query; unknown parts stay as `{name}`. */
@@ -89,9 +89,9 @@ export interface RequestPreview {
 }
 
 /**
- * Describes the request that a call would send, with this service's names, as far as incomplete input allows.
+ * Describes the request that a call would send, with this service's names. The input may be incomplete.
  *
- * @param base base address of the service; its path precedes the endpoint's
+ * @param base the service's base address, whose path precedes the endpoint's
  */
 export function describeRequest(
   endpoint: Endpoint,
@@ -141,9 +141,9 @@ function check(schema: z.ZodMiniType | undefined, value: unknown, operation: str
 }
 
 /**
- * Validates the base address of a service and removes its final slash.
+ * Validates a service's base address and removes its final slash.
  *
- * @param setting name of the setting, for the message
+ * @param setting the setting's name, for the message
  * @throws RequestError if it is not a URL, carries a user name, or would send credentials unencrypted
  */
 export function parseBase(text: string, setting: string, allowInsecureHttp: boolean): URL {
@@ -167,7 +167,7 @@ export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): 
 }
 
 /**
- * Fills `{name}` parts of a path with percent-encoded ids; ids may hold `/` and `:`.
+ * Fills the `{name}` parts of a path with percent-encoded ids; ids may contain `/` and `:`.
  *
  * @throws RequestError if an id is empty, or `.` or `..`
  */
@@ -184,7 +184,7 @@ export function fillPath(path: string, params: Readonly<Record<string, string | 
   });
 }
 
-/** The URL of an endpoint below a base; null and undefined query values are left out. */
+/** An endpoint's URL below a base address; null and undefined query values are left out. */
 export function endpointUrl(
   base: URL,
   path: string,
@@ -202,7 +202,7 @@ function setQuery(search: URLSearchParams, query: Fields): void {
   }
 }
 
-/** The URL of a path with a query below a base. */
+/** The URL for a path with a query below a base address. */
 export function pathUrl(base: URL, path: string): URL {
   const at = path.indexOf('?');
   const url = endpointUrl(base, at < 0 ? path : path.slice(0, at));
@@ -219,7 +219,7 @@ export function withPayload(request: PreparedRequest, payload: Uint8Array): Prep
 
 const maxShownFields = 50;
 
-/** The names of the fields of an object, and of the objects in it, without their values. */
+/** The field names of an object, and of the objects in it, without values. */
 function bodyShape(value: unknown, depth = 3): string {
   if (Array.isArray(value)) return `[${counted(value.length, 'item')}]`;
   if (!isRecord(value) || depth === 0) return '…';
@@ -263,7 +263,7 @@ function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assu
   return new CapabilityMissingError(operation, error, `${error.advice} ${where}`.trim());
 }
 
-/** The address of chat completions below a deployment's address. */
+/** The address for chat completions below a deployment's address. */
 export function chatAddress(url: URL): URL {
   const path = trimEnd(url.pathname, '/');
   if (path.endsWith('/chat/completions')) return url;

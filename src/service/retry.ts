@@ -4,23 +4,23 @@ import type { Method } from '../contract/common.ts';
 
 /** How an attempt failed. */
 export type Outcome =
-  /** `refused` if the error envelope names a refusal, whatever the status. */
+  /** `refused` if the error envelope names a refusal, regardless of the status. */
   | { readonly kind: 'answer'; readonly status: number; readonly refused?: boolean }
   /** The connection failed. `sent` is false if it was never made: the service cannot have seen the request. */
   | { readonly kind: 'network'; readonly sent: boolean; readonly final?: boolean }
   | { readonly kind: 'timeout'; readonly sent: boolean }
-  /** An answer arrived that violates the contract. */
+  /** A response arrived that violates the contract. */
   | { readonly kind: 'not_understood' };
 
 /** The attempts of a call so far. */
 export interface Tries {
-  /** Requests made. */
+  /** How many requests were made. */
   readonly attempts: number;
-  /** Requests repeated after a wait. */
+  /** How many were repeated after a wait. */
   readonly retries: number;
-  /** Requests repeated after the service was lost and found again; not counted as retries. */
+  /** How many were repeated after the service was lost and found again; not counted as retries. */
   readonly recoveries: number;
-  /** Whether the credential was refused and has been read again. */
+  /** Whether the credential was refused and has been re-read. */
   readonly renewed: boolean;
   /** Whether a redirect has been followed. */
   readonly redirected: boolean;
@@ -42,28 +42,28 @@ export interface Repeatability {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** Repeating is harmless, because of an idempotency key that the service honours, or because of the body. */
+  /** Whether repeating is harmless, because of an idempotency key that the service honours, or because of the body. */
   readonly repeatable: boolean;
-  /** The request has an idempotency key, which the service may not honour. */
+  /** Whether the request has an idempotency key, which the service may not honour. */
   readonly keyed?: boolean;
 }
 
 /** A failed attempt, and everything that decides whether to make another. */
 export interface Situation {
   readonly call: Repeatability & {
-    /** A poll: the next poll is the retry. */
+    /** Whether this is a poll: the next poll is the retry. */
     readonly background: boolean;
   };
   readonly tries: Tries;
   /** Undefined if the caller aborted the call, or no attempt can succeed. */
   readonly outcome: Outcome | undefined;
-  /** Headers of the answer, with lower-case names. */
+  /** The response's headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the remedy from `remedyFor` has worked. */
   readonly remedied: boolean;
-  /** Time until the gate of the host opens. */
+  /** Time until the host's gate opens. */
   readonly gateMs: number;
-  /** Time until the deadline of the call. */
+  /** Time until the call's deadline. */
   readonly leftMs: number;
   /** A number in [0, 1). */
   readonly random: number;
@@ -99,15 +99,15 @@ const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 const movesGet: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const movesAll: ReadonlySet<number> = new Set([307, 308]);
 
-/** Whether a redirect may be followed: a write that could happen twice is not sent again, although 307 and 308 allow it. */
+/** Whether a redirect may be followed: a write that could happen twice is not repeated, although 307 and 308 allow it. */
 function mayFollow(call: Repeatability, status: number): boolean {
   if (call.method === 'GET') return movesGet.has(status);
   return movesAll.has(status) && (!call.isWrite || mayRepeat(call, { kind: 'answer', status }));
 }
 
 /**
- * The remedy that allows to repeat a failed call at once: read its credential again, find the lost service, or follow a
- * redirect.
+ * The remedy after which a failed call may be repeated at once: re-read its credential, find the lost service, or
+ * follow a redirect.
  */
 export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | 'follow' | undefined {
   if (outcome?.kind === 'answer' && movesGet.has(outcome.status)) return tries.redirected ? undefined : 'follow';
@@ -146,7 +146,7 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
 }
 
 /**
- * Whether a repeat of the request cannot make it happen twice. A service that asks for a retry (`wanted`) may still
+ * Whether the request can be repeated without happening twice. A service that asks for a retry (`wanted`) may still
  * have carried out the request: behind a proxy, it may not know.
  */
 function mayRepeat(
@@ -155,12 +155,12 @@ function mayRepeat(
   wanted = false,
 ): boolean {
   if (repeatable || repeatableMethods.has(method) || (wanted && !isWrite)) return true;
-  // A rate limit refuses a start before it is carried out.
+  // A rate limit refuses a request before it is carried out.
   if ((keyed || wanted) && outcome.kind === 'answer' && outcome.status === 429) return true;
   return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
 
-/** Whether the service was unreachable or went away before it answered, as opposed to a bad or slow answer. */
+/** Whether the service was unreachable or went away before it responded, as opposed to a bad or slow response. */
 function isLost(outcome: Outcome | undefined): boolean {
   return (
     outcome !== undefined && (outcome.kind === 'network' ? !outcome.final : outcome.kind === 'timeout' && !outcome.sent)
@@ -214,7 +214,7 @@ const budgetCapacity = 10;
 const budgetRefund = 0.2;
 
 /**
- * The retry budget of a host, shared by all callers, so that retries do not overload a failing service. A retry costs
+ * A host's retry budget, shared by all callers, so that retries do not overload a failing service. A retry costs
  * 1, a success refunds part of it (as in gRPC's retry throttling).
  */
 export class RetryBudget {

@@ -17,10 +17,10 @@ import { type CallFacts, errorOfFailure, hostUnavailable, outcomeOfFailure, serv
 /** The parts of a request that each attempt sets itself. */
 export type AttemptRequest = Omit<WireRequest, 'url' | 'method' | 'signal' | keyof Timeouts>;
 
-/** A call: its address, its request, how to read its answer, and how to recover from a failure. */
+/** A call: its address, its request, how to read the response, and how to recover from a failure. */
 export interface Call<Value> extends Repeatability {
   readonly operation: string;
-  /** A poll: not retried, and last in the queue of the gate. */
+  /** Whether this is a poll: not retried, and last in the gate's queue. */
   readonly background: boolean;
   readonly timeouts: Timeouts;
   readonly time: TimeLimit;
@@ -30,19 +30,19 @@ export interface Call<Value> extends Repeatability {
   readonly facts: (tries: Tries) => CallFacts;
   /** The address of the next attempt. @throws ServiceError */
   readonly locate: (tries: Tries) => Promise<URL>;
-  /** The request of the next attempt. @throws ServiceError, RouteError, WireFailure once the call is aborted */
+  /** The request for the next attempt. @throws ServiceError, RouteError, WireFailure once the call is aborted */
   readonly request: (tries: Tries) => Promise<AttemptRequest>;
-  /** Called with each answer before its body is read. */
+  /** Called with each response before its body is read. */
   readonly answered: (answer: WireAnswer, facts: CallFacts) => void;
-  /** Reads an answer, whatever its status. @throws ServiceError for a refusal, WireFailure */
+  /** Reads a response, regardless of its status. @throws ServiceError for a refusal, WireFailure */
   readonly read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
   /** The error for a failed connection that the call itself caused: retrying does not help. */
   readonly failed?: (facts: CallFacts) => ServiceError | undefined;
   /** Called after a lost connection. Returns whether the service was found again. */
   readonly recover: () => Promise<boolean>;
-  /** Called after a redirect. Returns whether the next attempt goes there: another address of the same origin. */
+  /** Called after a redirect. Returns whether the next attempt goes there: another address on the same origin. */
   readonly follow?: () => boolean;
-  /** Called after a refused credential. True if another one was read, otherwise the error to throw. */
+  /** Called after a refused credential. True if a different one was read, otherwise the error to throw. */
   readonly renew?: (refusal: ServiceError) => Promise<true | ServiceError>;
 }
 
@@ -61,7 +61,7 @@ type Attempt<Value> = {
     }
 );
 
-/** The state shared by all calls of a service. */
+/** The state that all calls to a service share. */
 export interface Sending {
   readonly options: Pick<ServiceOptions, 'logger' | 'tracer'>;
   readonly gates: Gates;
@@ -72,7 +72,7 @@ export interface Sending {
 export async function send<Value>(call: Call<Value>, { options, gates, clock }: Sending): Promise<Value> {
   const { operation, method, background, time } = call;
   let tries = untried;
-  /** The error of the last attempt, unless its refused credential has been renewed. */
+  /** The last attempt's error, unless its refused credential has been renewed. */
   let last: ServiceError | undefined;
   for (;;) {
     const found = await locate(call, tries, clock);
@@ -184,7 +184,7 @@ async function run<Value>(
   }
 }
 
-/** Reports how an attempt ended to the gate of its host. */
+/** Reports how an attempt ended to its host's gate. */
 function report(operation: string, attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
   if (attempt.ok) gate.succeeded();
   // An abort by the caller says nothing about the host.
@@ -198,7 +198,7 @@ function report(operation: string, attempt: Attempt<unknown>, gate: RateLimitGat
   else gate.unreachable();
 }
 
-/** The signal of a call. It aborts with the caller's signal, or with `deadlineReached` when time is up. */
+/** A call's signal. It aborts with the caller's signal, or with `deadlineReached` when time is up. */
 export interface TimeLimit {
   readonly signal: AbortSignal;
   /** On the monotonic clock. */

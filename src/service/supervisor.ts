@@ -11,7 +11,7 @@ import type { Supervisor, Target } from './options.ts';
 export type ConnectionState =
   | {
       readonly kind: 'connected';
-      /** Increases with each process that answers as the service. */
+      /** Increases with each process that responds as the service. */
       readonly generation: number;
       /** How the service differs from the requested one, as a sentence. */
       readonly note: string | undefined;
@@ -52,11 +52,11 @@ export interface SupervisedService {
   readonly ensure: (reason: LocateReason, signal: AbortSignal) => Promise<LocatedService>;
   /** Keeps the service from idling out until released. `onEnd` is called once if the service ends first. */
   readonly hold: (target: Target, onEnd: (endReason: EndReason) => void) => () => void;
-  /** Whether it exists but does not answer, e.g. because it is suspended or overloaded. */
+  /** Whether it exists but does not respond, e.g. because it is suspended or overloaded. */
   readonly isSilent: (target: Target) => Promise<boolean>;
 }
 
-/** Delay after a failed attempt; doubles with each further one. */
+/** Delay after a failed attempt, in milliseconds; doubles with each further one. */
 const firstRetryMs = 1_000;
 const maxRetryMs = 15_000;
 /** A service silent for this long is checked, to notice a hang before requests time out. */
@@ -85,9 +85,9 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #failure: Failure | undefined;
   #release: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** A request was sent and no answer has arrived since. */
+  /** Whether a request was sent and no response has arrived since. */
   #isWaiting = false;
-  /** Increases with each answer. */
+  /** Increases with each response. */
   #answers = 0;
 
   /** @param reason `start` for a screen, which also holds the service; `command` for a few requests */
@@ -179,7 +179,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#lastId = target.id;
       this.#target = target;
       this.#failure = undefined;
-      // Let the requests that wait for the target be sent first.
+      // Let the requests that are waiting for the target be sent first.
       setImmediate(() => {
         if (this.#target !== target) return;
         this.#hold(target);
@@ -242,7 +242,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     const answers = this.#answers;
     const missed = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;
-    // If it answered anything meanwhile, the service is busy, not silent.
+    // If it responded to anything in the meantime, the service is busy, not silent.
     const silent = missed && answers === this.#answers;
     if (silent === undefined) {
       // A failed check proves nothing: repeat it while requests wait.

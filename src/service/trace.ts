@@ -1,4 +1,4 @@
-/** Traces requests and answers with their bodies for debugging, without secrets. */
+/** Traces requests and responses with their bodies for debugging, without secrets. */
 import { StringDecoder } from 'node:string_decoder';
 import { parseJson } from '../base/json-depth.ts';
 import { hidden, type Redact } from '../config/redaction.ts';
@@ -7,7 +7,7 @@ import type { WireAnswer, WireRequest } from '../net/wire.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An event of a request or an answer. A body is cut at `maxBodyLength`. */
+/** An event in a request or a response. A body is cut at `maxBodyLength`. */
 export type TraceEvent =
   | {
       readonly kind: 'request';
@@ -20,7 +20,7 @@ export type TraceEvent =
   | { readonly kind: 'answer'; readonly operation: string; readonly status: number; readonly headers: Headers }
   /** A body, or a line of a streaming one. */
   | { readonly kind: 'body'; readonly of: 'request' | 'answer'; readonly text: string }
-  /** Number of bytes of the body that were left out. */
+  /** How many bytes of the body were left out. */
   | { readonly kind: 'left out'; readonly of: 'request' | 'answer'; readonly bytes: number };
 
 export type Tracer = (event: TraceEvent) => void;
@@ -34,7 +34,7 @@ export interface Traced {
   readonly redact: Redact;
 }
 
-/** Maximum characters of a body. */
+/** The most characters to show of a body. */
 export const maxBodyLength = 8_192;
 /** Extra characters to buffer, to find a secret that spans the cut. */
 const lookahead = 8_192;
@@ -59,7 +59,7 @@ export function traceRequest(request: WireRequest, traced: Traced): void {
   traceRequestBody(request, traced, tracer);
 }
 
-/** Returns the answer with its body reported to the tracer while it is read; unchanged without a tracer. */
+/** Returns the response, reporting its body to the tracer as it is read; unchanged without a tracer. */
 export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return answer;
@@ -96,7 +96,7 @@ async function* watched(chunks: AsyncGenerator<Uint8Array, void>, body: AnswerBo
   }
 }
 
-/** Reports the body of an answer: at its end, or line by line if it streams. */
+/** Reports a response's body: at its end, or line by line if it streams. */
 class AnswerBody {
   readonly #tracer: Tracer;
   readonly #traced: Traced;

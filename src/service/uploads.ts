@@ -1,6 +1,6 @@
 /**
- * Uploads to signed addresses. The address itself is the credential: no credential of the profile is sent, and its
- * query is never shown.
+ * Uploads to signed addresses. The address itself is the credential: none of the profile's credentials is sent, and the
+ * address's query is never shown.
  */
 
 import type { FileHandle } from 'node:fs/promises';
@@ -36,8 +36,8 @@ interface UploadOptions extends CallOptions {
 const longestLifetimeMs = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * When addresses expire: monotonic milliseconds of the service's clock. The service wrote both `expires_at` and `Date`,
- * so the clock of this machine does not matter. Undefined if either is missing or implausible.
+ * When addresses expire, in monotonic milliseconds. The service wrote both `expires_at` and `Date`, so this machine's
+ * clock does not matter. Undefined if either is missing or implausible.
  */
 export function uploadDeadline(expiresAt: string | null | undefined, head: AnswerHead | undefined): number | undefined {
   if (!head) return undefined;
@@ -55,7 +55,7 @@ export type PutUpload = (target: UploadUrl, source: UploadSource, options?: Uplo
 
 const operation = 'putUpload';
 const chunkSize = 64 * 1024;
-/** Error codes of object storage for an expired signature. */
+/** Object storage error codes for an expired signature. */
 const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|SignatureDoesNotMatch|AccessDenied)$/;
 
 export function uploader(client: Client): PutUpload {
@@ -87,7 +87,7 @@ class Upload implements Call<void> {
   readonly #url: URL;
   readonly #headers: GivenHeaders;
   #guard: ReachGuard | undefined;
-  /** The address of the service, if it stores the file itself. */
+  /** The service's address, if it stores the file itself. */
   #place: Place | undefined;
   #isShorter = false;
 
@@ -174,7 +174,7 @@ class Upload implements Call<void> {
       answer.close();
       throw redirected(answer, facts, this.#url, 'Run the upload again to get a new address.');
     }
-    // Read the body of a success too, so that the connection can be reused.
+    // Read the body even on success, so that the connection can be reused.
     const text = await readErrorBody(answer);
     if (status >= 300) {
       throw refusal(
@@ -228,7 +228,7 @@ const refusedHeader =
 /** RFC 9110, 5.6.2 and 5.5, without the bytes that Node does not send. Anything else could begin another header. */
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of object storage. Their values are not credentials unless the name shows it. */
+/** Object storage headers. Their values are not credentials unless the name says so. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
 interface GivenHeaders {
@@ -237,7 +237,7 @@ interface GivenHeaders {
   readonly refused: readonly string[];
 }
 
-/** Splits the headers of an address from the service. */
+/** Splits the headers that the service sent with an address. */
 function givenHeaders(headers: UploadUrl['headers']): GivenHeaders {
   const all = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   const isSent = ([name, value]: readonly [string, string]): boolean =>
@@ -247,7 +247,7 @@ function givenHeaders(headers: UploadUrl['headers']): GivenHeaders {
   return { sent: Object.fromEntries(all.filter(isSent)), refused };
 }
 
-/** The error for an upload that storage refused. Quotes only its code: the rest of the answer repeats the signature. */
+/** The error for an upload that storage refused. Quotes only its code: the rest of the response repeats the signature. */
 function refusal(
   { path, refused }: { readonly path: string } & GivenHeaders,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
@@ -273,7 +273,7 @@ function refusal(
     );
   }
   const message = sentence(`Storage refused ${path}${code ? ` (${code})` : ''}`) + unsent;
-  // The path of a signed address means nothing to a user.
+  // A signed address's path means nothing to a user.
   const told = { ...facts, fieldAdvice: 'Fix the request and try again.' };
   return errorOfAnswer({ ...answer, body: { error: { message } } }, told, now);
 }

@@ -146,9 +146,9 @@ function proxyMessage({ name, variable, status }: Proxy, host: string, code: str
 const outcomeText = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
 
 /**
- * The error if the service was not found. An earlier attempt of a write may have been carried out.
+ * The error if the service was not found. An earlier attempt at a write may have been carried out.
  *
- * @param facts of the attempts so far
+ * @param facts the facts about the attempts so far
  */
 export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
@@ -157,7 +157,7 @@ export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortS
   return new NetworkError(`${sentence(error.message)} ${outcomeText(facts)}`, details);
 }
 
-/** The error if the deadline of a call comes before its host accepts requests again. */
+/** The error if a call's deadline comes before its host accepts requests again. */
 export function hostUnavailable(
   facts: CallFacts,
   gate: RateLimitGate,
@@ -182,9 +182,9 @@ export interface CallFacts {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** Advice if the answer was lost and the call changes nothing. */
+  /** Advice if the response was lost and the call changes nothing. */
   readonly lostAdvice?: string;
-  /** What to check if the host cannot be reached; by default the base URL of the profile. */
+  /** What to check if the host cannot be reached; by default the profile's base URL. */
   readonly unreachedAdvice?: string;
   /** Path without the query. */
   readonly path: string;
@@ -192,19 +192,19 @@ export interface CallFacts {
   readonly host: string;
   readonly auth: Auth;
   readonly redact: Redact;
-  /** An earlier attempt of this write may have reached the service. */
+  /** Whether an earlier attempt at this write may have reached the service. */
   readonly mayHaveHappened: boolean;
-  /** Advice on a refused field that may have another name in this service. */
+  /** Advice on a refused field that may have another name on this service. */
   readonly fieldAdvice?: string | undefined;
   /** The subject of a 404: a record (the default), a resource named in the query or the body, or only a path. */
   readonly subject?: 'record' | 'input' | 'path';
-  /** A poll: the caller retries on its own, and shows when. */
+  /** Whether this is a poll: the caller retries on its own, and shows when. */
   readonly isPolled?: boolean;
-  /** Common fields of every error of this attempt. */
+  /** The fields that all of this attempt's errors share. */
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial' | 'namedOrigin'>;
 }
 
-/** Whether a write may have happened, by this attempt or an earlier one. */
+/** Whether a write may have happened, in this attempt or an earlier one. */
 export function isOutcomeUnknown({ isWrite, mayHaveHappened }: CallFacts, outcome: Outcome): boolean {
   return mayHaveHappened || (isWrite && mayHaveTakenEffect(outcome));
 }
