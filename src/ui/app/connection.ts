@@ -31,18 +31,18 @@ export interface Connection {
   readonly generation: () => string | undefined;
   /** Sentences about ignored settings. */
   readonly warnings: readonly string[];
-  /** @throws Error for the user, if the profile cannot be used */
+  /** @throws Error worded for the user, if the profile cannot be used */
   readonly switchTo: (name: string) => void;
   /**
    * Tests the service and saves it as the default profile once it has responded.
    *
-   * @throws Error for the user if it does not respond or cannot be saved, and the signal's reason if that aborts; in
-   * both cases nothing is saved
+   * @throws Error worded for the user, if it does not respond or cannot be saved, and the signal's reason if that
+   * aborts; in both cases nothing is saved
    */
   readonly setUp: (profile: NewProfile, signal: AbortSignal) => Promise<void>;
 }
 
-/** For a program that shows one service only. */
+/** For a program that shows only one service. */
 export const noConnection: Connection = {
   profiles: [],
   current: '',

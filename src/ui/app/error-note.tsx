@@ -1,4 +1,4 @@
-/** An error next to the data it concerns. */
+/** Shows an error next to the data it concerns. */
 
 import { useSyncExternalStore } from 'react';
 import { isRecord } from '../../base/own-property.ts';

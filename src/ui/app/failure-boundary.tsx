@@ -24,7 +24,7 @@ interface BoundaryState {
   readonly failure?: Failure | undefined;
 }
 
-/** React supports error boundaries only as classes. */
+/** React supports error boundaries only as class components. */
 class Boundary extends Component<BoundaryProps, BoundaryState> {
   override state: BoundaryState = { failed: false };
 

@@ -1,6 +1,5 @@
 /**
- * Failures of the program itself: each one gets a report on disk and a sentence on screen, and the program keeps
- * running.
+ * The program's own failures: each one gets a report on disk and a sentence on screen, and the program keeps running.
  */
 
 import { createContext, useContext } from 'react';
@@ -10,7 +9,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 
 export interface Failure {
-  /** The failure in one sanitised line, without source code. */
+  /** One sanitised line about the failure, without source code. */
   readonly words: string;
   /** Path of the report; undefined if none could be written. */
   readonly report: string | undefined;
@@ -37,7 +36,7 @@ export function failureWords(error: unknown): string {
 /** The top frames of a stack identify the place; lower ones only show how React or a key got there. */
 const framesOfPlace = 2;
 
-/** A key that is the same for every failure at one place. */
+/** A key that is the same for all failures at the same place. */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const frames = (error.stack ?? '').split('\n').filter(line => /^\s+at /.test(line));

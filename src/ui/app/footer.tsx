@@ -75,7 +75,7 @@ export function toastLine(
 ): string {
   const { kind, text: long, tail = '', short = long } = toast;
   const whole = columns - 6;
-  // The keys of a window come first; a notice gets the remaining room.
+  // A window's keys come first; a notice gets the remaining room.
   const kept = isWindow ? hintsFor(offered, whole - leastWords) : [];
   const room = whole - widthOf(kept);
   const text = displayWidth(long) + roomForHints <= room ? long : short;

@@ -30,8 +30,8 @@ export const requestedWords = (until: number | undefined, now: number): string =
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
 /**
- * The freshness of the main pane in words: its age and the time of the next poll. Normally shows only the poll
- * interval: an age would change, and be sent to the terminal, every second.
+ * The main pane's freshness in words: its age and the time of the next poll. Normally shows only the poll interval: an
+ * age would change, and be sent to the terminal, every second.
  */
 export function freshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);

@@ -83,7 +83,7 @@ export function windowRoom({ columns, rows }: Pick<Layout, 'columns' | 'rows'>):
   return { width: columns - 2 * windowSide, height: rows - frameLines };
 }
 
-/** The pane next to `from`; stays at the ends. */
+/** The pane next to `from`; at the ends, `from` itself. */
 export function neighbour(from: PaneName, direction: -1 | 1, hasInspector: boolean): PaneName {
   const available = paneNames.filter(name => hasInspector || name !== 'inspector');
   const index = available.indexOf(from);

@@ -20,7 +20,7 @@ export function leaveOrAsk(
   else showOverlay('leave', close => <LeaveWindow verb={verb} lost={lost} onLeave={onLeave} onClose={close} />);
 }
 
-/** Shows the service of another profile. */
+/** Returns a function that shows another profile's service. */
 export function useShowProfile(): (name: string) => void {
   const workbench = useWorkbench();
   const shell = useShell();

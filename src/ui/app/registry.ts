@@ -14,7 +14,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly id: string;
   /** Heading of its commands in help, e.g. `Runs`. */
   readonly title: string;
-  /** The crumb of a place in this view, at most this many cells wide if it can be shortened; the title by default. */
+  /** A place's crumb in this view, at most `room` cells wide if it can be shortened; the title by default. */
   readonly crumb?: (place: Place<Name>, room: number) => string | undefined;
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
@@ -28,9 +28,9 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
    * views without this property.
    */
   readonly sidesFrom?: number;
-  /** The meaning of its numbers, for help. */
+  /** What its numbers mean, for help. */
   readonly about?: string;
-  /** Every command of the view, for help and for validating key overrides. */
+  /** All of the view's commands, for help and for validating key overrides. */
   readonly commands: readonly Command[];
   /** The general commands that are active in it, e.g. those for lists. Global commands are active in every view. */
   readonly general: readonly CommandTable[];
@@ -85,7 +85,7 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
  */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
   const ofViews = views.map(({ id, commands, general }) => {
-    // A record shares the commands of its resource, which the list declares.
+    // A record shares its resource's commands, which the list declares.
     const list = views.find(each => id === each.id.replace(/^list /, 'record '));
     const shared = [...general, errorCommands, globalCommands].flatMap(table => Object.values<Command>(table));
     return [...new Set([...commands, ...(list?.commands ?? []), ...shared])];
@@ -93,7 +93,7 @@ export function keyLayers({ views }: Registry): readonly (readonly Command[])[] 
   return [...generalLayers.map(table => Object.values<Command>(table)), ...ofViews];
 }
 
-/** The crumb of a place. Not sanitised. */
+/** A place's crumb. Not sanitised. */
 export function crumbOf(registry: Registry, place: Place, room: number): string {
   const view = findView(registry, place);
   return view?.crumb?.(place, room) ?? view?.title ?? place.view;

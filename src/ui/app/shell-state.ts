@@ -7,7 +7,7 @@ import { viewId } from './registry.ts';
 export interface ShellState {
   readonly history: History;
   readonly focus: PaneName;
-  /** The places of the sections, from top to bottom. */
+  /** The sections' places, from top to bottom. */
   readonly sections: readonly Place[];
   /** Index of the section under the cursor: the current one, unless the user is browsing the sections. */
   readonly section: number;

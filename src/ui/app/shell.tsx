@@ -205,7 +205,7 @@ function useGlobalBindings(
   ];
 }
 
-/** The part of the shell that stays the same object. */
+/** The part of the shell that is the same object in every render. */
 function useStableShell(
   registry: Registry,
   terminal: TerminalPort,

@@ -15,19 +15,17 @@ export interface TerminalPort {
    */
   readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
   /**
-   * Suspends the program, as ctrl-z does in a shell, until it is continued. Ignores a suspend key that was typed before
-   * the program continued.
+   * Suspends the program, as ctrl-z does in a shell, until the shell continues it. Ignores a suspend key that was typed
+   * before the program continued.
    */
   readonly suspend: (press: KeyPress) => void;
-  /** Ends the program. */
   readonly quit: () => void;
   /** Mouse events, if the mouse is enabled. */
   readonly mouse?: MouseSource;
   /** Shows images on the terminal; missing if it cannot. */
   readonly images?: ImageTerminal;
-  /** Redraws the whole screen. */
   readonly repaint: () => void;
-  /** Records failures of the program; if missing, they get no report. */
+  /** Records the program's failures; if missing, they get no report. */
   readonly failures?: Failures;
 }
 

@@ -10,7 +10,6 @@ export interface TimedToast extends Toast {
 }
 
 interface Toasts {
-  /** The current notice. */
   readonly shown: TimedToast | undefined;
   /** The log, newest first. */
   readonly log: readonly TimedToast[];
@@ -44,7 +43,7 @@ function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
 
 /** Maximum time for which a notice is shown, in milliseconds. A key or navigation ends it sooner. */
 const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
-/** Minimum time, in milliseconds, so that a typing user sees it. */
+/** Minimum time, in milliseconds, so that a user who is typing sees it. */
 const shortestMs = 1_500;
 
 /** The notices, and the only functions that create one: they sanitise the text. */

@@ -27,7 +27,6 @@ import { useShell } from './shell-context.tsx';
 /** The state of one of the view's panes. */
 export interface Pane extends Size {
   readonly shown: boolean;
-  /** Whether the pane has the focus. */
   readonly focused: boolean;
   readonly attention: Attention;
 }
@@ -47,7 +46,7 @@ export interface ViewContent {
   readonly inspector?: ReactNode;
   /** Bindings for both panes. */
   readonly bindings?: readonly Binding[];
-  /** Freshness of the main pane; shown in the frame. */
+  /** The main pane's freshness; shown in the frame. */
   readonly freshness?: Freshness | undefined;
 }
 
@@ -91,7 +90,6 @@ export function View({ main, inspector, bindings = noBindings, freshness }: View
 interface PaneBoxProps {
   readonly pane: Pane;
   readonly separated: boolean;
-  /** Focuses the pane. */
   readonly onFocus: () => void;
   readonly children: ReactNode | undefined;
 }

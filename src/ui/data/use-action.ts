@@ -1,7 +1,7 @@
 /**
- * Actions on the screen: each one is sent once, reported once, and never repeated automatically. Does not use
- * `useMutation`: its state may arrive after the next key of the same read, and its cache keeps inputs such as secret
- * values.
+ * Actions that the user starts on screen: each one is sent once, reported once, and never repeated automatically. Does
+ * not use `useMutation`: its state may arrive after the next key of the same read, and its cache keeps inputs such as
+ * secret values.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { asError } from '../../base/errors.ts';
@@ -146,8 +146,8 @@ export type Requests =
 const connecting: Requests = { kind: 'connecting' };
 
 /**
- * The requests that `work` would send; undefined without work. Needs a connection, because field names differ between
- * services.
+ * The requests that `work` would send; undefined if there is none. Needs a connection, because field names differ
+ * between services.
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
   const workbench = useWorkbench();

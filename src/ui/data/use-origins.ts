@@ -1,4 +1,4 @@
-/** Finds the training runs of checkpoints that rows on screen refer to by id, in the background. */
+/** Finds, in the background, the training runs of checkpoints that rows on screen refer to by id. */
 import { useMemo } from 'react';
 import { inParallel } from '../../base/in-parallel.ts';
 import { OriginSearch, type Referred } from '../../queries/checkpoint-origins.ts';
@@ -27,7 +27,7 @@ function originsQuery(referred: readonly Referred[]): LiveQuery<number> {
   };
 }
 
-/** Searches for the origins of checkpoints; redraws the caller once it is done. */
+/** Searches for the checkpoints' origins; redraws the caller once that is done. */
 export function useOrigins(referred: readonly Referred[], attention: Attention) {
   const query = useMemo(() => originsQuery(referred), [referred]);
   const isAny = referred.some(({ checkpoint_id: id }) => id != null);

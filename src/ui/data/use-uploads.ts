@@ -16,7 +16,7 @@ export function useUploads(words: (jobs: readonly AnyJob[]) => string): string {
   return useSyncExternalStore(jobs.subscribe, () => words(jobs.list()));
 }
 
-/** The job with this id, redrawn when it changes; undefined if there is none. */
+/** The job with this id; undefined if there is none. The caller is redrawn when it changes. */
 export function useJob<Kind extends Job<JobState>>(
   id: string,
   kind: abstract new (...parameters: never[]) => Kind,

@@ -1,7 +1,7 @@
 /**
  * Routes every key. Scopes nest like the screen; a key goes to the deepest active scope first, which handles it or
  * leaves it to the surrounding scope, as events bubble in a browser. A modal scope lets nothing through. Bindings are
- * read when a key arrives, not when a scope is drawn: each key of a read sees the effects of the previous ones.
+ * read when a key arrives, not when a scope is drawn: each key in a read sees the effects of the previous ones.
  */
 
 import { Listeners } from '../../base/listeners.ts';
@@ -39,7 +39,7 @@ export interface RouterOptions {
 /** A queued key, or a paste, which is one string. */
 type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly kind: 'paste'; readonly text: string };
 
-/** The routing of keys to scopes; independent of React. */
+/** Routes keys to scopes; independent of React. */
 export class Router {
   readonly #scopes = new Scopes();
   readonly #listeners = new Listeners();
@@ -50,7 +50,7 @@ export class Router {
   readonly #number = new TypedNumber();
   /** Whether something dispatched is not on screen yet. */
   #undrawn = false;
-  /** Whether the effect of a command must be on screen before the next key. */
+  /** Whether a command's effect must be on screen before the next key. */
   #blocked = false;
   /** How many targets of the next keys are still loading: the keys wait for them. */
   #holds = 0;
@@ -221,7 +221,7 @@ export class Router {
     }
   }
 
-  /** The field that a press types into; undefined if it is the key of a command. */
+  /** The field that a press types into; undefined if it is a command's key. */
   #typedBy(press: KeyPress): FieldHandlers | undefined {
     const target = this.#targetOf(press);
     return target && 'type' in target ? target : undefined;

@@ -116,7 +116,7 @@ export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 /** A key that two commands share, although both may be active at the same time. */
 export interface KeyClash {
   readonly key: string;
-  /** The commands in the order of declaration. */
+  /** The commands, in the order they are declared. */
   readonly commands: readonly [first: Command, second: Command];
 }
 

@@ -7,7 +7,7 @@ export interface Binding {
   readonly command: Command;
   /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
   readonly run: (press: KeyPress) => unknown;
-  /** Replaces the rank of the command's hint in this view. */
+  /** Replaces the command's hint rank in this view. */
   readonly rank?: HintRank;
   /** Called before the command runs, e.g. to keep the cursor on its row. */
   readonly before?: () => void;
@@ -68,7 +68,7 @@ export class Scopes {
     return at !== undefined && this.path().some(({ guarded, openedAt }) => guarded && openedAt === at);
   }
 
-  /** Scopes that may handle a key, in order: the deepest first. */
+  /** Scopes that may handle a key, deepest first. */
   path(): readonly Scope[] {
     const live = [...this.#scopes.values()]
       .flatMap(scope => {
@@ -78,13 +78,13 @@ export class Scopes {
       .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
       .map(({ scope }) => scope);
     const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
-    // The newest; with nested windows, the inner one.
+    // The newest; if windows are nested, the inner one.
     const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
     if (!modal) return live;
     return live.filter(scope => scope === modal || this.#isWithin(scope, modal));
   }
 
-  /** The depth of a scope; undefined if it or a surrounding one is inactive or not on screen. */
+  /** A scope's depth; undefined if it or a surrounding one is inactive or not on screen. */
   #depthOf(scope: Scope): number | undefined {
     let depth = 0;
     let at: Scope | undefined = scope;

@@ -5,7 +5,7 @@ import type { Place } from '../../resources/place.ts';
 /** A list as it was when the user opened a record from it. */
 export interface SiblingList {
   readonly ids: readonly string[];
-  /** The place of the resource at an index of `ids`; undefined if it has none. */
+  /** The place for an index in `ids`; undefined if there is none. */
   readonly placeAt: (index: number) => Place | undefined;
   /** The ids of the rows that open the records, if they differ from the records' ids. */
   readonly rows?: readonly string[];
@@ -15,7 +15,7 @@ export interface SiblingList {
   readonly readMore?: () => Promise<SiblingList>;
 }
 
-/** The neighbours of a record in the list it was opened from, for `[` and `]`. */
+/** A record's neighbours in the list it was opened from, for `[` and `]`. */
 export class Siblings {
   readonly #lists = new Map<string, SiblingList>();
   /** For each resource, the record shown last. */

@@ -10,7 +10,7 @@ interface KnownRecord {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
-  /** Distinguishes it from others of the same kind and label. */
+  /** Distinguishes it from others with the same kind and label. */
   readonly apart?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface PaletteSources {
   readonly named?: (text: string) => readonly KnownRecord[];
   /** Ids of the recently used entries. */
   readonly recent: readonly string[];
-  /** Opens the last place of a trail. */
+  /** Opens the last place in a trail. */
   readonly open: OpenTrail;
 }
 

@@ -1,4 +1,4 @@
-/** Every view of the program: the list and the record of each resource, and views of other content. */
+/** All of the program's views: each resource's list and record, and views of other content. */
 
 import type { ComponentType } from 'react';
 import { aboutAudit } from '../../present/about-audit.ts';
@@ -61,7 +61,7 @@ interface OwnViews {
 const { grid: _grid, ...ofOneRun } = chartCommands;
 const { full: _full, ...ofManyRuns } = chartCommands;
 
-/** Flags and notes on the rows of a list. */
+/** Flags and notes on a list's rows. */
 const ofRows = Object.values(triageCommands);
 const ofRollouts = [sideCommands.pair, promptCommands.ask, ...ofRows, searchCommands.texts];
 

@@ -46,7 +46,7 @@ import { listNotes } from './list/list-words.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 
-/** Its rows come from other lists. */
+/** The tree's rows come from other lists. */
 const source = rowsMadeElsewhere<TreeRow>(['tree'], row => row.key);
 
 /** Branches that need requests to open are closed at first. */

@@ -2,7 +2,7 @@
 import { Text } from 'ink';
 import { useTheme } from './theme/theme.tsx';
 
-/** The new position of the cursor, within the list. */
+/** The cursor's new position, within the list. */
 export const moveCursor = (cursor: number, by: number, count: number): number =>
   Math.max(0, Math.min(count - 1, cursor + by));
 
@@ -11,7 +11,7 @@ export interface CursorListProps<Item> {
   readonly cursor: number;
   readonly height: number;
   readonly keyOf: (item: Item) => string;
-  /** Called for the visible items. `emphasise` marks the part that the cursor highlights. */
+  /** Called for the visible items. `emphasise` styles the part that the cursor highlights. */
   readonly lineOf: (item: Item, emphasise: (text: string) => string) => string;
 }
 

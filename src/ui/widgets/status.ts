@@ -29,7 +29,7 @@ export const statusStyle = (status: string, theme: Theme): Style => lookStyle(st
 export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): string =>
   `${glyphs[looks[look].glyph]} ${text}`;
 
-/** More text is never visible, so it need not be measured. */
+/** Text beyond this length is never visible, so it need not be measured. */
 const longest = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */

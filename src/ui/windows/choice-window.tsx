@@ -99,7 +99,6 @@ export function LoadingWindow({ title, words, error, onClose }: LoadingWindowPro
 
 /** The properties of a window that an action opens. */
 export interface ActionWindowProps<Row> {
-  /** The first row. */
   readonly row: Row;
   /** All rows, if the window works on several. */
   readonly rows?: readonly Row[] | undefined;

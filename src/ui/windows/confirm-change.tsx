@@ -135,7 +135,7 @@ function useProduction(
 ): boolean {
   const workbench = useWorkbench();
   const [isRead, setRead] = useState(changes.every(({ change }) => change.withProduction === undefined));
-  // Only the first rows count: the window is about them.
+  // Only the rows from the first render count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
     const service = await unlessStopped(workbench.service(), signal);
     const found = await withProduction(changes, { service, signal, memory: workbench.remembered });

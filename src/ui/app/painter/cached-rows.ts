@@ -1,7 +1,7 @@
 /**
  * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and creates ten megabytes of
- * garbage for one cursor move. This wraps Ink's own `Output`: it checks the content of each row, composes only rows
- * that were not in the previous frame, and merely joins adjacent simple texts. Ink creates its outputs with
+ * garbage for one cursor move. This wraps Ink's own `Output`: it checks each row's content, composes only rows that
+ * were not in the previous frame, and simply joins adjacent pieces of simple text. Ink creates its outputs with
  * `Output.create`, which patches/ink+8.0.0.patch adds.
  */
 import { maxOf } from '../../../base/many.ts';
@@ -15,7 +15,7 @@ interface Clip {
   readonly y2?: number | undefined;
 }
 
-/** Transforms one line of a drawn text, given the line's index. */
+/** Transforms one line of drawn text, given the line's index. */
 type Transformer = (line: string, index: number) => string;
 
 export interface FrameSize {

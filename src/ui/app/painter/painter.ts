@@ -104,7 +104,7 @@ export class Painter {
     this.repaint();
   }
 
-  /** The terminal has processed everything up to the oldest request. */
+  /** Notes a reply: the terminal has processed everything up to the oldest request. */
   answered(): void {
     this.#answers = 'come';
     clearTimeout(this.#patience);

@@ -5,7 +5,7 @@ import { errorStack } from '../../../base/errors.ts';
 import { makePrivateFolder } from '../../../base/ownership.ts';
 
 /**
- * Writes a report of `error` with its stack. `details` are additional lines, e.g. the component stack. Returns the
+ * Writes a report on `error`, with its stack. `details` are additional lines, e.g. the component stack. Returns the
  * path; undefined if the report cannot be written.
  */
 export function writeCrashReport(

@@ -57,7 +57,7 @@ export class External {
   }
 
   /**
-   * Runs it until it ends. Returns its exit code; 128 plus the signal number if a signal ended it.
+   * Runs a program until it ends. Returns its exit code; 128 plus the signal number if a signal ended it.
    *
    * @throws Error if it cannot be started
    */
@@ -77,7 +77,7 @@ export class External {
     }
   }
 
-  /** Asks it to end; does not wait. */
+  /** Asks the program to end; does not wait. */
   kill(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
@@ -85,7 +85,7 @@ export class External {
     if (signal === 'SIGKILL') send(pid, signal);
   }
 
-  /** Ends it. Returns whether it ended when asked to, and could restore the terminal. */
+  /** Ends the program. Returns whether it ended when asked, and so could restore the terminal. */
   async end(): Promise<boolean> {
     const child = this.#child;
     if (!child) return true;

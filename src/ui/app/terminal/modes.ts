@@ -8,7 +8,7 @@ const modes = {
   hiddenCursor: ['\u001b[?25l', '\u001b[?25h'],
   noWrap: ['\u001b[?7l', '\u001b[?7h'],
   bracketedPaste: ['\u001b[?2004h', '\u001b[?2004l'],
-  /** Reports of buttons and wheel, in SGR encoding. */
+  /** Reports on buttons and the wheel, in SGR encoding. */
   mouse: [mouseOn, mouseOff],
   /** Saves and restores the window title (xterm, window operations 22 and 23). */
   title: ['\u001b[22;2t', '\u001b[23;2t'],

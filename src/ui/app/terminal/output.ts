@@ -1,6 +1,6 @@
 /**
- * Non-blocking writes to the terminal: a terminal that accepts no bytes (a stopped session, a cut line) must not keep
- * the program from handling a signal. Node's own writes to a terminal block.
+ * Non-blocking writes to the terminal: a terminal that accepts no bytes (a stopped session, a lost connection) must not
+ * keep the program from handling a signal. Node's own writes to a terminal block.
  */
 
 import { writeSync } from 'node:fs';

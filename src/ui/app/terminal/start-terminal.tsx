@@ -66,8 +66,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 }
 
 /**
- * The terminal of this process. The screen draws on it, until it is lent to another program or to the shell, or the
- * program ends.
+ * This process's terminal. The screen draws on it, until it is lent to another program or to the shell, or the program
+ * ends.
  */
 class Terminal {
   readonly #options: StartTerminalOptions;
@@ -243,7 +243,10 @@ class Terminal {
     }
   }
 
-  /** Suspends the process, or its group if 0, until the shell continues it. A pager keeps the terminal meanwhile. */
+  /**
+   * Suspends the process `pid`, or its group if that is 0, until the shell continues it. A pager keeps the terminal
+   * meanwhile.
+   */
   async #suspend(pid: number): Promise<void> {
     const bringBack = await this.#lend();
     if (this.#hasEnded() || (!bringBack && !this.#external.isRunning)) return;
@@ -284,7 +287,7 @@ class Terminal {
     }
     process.on('SIGTSTP', this.#onStopSignal);
     process.on('SIGCONT', () => {
-      // After a stop that the program could not handle, the shell had the terminal.
+      // After a stop that the program could not catch, the shell had the terminal.
       if (this.#state !== 'drawing') return;
       this.#input.renew();
       this.#output.write(this.#modes.renew());
@@ -325,8 +328,8 @@ const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 const continueAnywayMs = 150;
 
 /**
- * Stops a process, or the whole group if 0, so that a launcher between the shell and the program stops too. Resolves
- * when the process continues; immediately if it cannot be stopped, as in a terminal without a shell.
+ * Stops the process `pid`, or the whole group if that is 0, so that a launcher between the shell and the program stops
+ * too. Resolves when the process continues; immediately if it cannot be stopped, as in a terminal without a shell.
  */
 async function stopUntilContinued(pid: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -44,7 +44,7 @@ interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly model?: string | undefined;
   /** The training run that the checkpoint is from. */
   readonly run?: TrainingRun | undefined;
-  /** Several checkpoints. Each gets its own run on its benchmark. */
+  /** Several checkpoints to start from. Each gets its own run, on its own benchmark. */
   readonly several?: readonly SeveralOrigin[] | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface SeveralOrigin extends CheckpointOrigin {
 }
 
 export interface StartRunWindowProps extends StartRunProps {
-  /** Finds the checkpoint to start from; without it, the run starts from a model. */
+  /** Finds the checkpoint to start from; if missing, the run starts from a model. */
   readonly checkpoint?: FindCheckpoint;
 }
 
@@ -154,7 +154,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
     }) ?? [];
   return {
     ...{ specs, choice, modelOf, chosenIn, originsIn, seen: seen.values },
-    /** The values of each run that the form starts: one, or one for each checkpoint or marked model, and each seed. */
+    /** The values for each run that the form starts: one run, or one per checkpoint or marked model, and per seed. */
     eachOf: (values: FormValues): readonly [FormValues, ...FormValues[]] => {
       const ids = new Map(originsIn(values).map(({ run: of, row }) => [row.checkpoint_id, of.base_model_slug ?? '']));
       const from = Array.from(ids, ([id, base]) => ({ ...values, checkpoint: id, model: base }));

@@ -110,7 +110,7 @@ function useSlugs(
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
-/** The marks beside the turns of each side. One function per side, so that a conversation is laid out once. */
+/** The marks beside each side's turns. One function per side, so that a conversation is laid out only once. */
 function useTurnMarks({ turns, choiceAt, forks }: ChatState, draft: Draft) {
   const questions = questionsOf(turns);
   const selected = selectedQuestion(draft, questions);
@@ -129,7 +129,7 @@ function useTurnMarks({ turns, choiceAt, forks }: ChatState, draft: Draft) {
   );
 }
 
-/** The line below the conversations. Shows whole parts only: half a number would be wrong. */
+/** The line below the conversations. Shows only whole parts: half a number would be wrong. */
 function useStatusLine({ sides, branch, branches, counts }: ChatState, { side }: Draft, room: number) {
   const keyOf = useKeyOf();
   const { glyphs } = useTheme();
@@ -247,7 +247,7 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
   );
 }
 
-/** The settings, and the statistics of each model's last answer. */
+/** The settings, and statistics for each model's last answer. */
 function Inspector({ chat: { settings, sides, counts, compared } }: { chat: ChatState }) {
   const { width, height, focused } = usePane('inspector');
   const theme = useTheme();

@@ -1,4 +1,4 @@
-/** The draft of a chat message, and the part of the conversation being read. Pure. */
+/** A chat message being drafted, and the part of the conversation being read. Pure. */
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf } from '../../widgets/text-field/editing.ts';
 

@@ -73,7 +73,7 @@ export interface ResourceListProps<Row> {
   readonly keepsPreview?: boolean;
   /** The list's parent, below the facts about the row: lines and facts. */
   readonly about?: ((width: number) => FactsPart) | undefined;
-  /** New rows may come first: see `TableOptions`. */
+  /** Whether new rows may come first; see `TableOptions`. */
   readonly keepsTop?: boolean;
   /** The rows in groups, shown while the list is neither filtered nor sorted. */
   readonly grouped?: readonly Row[] | undefined;
@@ -118,7 +118,7 @@ export interface ResourceListProps<Row> {
   readonly label?: (row: Row) => string;
   /** A row's id on the service, if it differs from `id`. */
   readonly serviceId?: (row: Row) => string;
-  /** The reference for pinning a row to Watch. */
+  /** What to pin to Watch for a row. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
   /** The list's parent, e.g. a run: copied and pinned if there is no row. */
   readonly whole?: {

@@ -15,7 +15,7 @@ export interface RecordWithParts {
   /** Whether it is still loading, without an error. */
   readonly isUnread: boolean;
   readonly error: Error | undefined;
-  /** The reason for a failure, a note on its deletion, and the error. */
+  /** Why it failed, a note if it was deleted, and the error. */
   readonly problems: (failure: string | null | undefined, width: number) => readonly string[];
 }
 

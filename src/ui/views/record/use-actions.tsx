@@ -29,7 +29,7 @@ export interface ActedRows extends Pick<ActionsOptions<never>, 'onRemoved'> {
   readonly rows: readonly object[];
 }
 
-/** Returns the bindings for some rows. */
+/** Returns a function that makes the bindings for rows. */
 export function useActions<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'actions' | 'get' | 'label' | 'list' | 'names'>,
   { actions = resource.actions ?? {}, onRemoved }: ActionsOptions<Row> = {},
@@ -38,7 +38,10 @@ export function useActions<Row extends object>(
   return rows => bindingsOf([{ resource, actions, onRemoved, rows } as unknown as ActedRows]);
 }
 
-/** Returns the bindings for rows of several resources: an action that all of these have applies to all rows at once. */
+/**
+ * Returns a function that makes the bindings for rows of several resources: an action that all of these have applies to
+ * all rows at once.
+ */
 export function useActionsOfAll(): (parts: readonly ActedRows[]) => readonly Binding[] {
   const shell = useShell();
   const known = useLastAnswer();

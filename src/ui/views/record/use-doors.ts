@@ -24,7 +24,7 @@ export interface Doors extends DrawnFacts {
   readonly bindings: readonly Binding[];
 }
 
-/** Adds known names to facts that refer to resources, unless another fact already shows the name. */
+/** Returns a function that adds known names to facts that refer to resources, unless another fact shows the name. */
 function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
   const nameOf = useNameOf();
   return facts =>
@@ -37,7 +37,7 @@ function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
     });
 }
 
-/** Returns the name of the referenced resource or, for a part, of its parent, if this machine has seen it. */
+/** Returns a function that names what a reference leads to or, for a part, its parent, if this machine has seen it. */
 function useNameOf(): (reference: Reference) => string | undefined {
   const { statuses, remembered } = useWorkbench();
   return ({ resource, id, within }) => {
@@ -50,7 +50,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
   };
 }
 
-/** Opens the resource that a reference names. Searches for a checkpoint's training run if it is unknown. */
+/** Returns a function that opens what a reference leads to; it searches for a checkpoint's training run if unknown. */
 function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();

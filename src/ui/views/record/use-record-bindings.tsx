@@ -136,7 +136,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   ];
 }
 
-/** Opens the record in another program, and reports a failure. */
+/** Returns a function that opens the record in another program, and reports a failure. */
 function useExternal({ record, document }: RecordOptions) {
   const { toast, terminal } = useShell();
   return (program: string, open: typeof openInPager): void => {

@@ -116,7 +116,7 @@ export function distributionLines(values: readonly number[], height: number, wid
   return [`${title} ${low} ${theme.styles.accent(levels)} ${high}`];
 }
 
-/** The shortest exact text of a round number. */
+/** The shortest exact form of a round number. */
 function axisNumber(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

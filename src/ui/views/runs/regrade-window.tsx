@@ -41,7 +41,7 @@ function choiceOf(values: FormValues): GraderChoice {
   return { kind: 'local', words: grader === asJson ? json : `${grader} ${expected.trim()}`.trim() };
 }
 
-/** Why the grader cannot be used. */
+/** Why the grader cannot be used; undefined if it can. */
 function graderProblem(values: FormValues): string | undefined {
   try {
     regraderOf(choiceOf(values));
@@ -121,7 +121,7 @@ function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => v
   );
 }
 
-/** Starts grading, for the first time or again. Asks before it runs a program. */
+/** Returns a function that starts grading, for the first time or again. It asks before it runs a program. */
 export function useRegrade(): (owner: Owner, grader: GraderChoice, passAt: number, replaces?: boolean) => void {
   const shell = useShell();
   const workbench = useWorkbench();

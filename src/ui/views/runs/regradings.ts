@@ -5,7 +5,7 @@ import type { Regrading } from '../../../rollouts/regrading.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 
-/** If there are more, the oldest are forgotten. */
+/** If there are more, the oldest finished ones are forgotten. */
 const mostKept = 20;
 
 const regradingsOf = perObject((_: Workbench) => new Map<string, Regrading>());

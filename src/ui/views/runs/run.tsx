@@ -80,7 +80,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const extent = isKnown ? { status, total, samplesPerTask, recorded, endedAt } : undefined;
   const scored = progress.data?.live?.scored_rollouts;
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
-  // The rows may be newer than the rewards, and a smaller count would look like an error.
+  // The rows may be newer than the rewards, and a lower count would look like an error.
   const rows = useListedRows(source);
   const results = useLive(runResultsQuery(id, ended, { scored, rows, extent }), attention);
   const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);

@@ -17,7 +17,7 @@ export interface KnobStatistics {
   readonly means: readonly number[];
 }
 
-/** Groups the snapshots by stage and knob, in order of appearance. */
+/** Groups the snapshots by stage and knob, in the order they appear. */
 export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStatistics[] {
   const ordered = [...snapshots].sort((left, right) => (left.created_at ?? '').localeCompare(right.created_at ?? ''));
   const groups = new Map<string, RolloutSnapshot[]>();

@@ -29,7 +29,7 @@ import { runId, runNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { useMeans } from './use-means.ts';
 
-/** Returns the binding that sets a run as the baseline. */
+/** Returns a function that makes the binding that sets a run as the baseline. */
 export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalRun[]) => Binding {
   const { remembered } = useWorkbench();
   const { toast } = useShell();

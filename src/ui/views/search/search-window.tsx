@@ -14,7 +14,7 @@ interface SearchWindowProps {
   readonly texts: SearchedTexts;
   /** What has been typed so far. */
   readonly initial: string;
-  /** Filters the rows instead. */
+  /** Called to filter the rows instead. */
   readonly onFilter: (filter: string) => void;
   readonly onClose: () => void;
 }

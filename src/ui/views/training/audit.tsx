@@ -1,4 +1,4 @@
-/** The audit of a training run, and the rollouts behind a finding. */
+/** A training run's audit, and the rollouts behind a finding. */
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
 import { type Column, idColumn } from '../../../present/column.ts';

@@ -43,7 +43,7 @@ export interface NoteOptions {
   /** The last step of a curve that lags behind. */
   readonly lag: number | undefined;
   readonly perColumn: number | undefined;
-  /** The unit of x; empty for steps. */
+  /** The unit for x; empty for steps. */
   readonly unit: string;
   readonly byTime: boolean;
   readonly log: boolean;

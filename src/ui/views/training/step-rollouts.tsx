@@ -1,4 +1,4 @@
-/** The rollouts of a training step, or of one of its tasks, worst first. */
+/** The rollouts in a training step, or for one of its tasks, worst first. */
 
 import { useMemo } from 'react';
 import { type Column, idColumn } from '../../../present/column.ts';

@@ -1,4 +1,4 @@
-/** The tasks of a training step, worst first. */
+/** The tasks in a training step, worst first. */
 import { useMemo } from 'react';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { referenceFact } from '../../../present/fact.ts';

@@ -138,7 +138,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const teaching = useTeaching(id, curves.trainer, pane.attention, hasStrip);
   const curvesView = useCurvesView([{ id, name, ended, ...curves }, ...overlaid], {
     width: pane.width - 2,
-    // Show the legend even without room for a chart.
+    // Show the legend even if there is no room for a chart.
     heightFor: isFull =>
       Math.max(1, pane.height - head.length - tableLines(pane.height, isFull) - (state.error ? errorLinesBelow : 0)),
     lag: overlaid.length > 0 ? undefined : lastStepRead(curves.trainer, completed),

@@ -88,11 +88,11 @@ function settingsReducer(settings: ChartSettings, action: SettingsAction): Chart
 
 export interface CurvesOptions {
   readonly width: number;
-  /** The lines for the chart and its legend. */
+  /** How many lines the chart and its legend get. */
   readonly heightFor: (isFull: boolean) => number;
   /** The last step of the first run's curve, if the curve lags behind. */
   readonly lag?: number | undefined;
-  /** Whether the chart has the pane to itself, and can be a grid with a chart per run. */
+  /** Whether the chart has the pane to itself, and so can be a grid with a chart for each run. */
   readonly hasGrid?: boolean;
   /** A single run's teaching signal, shown below its curves. */
   readonly teaching?: TeachingSignal | undefined;
@@ -223,7 +223,7 @@ function useCurveWindows(
   };
 }
 
-/** The step of the trainer curve at the crosshair: the newest up to it, otherwise the first. */
+/** The trainer curve's step at the crosshair: the newest up to it, otherwise the first. */
 function stepAt(trainer: TrainerCurve, crosshair = Number.POSITIVE_INFINITY): number | undefined {
   const steps = stepsIn(trainer);
   return steps[
@@ -237,7 +237,7 @@ function stepAt(trainer: TrainerCurve, crosshair = Number.POSITIVE_INFINITY): nu
 interface DrawnCurves extends Pick<Series, 'panels' | 'all' | 'series'> {
   readonly chart: ChartState;
   readonly range: Range | undefined;
-  /** The unit of x; empty for steps. */
+  /** The unit for x; empty for steps. */
   readonly unit: string;
   readonly byTime: boolean;
   readonly lag: number | undefined;

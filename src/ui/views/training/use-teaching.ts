@@ -1,4 +1,4 @@
-/** Reads the teaching signal of a run on screen. */
+/** Reads the teaching signal for a run on screen. */
 import { hashKey } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
@@ -49,7 +49,7 @@ export function useTeaching(
     return read.map(step => teachingOf(step, widened));
   }, [read, range]);
   const turn = useMemo(() => teachingTurn(taught), [taught]);
-  // With each attempt, the strip must not disappear and move the chart above it by a line.
+  // Otherwise, the strip would disappear on each attempt, and move the chart above it by a line.
   const error = live.error ?? (live.data ? undefined : failed.lastError(hashKey(trainingKeys.stepsRead(runId))));
   if (!shown || known === 0 || (!live.data && isNotOffered(error))) return undefined;
   const problem = error ? 'the rewards of the steps cannot be read' : undefined;

@@ -22,7 +22,7 @@ const looks: Partial<Record<LineKind, StyleName>> = {
 
 const paints: Partial<Record<Paint, StyleName>> = { added: 'success', removed: 'danger', hunk: 'accent' };
 
-/** The style of a whole line; undefined for plain. */
+/** The style for a whole line; undefined for plain. */
 export function styleOf(line: TranscriptLine | undefined, styles: Styles): Style | undefined {
   const { kind = 'text', paint } = line ?? {};
   return (paint && lookOf(paints, paint, styles)) ?? lookOf(looks, kind, styles);

@@ -48,7 +48,7 @@ const tokensFrom = 110;
 /** Cells for a step's first words. These are shown if the text keeps as many cells as a wrapped file has. */
 const wordsWidth = 32;
 
-/** Width of the text for a pager or an editor; a narrower one wraps it again. */
+/** Width of the text for a pager or an editor, which wraps it again if it is narrower. */
 const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
@@ -354,7 +354,7 @@ function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   );
 }
 
-/** `step 2, 3 of 12 steps`: the number of a step may differ from its position. */
+/** `step 2, 3 of 12 steps`: a step's number may differ from its position. */
 function stepWords(index: number, steps: NonNullable<Trajectory['steps']>): string {
   const all = counted(steps.length, 'step');
   return index < 0 || steps.length < 2 ? all : `step ${steps[index]?.step_index ?? index}, ${index + 1} of ${all}`;

@@ -28,7 +28,7 @@ export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
   const isNamed = ({ agent_id, name }: Agent): boolean => [agent_id, name, `name:${name}`].includes(initial);
   const options = agents.map(agent => {
     const { agent_id, name } = agent;
-    // An upload that started with the name continues with it.
+    // An upload that was started with the name continues with it.
     const value = isNamed(agent) ? initial : agent_id;
     return { value, label: name ?? agent_id, ...(name == null ? {} : { note: agent_id }) };
   });

@@ -16,7 +16,7 @@ interface FieldBase {
   readonly help?: string | ((values: FormValues) => string);
   /** Returns what is wrong with a value, which may depend on other fields; undefined if it is valid. */
   readonly check?: (value: string, values?: FormValues) => string | undefined;
-  /** Whether the field is shown and checked, which may depend on other fields; always true by default. */
+  /** Whether the field is shown and checked, which may depend on other fields; by default, it always is. */
   readonly when?: (values: FormValues) => boolean;
 }
 

@@ -208,14 +208,14 @@ interface FieldPlace {
   readonly focused: boolean;
   readonly error: string | undefined;
   readonly help: string | undefined;
-  /** The position of the focused field if not all are visible; otherwise empty. */
+  /** The focused field's position if not all fields are visible; otherwise empty. */
   readonly position: string;
   readonly values: FormValues;
   /** Lines available to the field. */
   readonly height: number;
 }
 
-/** The options of a list, with as many aligned facts as fit. */
+/** A list's options, with as many aligned facts as fit. */
 function optionRows(options: readonly ChoiceOption[], width: number, theme: Theme): readonly string[] {
   const labels = options.map(({ label }) => sanitiseLine(label));
   const facts = options.map(option => (option.facts ?? []).map(fact => sanitiseLine(fact)));

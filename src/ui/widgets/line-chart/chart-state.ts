@@ -18,7 +18,7 @@ export const smoothings = [0, 0.6, 0.9, 0.97] as const;
 
 export const initialChartState: ChartState = { crosshair: undefined, zoom: undefined, smoothing: 0, log: false };
 
-/** The drawn curves, and the width of the plot in cells. */
+/** The drawn curves, and the plot's width in cells. */
 export interface DrawnPlot {
   readonly curves: readonly Curve[];
   readonly width: number;

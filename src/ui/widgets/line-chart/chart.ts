@@ -40,7 +40,7 @@ export interface Chart {
   readonly lines: readonly string[];
   /** How much x a column spans, if some columns hold several points, drawn as their mean with their range behind it. */
   readonly perColumn: number | undefined;
-  /** The width of the plot, in cells. */
+  /** The plot's width, in cells. */
   readonly plotWidth: number;
   /** The cell for an x, from the left of the plot; undefined if x is out of view or there are no points. */
   readonly columnOf: (x: number) => number | undefined;
@@ -62,7 +62,7 @@ function widened({ low, high }: Range, share: number): Range {
   return { low: middle - margin, high: middle + margin };
 }
 
-/** The minimum span of a y axis as a share of its size; otherwise rounding noise would fill the height. */
+/** The minimum span of a y axis, as a share of its greatest value; otherwise rounding noise would fill the height. */
 const leastSpan = 0.01;
 
 /** Joins neighbouring cells that share a style into one escape sequence. */
@@ -111,7 +111,7 @@ export function valueRangeOf(series: readonly ChartSeries[], xRange: Range | und
   return { low: minOf(ranges.map(({ low }) => low)), high: maxOf(ranges.map(({ high }) => high)) };
 }
 
-/** Draws the mean of each column in front of the range of its values. */
+/** Draws each column's mean in front of the range of its values. */
 function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: Axis, of: DrawnCurve): void {
   let part: (readonly [number, number])[] = [];
   for (const [x, mean] of means.entries()) {

@@ -6,7 +6,7 @@ import type { Theme } from '../theme/theme.tsx';
 
 export const dotsAcross = 2;
 export const dotsDown = 4;
-/** The bit of each dot in a braille pattern, by column and row (Unicode, block U+2800). */
+/** Each dot's bit in a braille pattern, by column and row (Unicode, block U+2800). */
 const dotBits = [
   [0x01, 0x02, 0x04, 0x40],
   [0x08, 0x10, 0x20, 0x80],
@@ -16,7 +16,7 @@ const dotBits = [
 const patterns = ['1', '10', '111100', '1000', '1111010'] as const;
 const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
-/** The mark of faint dots without braille. */
+/** The mark for faint dots if there is no braille. */
 const asciiShade = '.';
 /** A scatter cell with less than this share of the fullest cell's points is faint. */
 const fewShare = 0.1;

@@ -165,7 +165,7 @@ interface Summary extends Range {
   readonly count: number;
 }
 
-/** Summarises the values between two indices that are at least `least`. */
+/** Summarises the values of at least `least` between two indices. */
 function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIVE_INFINITY): Summary {
   let [low, high, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (let index = from; index < to; index += 1) {

@@ -1,5 +1,5 @@
 /**
- * Parses Markdown with the library's lexer, within limits: nesting, table size and the work on inline text are capped,
+ * Parses Markdown with marked's lexer, within limits: nesting, table size and the work on inline text are capped,
  * because a model's answer may be crafted to parse slowly.
  */
 import { Lexer, type MarkedToken, Tokenizer, type Tokens } from 'marked';

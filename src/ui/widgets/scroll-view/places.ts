@@ -17,7 +17,7 @@ export interface Found {
   readonly problem: string | undefined;
   /** Index of the last match at or before `place`; -1 if there is none. */
   readonly at: (place: number) => number;
-  /** The position of the match within its line. */
+  /** The position of a match, by index. */
   readonly placeOf: (index: number) => number;
 }
 

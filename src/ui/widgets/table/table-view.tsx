@@ -42,7 +42,7 @@ export interface TableViewProps<Row> {
   readonly total: number;
   /** Whether the service has more rows. */
   readonly hasMore?: boolean;
-  /** Number of rows read so far, while the rest is being read; the rows appear once all are read. */
+  /** Number of rows read so far, while the rest is being read; the rows appear once reading ends. */
   readonly reading?: number | undefined;
   /** Ids of rows to mark as read. */
   readonly read?: ReadonlySet<string>;

@@ -139,7 +139,7 @@ function lineEnd({ characters, cursor }: EditState): number {
   return end === -1 ? characters.length : end;
 }
 
-/** Moves a line up or down in the same column; on the first or last line, to the beginning or end of the text. */
+/** Moves up or down a line in the same column; from the first or last line, to the beginning or end of the text. */
 function moveLine(state: EditState, direction: -1 | 1): EditState {
   const start = lineStart(state);
   const column = state.cursor - start;

@@ -23,7 +23,7 @@ type TypedAction<Action> =
 export interface TypedLine<State, Action> extends Typed<State> {
   /** The same function in every render. */
   readonly dispatch: (action: Action) => void;
-  /** Begins typing, with an initial text. */
+  /** Begins typing, with initial text. */
   readonly begin: (text: string) => void;
   /** Replaces the text before the cursor. */
   readonly replace: (text: string) => void;
