@@ -12,7 +12,7 @@ import { parseWhole } from '../contract/proto-field.ts';
 
 export const manifestName = 'manifest.json';
 
-/** The folder cannot be uploaded; the message names the file. Nothing was sent. */
+/** The folder cannot be uploaded; the message names the offending file. Nothing was sent. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
 
@@ -26,9 +26,9 @@ export interface LocalFile {
   /** Relative to the folder, separated by `/`. */
   readonly path: string;
   readonly absolute: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
-  /** Modification time; epoch milliseconds. */
+  /** Modification time, in epoch milliseconds. */
   readonly mtimeMs: number;
 }
 
@@ -41,16 +41,16 @@ export interface UploadPlan {
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
   readonly bytes: number;
-  /** Notes for the user about files left out. */
+  /** Notes for the user about files that were left out. */
   readonly notes: readonly string[];
 }
 
 const mostFiles = 100_000;
-/** Maximum number of manifest errors in a message; the others are counted. */
+/** Maximum number of manifest errors in a message; the rest are only counted. */
 const mostProblems = 20;
 const largestManifest = 64 * 1024 * 1024;
 
-/** The fingerprint of a file: its size and modification time. */
+/** A file's fingerprint: its size and modification time. */
 export const fileFingerprint = ({ size, mtimeMs }: Pick<LocalFile, 'size' | 'mtimeMs'>): string => `${size} ${mtimeMs}`;
 
 /** Reads a folder: validates its manifest and lists its files. @throws FolderError */
@@ -78,8 +78,8 @@ export async function planUpload(path: string, most = mostFiles): Promise<Upload
 }
 
 /**
- * The manifest of a folder without other files. It is sent as a file, because the service assigns the id with the first
- * file.
+ * The manifest of a folder that has no other files. It is sent as a file, because the service assigns the id along with
+ * the first file.
  *
  * @throws FolderError if a task needs a file
  */
@@ -154,7 +154,7 @@ async function walk(root: string, folder: string, found: Found): Promise<void> {
   }
 }
 
-/** @throws FolderError if it is a broken link, or a link out of the folder */
+/** @throws FolderError for a broken link, or a link that leads out of the folder */
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {

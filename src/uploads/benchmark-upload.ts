@@ -1,6 +1,6 @@
 /**
- * Uploads a benchmark: its files, then ingest, then the build of its images. Records progress on disk, so a retry, here
- * or in another program, does only the rest.
+ * Uploads a benchmark: its files, then ingest, then the build of its images. Records progress on disk, so that a retry,
+ * here or in another process, does only what is left.
  */
 
 import { errorCode, errorMessage } from '../base/errors.ts';
@@ -38,23 +38,23 @@ export interface UploadState extends JobState {
   readonly benchId: string | undefined;
   /** The folder as last read. */
   readonly plan: UploadPlan;
-  /** Bytes sent in all files. */
+  /** Bytes sent, over all files. */
   readonly sent: number;
   readonly sentFiles: number;
-  /** When sending began, and the number of bytes sent before; for the rate. */
+  /** When sending began, and how many bytes had been sent before; for the rate. */
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** Notes for the user about a resumed upload, as sentences. */
   readonly notes: readonly string[];
   /** The agent that owns it, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent: string | undefined;
-  /** The tasks the service rejected. */
+  /** The tasks that the service rejected. */
   readonly failedTasks: readonly FailedTask[];
   readonly error: Error | undefined;
 }
 
 /** Maximum files per request. The newest service accepts 64, others more. A service with a lower limit reports it. */
 const defaultBatchSize = 64;
-/** Maximum reads of the folder before the upload reports that it keeps changing. */
+/** How often the folder is read before the upload reports that it keeps changing. */
 const mostRounds = 5;
 
 export class BenchmarkUpload extends Job<UploadState> {
@@ -93,18 +93,18 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.#showFolder(plan);
   }
 
-  /** Shows the files of the folder, with those already sent. */
+  /** Shows the folder's files, including those already sent. */
   #showFolder(plan: UploadPlan): void {
     this.#files.reset(plan.files, file => this.#sent.holds(file));
     this.set({ plan, sent: this.#files.bytes, sentFiles: this.#files.sent });
   }
 
-  /** The progress of each file. The same array until something changes. */
+  /** Each file's progress. The same array until something changes. */
   get files(): readonly FileState[] {
     return this.#files.rows;
   }
 
-  /** Whether the id was ingested with different content, so the folder needs a new benchmark. */
+  /** Whether the id has been ingested with different content, so that the folder needs a new benchmark. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
@@ -158,7 +158,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     } catch (error) {
       this.#isTaken = error instanceof IngestedDifferently;
       if (!(error instanceof ForgottenUpload)) throw error;
-      // A service may need a while to find an ingested benchmark. Starting over would create a duplicate.
+      // A service may take a while to find an ingested benchmark. Starting over would create a duplicate.
       if (this.#sent.isIngested()) throw new BuildsNotStarted(this.#benchId);
       this.#note(clean`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
       this.#sent.forget();
@@ -199,7 +199,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     }
   }
 
-  /** Reads the folder and its manifest again: either may have changed since the last attempt. */
+  /** Reads the folder and its manifest again, as either may have changed since the last attempt. */
   async #read(): Promise<UploadPlan> {
     const plan = await planUpload(this.state.plan.folder);
     this.signal.throwIfAborted();
@@ -207,7 +207,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     return plan;
   }
 
-  /** Sends files until the service has the whole folder as it currently is. Returns the folder as sent. */
+  /** Sends files until the service has the whole folder in its current state. Returns the folder as sent. */
   async #sendFolder(service: Service): Promise<UploadPlan> {
     for (let round = 1; ; round += 1) {
       let plan = round === 1 ? this.state.plan : await this.#read();
@@ -217,7 +217,7 @@ export class BenchmarkUpload extends Job<UploadState> {
         this.#sent.forget();
         plan = await this.#read();
       }
-      // Declare files of an earlier run again, so that the service can report any that it lost.
+      // Declare an earlier run's files again, so that the service can report any that it has lost.
       const todo = plan.files.filter(file => !this.#sent.holds(file) || !this.#sent.declaredNow(file.path));
       if (todo.length === 0) return plan;
       const changed = todo.filter(file => !this.#sent.holds(file));
@@ -231,7 +231,7 @@ export class BenchmarkUpload extends Job<UploadState> {
         await this.#sendFiles(service, todo);
       } catch (error) {
         if (!isIngested(error)) throw error;
-        // This upload ingested it only if the last sent state equals the folder.
+        // It was this upload that ingested it only if the state last sent equals the folder.
         if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#benchId);
         this.#sent.setPhase('ingested', plan.manifestFingerprint);
         return plan;
@@ -277,7 +277,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     if (isStored) this.#storage.remember(host);
   };
 
-  /** Undefined if the service accepts fewer files per request: the caller tries a smaller batch. */
+  /** Undefined if the service accepts fewer files per request: the caller then tries a smaller batch. */
   async #allocate(service: Service, files: readonly LocalFile[]) {
     try {
       return await allocate(service, files, this.#sent.benchId, this.signal);
@@ -320,7 +320,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ notes: [...this.state.notes, sentence] });
   }
 
-  /** The id of the benchmark, once its files have been declared. */
+  /** The benchmark's id, once its files have been declared. */
   get #benchId(): string {
     const { benchId } = this.#sent;
     if (benchId === undefined) throw new Error('The service gave no id for the benchmark.');
@@ -341,7 +341,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       if (!isDone) {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
-        // Either the id or something in the manifest is unknown. A request for addresses shows which.
+        // Either the id or something in the manifest is unknown. Asking for addresses shows which.
         if (isGone(error)) await this.#allocate(service, plan.files.slice(0, 1));
         throw error;
       }
@@ -349,14 +349,14 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.#sent.setPhase('ingested', plan.manifestFingerprint);
   }
 
-  /** Files of an earlier run that the service has lost: its refusal of the ingest names them. */
+  /** Files from an earlier run that the service has lost; when it refuses the ingest, it names them. */
   #lostFiles(error: unknown, plan: UploadPlan): string[] {
     if (!(error instanceof ServiceError) || (error.kind !== 'validation' && error.kind !== 'conflict')) return [];
     const earlier = plan.files.filter(({ path }) => !this.#sent.sentNow(path)).map(({ path }) => path);
     return pathsNamedIn([error.message, error.context], new Set(earlier));
   }
 
-  /** Starts the builds of the images. A retry after a failure does nothing else. */
+  /** Starts the image builds. A retry after a failure does nothing else. */
   async #build(service: Service): Promise<void> {
     this.set({ phase: 'building' });
     await buildImages(service, this.#benchId, this.signal);

@@ -1,6 +1,6 @@
 /**
- * Converts other programs' rollout files to the contract's trajectories. Recognises a record by its fields, never by its
- * file name, and names the fields it leaves out.
+ * Converts other programs' rollout files to the contract's trajectories. Recognises a record by its fields, never by
+ * its file name, and names the fields it leaves out.
  */
 import { createHash } from 'node:crypto';
 import { parseJson } from '../base/json-depth.ts';
@@ -20,13 +20,15 @@ export interface ForeignRecord {
   readonly note?: string | undefined;
 }
 
-/** Whether a reward is missing. Python writes a missing one as NaN. */
+/** Whether a reward is missing. Python writes missing ones as NaN. */
 const isMissing = (reward: unknown): boolean => reward == null || Number.isNaN(reward);
 
 /** The metadata field that keeps rewards that are not numbers, by name. */
 export const unreadRewardsField = 'unread_rewards';
 
-/** Metadata with the rewards that are not numbers. Infinite ones become text, because JSON has no infinite numbers. */
+/**
+ * Metadata with the rewards that are not numbers. Infinite ones become strings, because JSON has no infinite numbers.
+ */
 function unread(rewards: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
   const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
   return withoutEmpty({
@@ -54,13 +56,13 @@ function problemWords(error: unknown): string {
   return [wordOf(code ?? type), message].filter(Boolean).join(': ');
 }
 
-/** The trajectory of a failed batch request, with nothing but its error. */
+/** The trajectory for a failed batch request, with nothing but its error. */
 const failedResult = (task_id: string, error: unknown): Record<string, unknown> => ({
   task_id,
   error: problemWords(error),
 });
 
-/** The metadata fields of a trajectory, without empty ones. */
+/** A trajectory's metadata fields, without empty ones. */
 function kept(fields: Fields, names: readonly string[]): Record<string, unknown> {
   return withoutEmpty(Object.fromEntries(names.map(name => [name, own<unknown>(fields, name)])));
 }
@@ -78,7 +80,7 @@ function othersOf(fields: Fields, known: readonly string[]): string[] {
   return Object.keys(withoutEmpty(fields)).filter(name => !known.includes(name));
 }
 
-/** Divides messages into steps. Each answer of the model begins a step; the first step also has the prompt. */
+/** Divides messages into steps. Each of the model's answers begins a step; the first step also contains the prompt. */
 function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fields[] }[] {
   const steps: { messages: Fields[] }[] = [];
   let answered = false;
@@ -91,13 +93,13 @@ function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fie
   return steps;
 }
 
-/** A list of messages, or a text as a single message with this role. */
+/** A list of messages, or a string as a single message with this role. */
 function messagesOf(value: unknown, role: string): Fields[] {
   const text = textOf(value);
   return text === undefined ? recordsIn(value) : [{ role, content: text }];
 }
 
-/** Parses the tool calls of a verifiers message, which are JSON texts. Other texts stay as they are. */
+/** Parses a verifiers message's tool calls, which are JSON strings. Other strings stay as they are. */
 function verifiersMessage(message: Fields): Fields {
   const { tool_calls } = message;
   if (!Array.isArray(tool_calls)) return message;
@@ -111,7 +113,7 @@ function verifiersMessage(message: Fields): Fields {
 const unreadReward = (reward: unknown): readonly (readonly [name: string, value: unknown])[] =>
   isMissing(reward) || numberOf(reward) !== undefined ? [] : [['reward', reward]];
 
-/** Rollouts of verifiers and prime-rl: a prompt, a completion (empty if the rollout failed) and a reward. */
+/** Rollouts from verifiers and prime-rl: a prompt, a completion (empty if the rollout failed) and a reward. */
 function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
   const answers = messagesOf(completion, 'assistant');
@@ -124,7 +126,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
-  // The values of the reward functions are fields beside `reward`.
+  // The reward functions' values are fields beside `reward`.
   const functions = others.filter(name => {
     const value = own(fields, name);
     return numberOf(value) !== undefined || isRawJson(value);
@@ -156,7 +158,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   };
 }
 
-/** The values of Inspect's letter grades: correct, partially correct, incorrect, no answer. */
+/** What Inspect's letter grades are worth: correct, partially correct, incorrect, no answer. */
 const inspectLetters: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
 
 function inspectNumber(value: unknown): number | undefined {
@@ -169,12 +171,12 @@ function inspectNumber(value: unknown): number | undefined {
 interface InspectReward {
   readonly name: string;
   readonly score: unknown;
-  /** The score as a number; undefined if it is not one. */
+  /** The score as a number; undefined if it is not a number. */
   readonly value: number | undefined;
   readonly explanation: string | undefined;
 }
 
-/** An Inspect score as rewards: one, or one per named value. */
+/** An Inspect score as rewards: a single one, or one per named value. */
 function inspectRewards(name: string, { value, explanation, answer }: Fields): InspectReward[] {
   const answered = textOf(answer);
   const words = [answered && `answered ${answered}`, textOf(explanation)].filter(Boolean).join('\n') || undefined;
@@ -194,7 +196,7 @@ const inspectLimits: Readonly<Record<string, string>> = {
   context: 'TRUNCATION',
 };
 
-/** Restores texts that Inspect stores once and references by hash. */
+/** Restores strings that Inspect stores once and refers to by hash. */
 function withAttachments(value: unknown, attachments: Fields): unknown {
   if (typeof value === 'string') {
     const [, hash] = /^attachment:\/\/([0-9a-f]+)$/.exec(value) ?? [];
@@ -234,7 +236,7 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** Converts a sample of an Inspect log, and counts the scores that are not numbers. @param log names the task */
+/** Converts a sample from an Inspect log, and counts the scores that are not numbers. @param log names the task */
 function inspectSample(sample: Fields, log: Fields): readonly [Record<string, unknown>, unreadRewards: number] {
   const { error, limit, scores, score, attachments } = sample;
   const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
@@ -274,7 +276,7 @@ function inspectSample(sample: Fields, log: Fields): readonly [Record<string, un
   return [record, unreadable.length];
 }
 
-/** How the run of a log ended, unless it succeeded and has samples. */
+/** How a log's run ended, unless it succeeded and has samples. */
 export function inspectEnd({ eval: evaluation, status, error }: Fields, samples: number): string | undefined {
   if (typeof status !== 'string' || (status === 'success' && samples > 0)) return undefined;
   const task = textOf(recordOf(evaluation)['task']) ?? 'the log';
@@ -283,7 +285,7 @@ export function inspectEnd({ eval: evaluation, status, error }: Fields, samples:
 }
 
 function fromInspect(fields: Fields): ForeignRecord | undefined {
-  // A run that ended before its first sample has a log with a plan, but without samples.
+  // A run that ended before its first sample leaves a log with a plan but no samples.
   const { eval: evaluation, plan, samples = isRecord(plan) ? [] : undefined } = fields;
   if (!isRecord(evaluation) || !Array.isArray(samples)) return undefined;
   const all = recordsIn(samples);
@@ -298,7 +300,7 @@ function fromInspect(fields: Fields): ForeignRecord | undefined {
   };
 }
 
-/** Converts a sample of an Inspect `.eval` file. @param header the file's `header.json` */
+/** Converts a sample from an Inspect `.eval` file. @param header the file's `header.json` */
 export function fromInspectSample(sample: Fields, header: Fields): ForeignRecord | undefined {
   return fromInspect({ ...header, eval: recordOf(header['eval']), samples: [sample] });
 }
@@ -399,7 +401,7 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
   return all.length === 0 ? undefined : conversation(fields, 'an OpenAI conversation', all);
 }
 
-/** Converts a conversation; the other fields of its record stay unchanged. */
+/** Converts a conversation; its record's other fields stay unchanged. */
 function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
   const { messages: _, system: __, model, reward, ...more } = fields;
   const { metadata } = more;
@@ -415,10 +417,10 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
   return { format, trajectories: [record], leftOut: [], unreadRewards: unreadable.length };
 }
 
-/** Fields that only trajectories of the contract have. Records with any of them are not converted. */
+/** Fields that only the contract's trajectories have. Records with any of them are not converted. */
 const ownFields = ['steps', 'trajectory_id', 'rollout', 'rewards', 'task_id', 'trace_id', 'termination_reason'];
 
-/** Converts a record of another program; undefined for a trajectory of the contract or an unknown format. */
+/** Converts another program's record; undefined for a contract trajectory or an unknown format. */
 export function foreignRecord(fields: Fields): ForeignRecord | undefined {
   if (ownFields.some(name => Object.hasOwn(fields, name))) return undefined;
   const readers = [fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];

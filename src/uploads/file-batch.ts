@@ -1,4 +1,4 @@
-/** Sends files of a benchmark to their signed addresses, and requests new addresses when these expire. */
+/** Sends a benchmark's files to their signed addresses, and requests new addresses when these expire. */
 import { open } from 'node:fs/promises';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import { ServiceError, UploadUrlError } from '../service/errors.ts';
@@ -8,11 +8,11 @@ import { uploadDeadline } from '../service/uploads.ts';
 import { clean } from '../text/sanitise.ts';
 import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
-/** Addresses from one request, which expire together. */
+/** The addresses from one request, which expire together. */
 export interface Allocation {
   readonly benchId: string;
   readonly targets: ReadonlyMap<string, UploadUrl>;
-  /** When they expire, from `uploadDeadline`. */
+  /** When they expire, according to `uploadDeadline`. */
   readonly untilMs: number | undefined;
 }
 
@@ -52,7 +52,7 @@ function isAddressError(error: unknown): boolean {
 
 interface FileBatchOptions {
   readonly signal: AbortSignal;
-  /** Called with the host of a separate storage, while a file is sent there and again once it is stored. */
+  /** Called with a separate storage host's name while a file is being sent there, and again once it is stored. */
   readonly onSent: (host: string, isStored: boolean) => void;
 }
 
@@ -78,7 +78,7 @@ export class FileBatch {
   }
 
   /**
-   * Sends one file. Returns its fingerprint; undefined if the file differs from the plan or changed while it was read,
+   * Sends one file. Returns its fingerprint; undefined if the file differs from the plan or changed while being read,
    * and must be sent again.
    *
    * @throws Error if it cannot be read, ServiceError if it cannot be sent
@@ -120,7 +120,7 @@ export class FileBatch {
         return;
       } catch (error) {
         if (attempt >= addressTries || this.#signal.aborted || !isAddressError(error)) throw error;
-        // Renew the addresses of all remaining files: if this one expired, theirs did too.
+        // Renew the addresses of all remaining files: if this one has expired, so have theirs.
         if (used === this.#allocation) this.#allocation = this.#renew((await used).benchId);
       }
     }

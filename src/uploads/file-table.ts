@@ -1,9 +1,9 @@
-/** The progress of each file of an upload. A change takes constant time. */
+/** The progress of each file in an upload. A change takes constant time. */
 import type { LocalFile } from './benchmark-plan.ts';
 
 export interface FileState {
   readonly file: LocalFile;
-  /** Bytes. */
+  /** In bytes. */
   readonly sent: number;
   readonly state: 'waiting' | 'sending' | 'sent' | 'failed';
   readonly error?: string | undefined;
@@ -15,7 +15,7 @@ export class FileTable {
   #bytes = 0;
   #sent = 0;
 
-  /** Replaces the files. @param isSent whether a file is already sent */
+  /** Replaces the files. @param isSent whether a file has already been sent */
   reset(files: readonly LocalFile[], isSent: (file: LocalFile) => boolean): void {
     this.#files.clear();
     this.#rows = undefined;
@@ -46,12 +46,12 @@ export class FileTable {
     return this.#rows;
   }
 
-  /** Bytes sent in all files. */
+  /** Bytes sent, over all files. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Files sent completely. */
+  /** How many files have been sent completely. */
   get sent(): number {
     return this.#sent;
   }

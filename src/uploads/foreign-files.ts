@@ -1,4 +1,4 @@
-/** Reads the trajectories in a file of any known format, and converts those of other programs to the contract. */
+/** Reads the trajectories in a file of any known format, converting other programs' to the contract. */
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -15,13 +15,13 @@ import { readJson } from './python-json.ts';
 import { bytesOf, notFiniteWords, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 
-/** A trajectory of a file, or why part of the file cannot be read. */
+/** A trajectory from a file, or why part of the file cannot be read. */
 export type FileTrajectory = { readonly place: string } & (
   | { readonly trajectory: Record<string, unknown> }
   | { readonly error: string }
 );
 
-/** The statistics of a read file: counts by format, and the names of fields that were left out. */
+/** Statistics about reading a file: counts by format, and the names of fields that were left out. */
 export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
@@ -36,12 +36,12 @@ export class Reading {
     if (note !== undefined) this.#recordNotes.add(note);
   }
 
-  /** @param count the number of values that are NaN or infinite, and are missing from the trajectories */
+  /** @param count how many values are NaN or infinite, and therefore missing from the trajectories */
   addNotFinite(count: number): void {
     this.#notFinite += count;
   }
 
-  /** The number of rewards that are not numbers; they are kept only in the metadata. */
+  /** How many rewards are not numbers; they are kept only in the metadata. */
   get unreadRewards(): number {
     return this.#unreadRewards;
   }
@@ -67,7 +67,7 @@ export class Reading {
   }
 }
 
-/** The trajectory as JSON would hold it: without numbers that are NaN or infinite. */
+/** The trajectory as JSON would represent it: without numbers that are NaN or infinite. */
 const asJson = (trajectory: Record<string, unknown>): Record<string, unknown> => JSON.parse(JSON.stringify(trajectory));
 
 const inspectArchive = { format: 'an Inspect log (.eval)', note: undefined };
@@ -107,7 +107,7 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** Yields the trajectories of a file in order, and adds to `reading` how it was read. @throws Error if it is damaged */
+/** Yields a file's trajectories in order, and records in `reading` how it was read. @throws Error if it is damaged */
 export async function* trajectoriesIn(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const read = bytesOf(file);
   if (isZip(await read(0))) {

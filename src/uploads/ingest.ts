@@ -17,7 +17,7 @@ interface SentUpload {
 /** Returns the tasks that the service rejected, and its warnings as sentences. @throws ServiceError */
 export async function ingest(service: Service, { benchId, agent, plan }: SentUpload, signal?: AbortSignal) {
   const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
-  // A new key per request: a replayed response would hide changes to the folder since the last attempt.
+  // A new key for each request: a replayed response would hide changes made to the folder since the last attempt.
   const options = { signal, idempotencyKey: randomUUID() };
   const { failed_tasks, task_count, warnings } = await service.call('ingestBenchmark', input, options);
   const failedTasks = failed_tasks ?? [];
@@ -36,7 +36,7 @@ export async function ingest(service: Service, { benchId, agent, plan }: SentUpl
   };
 }
 
-/** The service ingested this benchmark earlier with different content. */
+/** The service has already ingested this benchmark with different content. */
 export class IngestedDifferently extends Error {
   override readonly name = 'IngestedDifferently';
 
@@ -67,13 +67,13 @@ export class BuildsNotStarted extends Error {
   }
 }
 
-/** Whether the id is already ingested. The contract does not name the code of this error. */
+/** Whether the id has already been ingested. The contract does not say which code this error has. */
 export const isIngested = (error: unknown): boolean =>
   error instanceof ServiceError &&
   (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
 
 /**
- * Starts the builds of its images.
+ * Starts building its images.
  *
  * @throws ForgottenUpload if the service no longer has the benchmark, ServiceError
  */

@@ -1,4 +1,4 @@
-/** Lists local files to choose for an upload. */
+/** Lists local files to choose from for an upload. */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { errorMessage } from '../base/errors.ts';
@@ -21,7 +21,7 @@ export interface Listing {
 
 export const wholePath = (path: string): string => settingPath(path, process.cwd());
 
-/** Lists a folder without hidden entries: folders first, then by name. */
+/** Lists a folder without hidden entries, folders first, then by name. */
 export function listFolder(path: string, wanted: (name: string) => boolean): Listing {
   const folder = wholePath(path);
   try {
@@ -42,11 +42,11 @@ export function listFolder(path: string, wanted: (name: string) => boolean): Lis
 
 /** Maximum words in a path. */
 const longestName = 12;
-/** Maximum characters of a text to search. */
+/** Maximum characters of a string to search. */
 const longestText = 2_000;
 const mostTexts = 100_000;
 
-/** Every string in a value, at any depth. */
+/** Every string inside a value, at any depth. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value.slice(0, longestText);
   else if (Array.isArray(value)) for (const item of value) yield* textsIn(item);
@@ -73,7 +73,9 @@ export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string
   return [...found];
 }
 
-/** The absolute path with links resolved, so that a link to a file is the same upload. A missing file keeps its path. */
+/**
+ * The absolute path with links resolved, so that a link to a file is the same upload. A missing file keeps its path.
+ */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path);

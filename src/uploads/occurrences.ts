@@ -1,14 +1,14 @@
 /**
- * Numbers equal trajectories of a file. Sampling short answers repeatedly yields equal trajectories, and each is a
- * result; without the number, the second would look like a repeated request.
+ * Numbers a file's identical trajectories. Sampling short answers repeatedly yields identical trajectories, each of
+ * which is a result; without the number, the second would look like a repeated request.
  */
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 
 export interface Occurrence {
-  /** The hash of the content; independent of the order of fields. */
+  /** The content's hash, independent of field order. */
   readonly hash: string;
-  /** Numbers the equal trajectories of the file, from 1. */
+  /** Numbers the file's identical trajectories, from 1. */
   readonly number: number;
 }
 

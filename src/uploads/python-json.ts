@@ -1,10 +1,10 @@
 /** JSON as Python's `json` writes it: with NaN and Infinity, which are not JSON, and integers of any size. */
 import { parseExactly } from '../base/exact-json.ts';
 
-/** Replaces NaN until the text is parsed. Models do not write this text, so a file should not have it. */
+/** Stands in for NaN until the text is parsed. Models do not write this string, so no file should contain it. */
 const nanMark = '\u0000NaN\u0000';
 
-/** Matches texts that may have NaN, Infinity, or a number that overflows to it. */
+/** Matches text that may contain NaN, Infinity, or a number that overflows to it. */
 const mayOverflow = /NaN|Infinity|\d[eE]\+?\d{3}|\d{309}/;
 
 export interface ReadJson {
@@ -42,7 +42,7 @@ function withoutNames(text: string): string {
   return parts.length === 0 ? text : [...parts, text.slice(from)].join('');
 }
 
-/** The position after the closing quote of a string. @param from the position after the opening quote */
+/** The position after a string's closing quote. @param from the position after the opening quote */
 function endOfText(text: string, from: number): number {
   const next = /["\\]/g;
   next.lastIndex = from;

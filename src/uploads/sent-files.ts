@@ -1,4 +1,4 @@
-/** Tracks which files of a folder have been sent, in memory and in the record on disk. */
+/** Tracks which of a folder's files have been sent, in memory and in the record on disk. */
 import type { RecordPhase, UploadRecords } from '../store/upload-records.ts';
 import { fileFingerprint, type LocalFile, manifestName, type UploadPlan } from './benchmark-plan.ts';
 
@@ -16,7 +16,7 @@ export class SentFiles {
   #benchId: string | undefined;
   #phase: RecordPhase = 'sending';
   #manifest: string | undefined;
-  /** Fingerprint of every declared file; undefined if the file may not have arrived. */
+  /** Each declared file's fingerprint; undefined if the file may not have arrived. */
   #marks = new Map<string, string | undefined>();
   /** Files declared and sent since `load`. */
   #declaredNow = new Set<string>();
@@ -29,7 +29,7 @@ export class SentFiles {
     this.#folder = folder;
   }
 
-  /** Reads the record at the beginning of a run. */
+  /** Reads the record when a run begins. */
   load(): void {
     const record = this.#records.get(this.#folder);
     this.#reset(record?.benchId);
@@ -63,15 +63,15 @@ export class SentFiles {
     return [...this.#marks.keys()];
   }
 
-  /** Whether the file was sent in its current state. */
+  /** Whether the file has been sent in its current state. */
   holds(file: LocalFile): boolean {
     return this.#marks.get(file.path) === fileFingerprint(file);
   }
 
-  /** Whether an ingest with this manifest and exactly these files was tried. */
+  /** Whether an ingest with this manifest and exactly these files has been tried. */
   isAllOf({ manifestFingerprint, files }: Pick<UploadPlan, 'manifestFingerprint' | 'files'>): boolean {
     const planned = new Set(files.map(({ path }) => path));
-    // If the folder had no other file, the manifest was sent as one.
+    // If the folder had no other files, the manifest was sent as one.
     const hasNoOther = this.paths().every(path => path === manifestName || planned.has(path));
     return this.#manifest === manifestFingerprint && hasNoOther && files.every(file => this.holds(file));
   }
@@ -94,7 +94,7 @@ export class SentFiles {
     this.begin(waiting.map(({ path }) => path));
   }
 
-  /** Marks files as about to be sent. This invalidates an earlier ingest, which has older versions of them. */
+  /** Marks files as about to be sent. This invalidates an earlier ingest, which contains older versions of them. */
   begin(paths: readonly string[]): void {
     if (paths.length === 0 || this.#benchId === undefined) return;
     if (this.#phase !== 'sending') this.setPhase('sending');
@@ -106,7 +106,7 @@ export class SentFiles {
     );
   }
 
-  /** Records that a file was sent completely. */
+  /** Records that a file has been sent completely. */
   add(path: string, mark: string): void {
     this.#marks.set(path, mark);
     this.#sentNow.add(path);
@@ -120,7 +120,7 @@ export class SentFiles {
     this.#unwritten = [];
   }
 
-  /** @param manifest fingerprint of the manifest that is or was sent */
+  /** @param manifest the fingerprint of the manifest that is being or has been sent */
   setPhase(phase: RecordPhase, manifest?: string): void {
     this.flush();
     this.#phase = phase;
@@ -128,7 +128,7 @@ export class SentFiles {
     if (this.#benchId !== undefined) this.#records.setPhase(this.#folder, this.#benchId, phase, manifest);
   }
 
-  /** Deletes the record of the folder, even if another program has begun it. */
+  /** Deletes the folder's record, even if another process began it. */
   startOver(): void {
     this.#records.forget(this.#folder);
     this.#reset(undefined);

@@ -1,8 +1,8 @@
-/** The hosts where a service stores uploads. benchtop names each of them when the first file goes there. */
+/** The hosts where a service stores uploads. benchtop names each when the first file goes there. */
 import type { RememberedStore } from '../store/store.ts';
 
 const setting = 'storageHosts';
-/** Limited, because a service may use a host per upload. */
+/** Limited, because a service may use a separate host for each upload. */
 const mostKept = 50;
 
 export class StorageHosts {

@@ -1,4 +1,4 @@
-/** Stores trajectories that are not in a file, and records them, so that none is sent again without a request. */
+/** Stores trajectories that do not come from a file, and records them, so that none is sent again by accident. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { maxOf, minOf } from '../base/many.ts';
@@ -13,7 +13,7 @@ import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
 import { howSent, nothing, sentTimes } from './trajectory-outcomes.ts';
 
-/** For each trajectory, the lines of earlier requests that have it, and the id of its new line. */
+/** For each trajectory, the lines of earlier requests that contain it, and the id for its new line. */
 function itemsOf(
   trajectories: StoredTrajectories['trajectories'],
   linesOf: (hash: string) => readonly SentLine[],
@@ -28,8 +28,8 @@ function itemsOf(
 }
 
 /**
- * The action of `storeTrajectories` with a record. Refuses the request if a trajectory was sent to the dataset before,
- * or if the request cannot be recorded. A second call with the same input sends it anyway.
+ * The action `storeTrajectories`, with a record. Refuses the request if a trajectory has been sent to the dataset
+ * before, or if the request cannot be recorded. A second call with the same input sends it anyway.
  *
  * @param again tells the user how to repeat it, e.g. `press enter again`
  */

@@ -1,5 +1,5 @@
 /**
- * Reads a file of trajectories in chunks, so its size does not matter: JSON Lines, a JSON array, or consecutive
+ * Reads a file of trajectories in chunks, so that its size does not matter: JSON Lines, a JSON array, or consecutive
  * pretty-printed objects.
  */
 
@@ -10,11 +10,11 @@ import { deepestRequest, isNestedDeeper } from '../base/json-depth.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { readJson } from './python-json.ts';
 
-/** One trajectory of a file, or an error in its place. */
+/** One trajectory in a file, or an error in its place. */
 export interface Item {
-  /** Line of the file, or index in the array, from 1. */
+  /** Its line in the file, or its index in the array, from 1. */
   readonly line: number;
-  /** Byte range in the file, end exclusive. */
+  /** Its byte range in the file, end exclusive. */
   readonly start: number;
   readonly end: number;
   readonly value: Record<string, unknown> | undefined;
@@ -24,7 +24,7 @@ export interface Item {
   readonly notFinite: number;
 }
 
-/** Returns the bytes of a file from an offset; fewer at its end, none after it. */
+/** Returns a file's bytes from an offset on; fewer near the end, none after it. */
 export type ReadBytes = (position: number) => Promise<Uint8Array>;
 
 interface Range {
@@ -33,9 +33,9 @@ interface Range {
 }
 
 const pieceBytes = 256 * 1024;
-/** Maximum size of a trajectory in bytes: a request is one string. */
+/** Maximum size of a trajectory in bytes: a request is a single string. */
 const largestItem = 128 * 1024 * 1024;
-/** A request wraps it in two levels. */
+/** A request wraps it in two more levels. */
 const deepestItem = deepestRequest - 2;
 
 const [tab, newline, carriageReturn, space, quote, comma, backslash] = [9, 10, 13, 32, 34, 44, 92];
@@ -58,7 +58,7 @@ export function bytesOf(file: FileHandle): ReadBytes {
   };
 }
 
-/** The trajectories of a file in order. An unreadable one is an item with an error, not the end. */
+/** A file's trajectories, in order. An unreadable one yields an item with an error instead of ending the iteration. */
 export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   const { form, start } = await formOf(read);
   const ranges = form === 'lines' ? lines(read, start) : values(read, start, form === 'array' ? 1 : 0);
@@ -108,7 +108,7 @@ async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
   yield { start, end };
 }
 
-/** Values at a bracket depth: 1 inside an array, 0 for consecutive values. */
+/** Values at a given bracket depth: 1 inside an array, 0 for consecutive values. */
 async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerator<Range> {
   let depth: number = base;
   let inText = false;
@@ -128,7 +128,7 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
       if (depth === base && (byte === comma || byte === closeList)) {
         if (start !== undefined) yield { start, end: at + place };
         start = undefined;
-        // Read anything after the array as another value instead of ignoring it silently.
+        // Read anything after the array as another value rather than silently ignoring it.
         if (byte === closeList) depth = 0;
         continue;
       }

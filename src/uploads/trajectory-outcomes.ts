@@ -1,4 +1,4 @@
-/** The outcome of each trajectory of a request, as the service reports it. */
+/** The outcome for each trajectory in a request, as the service reports it. */
 import type { Failure } from '../contract/errors.ts';
 import type { UploadTrajectoriesResult } from '../contract/trajectories.ts';
 import { type ItemOutcome, readAnswer, refusedItems, saysWhy } from '../contract/upload-answer.ts';
@@ -9,7 +9,7 @@ import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
 import type { Item } from './trajectory-file.ts';
 
-/** The service's message, with the code and the context of a failure. */
+/** The service's message, with a failure's code and context. */
 export interface Reason {
   readonly message: string | undefined;
   readonly code?: string | undefined;
@@ -17,13 +17,13 @@ export interface Reason {
 }
 
 export interface Outcome extends Reason {
-  /** Line of the file, or index in the array, from 1. */
+  /** Its line in the file, or its index in the array, from 1. */
   readonly line: number;
   /** `uploaded`, `skipped`, `counted`, `unknown`, or the service's word for a failure. */
   readonly status: string;
   /** Certainly not stored: the next run sends it again. */
   readonly failed: boolean;
-  /** Whether the answer reports that it failed, or contradicts itself, whatever the status. */
+  /** Whether the response reports that it failed, or contradicts itself, whatever the status. */
   readonly isReported?: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;
@@ -31,17 +31,17 @@ export interface Outcome extends Reason {
 
 /** The service's report on a request as a whole. */
 export interface BatchReport extends Reason {
-  /** A failure of the batch, the summary of an answer that did not store every item, or the error of the request. */
+  /** A failure of the batch, the summary in a response that did not store every item, or the request's error. */
   readonly kind: 'failure' | 'summary' | 'error';
-  /** The first and the last line of the request. */
+  /** The request's first and last line. */
   readonly lines: readonly [first: number, last: number];
-  /** The index in a failure, unless it certainly names a line. */
+  /** The index in a failure, unless it certainly refers to a line. */
   readonly itemIndex?: number | undefined;
   readonly docUrl?: string | undefined;
   readonly requestId?: string | undefined;
 }
 
-/** `it is too long (too_long)  {"field":"steps"}`; empty if there are no words. */
+/** `it is too long (too_long)  {"field":"steps"}`; empty if there is nothing to say. */
 export function reasonWords({ message, code, context }: Reason): string {
   const named = message === undefined || code === undefined || message.includes(code) ? '' : ` (${code})`;
   return clean`${message ?? code ?? ''}${named}${context ? `  ${safeJson(context)}` : ''}`;
@@ -65,7 +65,7 @@ export function reportWords({
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
-/** The number of items that were sent before, but only for another agent or with another key. */
+/** How many items were sent before, but only for another agent or with another key. */
 export type OtherCounts = Readonly<Partial<Record<Other, number>>>;
 
 export const totalOf = (others: OtherCounts): number => Object.values(others).reduce((total, each) => total + each, 0);
@@ -88,8 +88,8 @@ export const otherWarnings = (others: OtherCounts): string[] =>
 /**
  * E.g. `1 stored`, `2 skipped`…
  *
- * @param before the number of additional items that an earlier run sent
- * @param others the numbers of additional items that were sent for another agent or with another key
+ * @param before how many more items an earlier run sent
+ * @param others how many more items were sent for another agent or with another key
  */
 export function countWords(
   { stored, skipped, failed, unknown }: UploadCounts,
@@ -107,10 +107,10 @@ export function countWords(
 /** Items that an earlier run sent. */
 export interface SentBefore {
   readonly count: number;
-  /** When the first and the last of them were sent; epoch milliseconds. */
+  /** When the first and the last of them were sent, in epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-  /** The number of them that were sent only for another agent or with another key. */
+  /** How many of them were sent only for another agent or with another key. */
   readonly others: OtherCounts;
 }
 
@@ -118,7 +118,7 @@ export interface SentBefore {
 export const sentTimes = ({ first, last }: Pick<SentBefore, 'first' | 'last'>): string =>
   [...new Set([clockOrDay(first), clockOrDay(last)])].join(' to ');
 
-/** The number of items with a known outcome. */
+/** The number of items whose outcome is known. */
 export const handledItems = ({ stored, skipped, failed }: UploadCounts): number => stored + skipped + failed;
 
 export function sumOf(left: UploadCounts, right: UploadCounts): UploadCounts {
@@ -135,7 +135,7 @@ export function differenceOf(from: UploadCounts, counts: UploadCounts): UploadCo
   return sumOf(from, { stored: -stored, skipped: -skipped, failed: -failed, unknown: -unknown });
 }
 
-/** The counts of the items for which the service gave no outcomes of their own. */
+/** The counts of items that the service reported only in total. */
 export const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
   ...noCounts,
   ...counted,
@@ -155,7 +155,7 @@ interface NamedItem extends Item {
   readonly id: string;
 }
 
-/** The outcome of a request: per item, as counts, for the record, and reports on the whole request. */
+/** The outcome of a request: per item, as counts, for the record, and as reports on the whole request. */
 export interface RequestOutcome {
   readonly outcomes: readonly Outcome[];
   readonly counts: UploadCounts;
@@ -178,7 +178,7 @@ export function lost(sent: readonly NamedItem[], message: string): RequestOutcom
 }
 
 /**
- * The items of an earlier request with a still unknown outcome. If the service counted items of the request as stored
+ * The items of an earlier request whose outcome is still unknown. If the service counted items of the request as stored
  * or skipped, at least that many of these are, minus items that are no longer in the file.
  */
 export function held(
@@ -237,7 +237,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 413;
 }
 
-/** The outcome if all items were refused, with a reason per item if the service gives one. */
+/** The outcome if all items were refused, with a reason for each item if the service gives one. */
 export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError): RequestOutcome {
   if (isTooLarge(error)) {
     const most = error.context?.['max_bytes'];
@@ -254,7 +254,7 @@ export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError):
   return { ...outcome, reports: [...ofBatch.map(each => failureReport(sent, each)), errorReport(sent, error)] };
 }
 
-/** The error of a request, without the failures of its items. */
+/** A request's error, without the failures of individual items. */
 export function errorReport(sent: readonly Item[], error: ServiceError): BatchReport {
   const { failures: _, ...context } = error.context ?? {};
   const { message, code, docUrl, requestId } = error;
@@ -300,7 +300,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     failed: named('failed').length,
     unknown,
   };
-  // Unless every counted item is stored or skipped, it is unknown which ones are.
+  // Unless every counted item was stored or skipped, it is unknown which ones were.
   const isWhole = only.length === counted.stored + counted.skipped;
   const settled = {
     stored: [...stored, ...(isWhole ? only.slice(0, counted.stored) : [])],
@@ -308,7 +308,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     unknown: [...named('unknown'), ...(isWhole ? [] : only)],
     counted: isWhole ? noneCounted : counted,
   };
-  // The message of the local service only repeats the counts.
+  // The local service's message only repeats the counts.
   const isNews = counts.stored < sent.length && answer.message !== countWords(counts).join(', ');
   const summary = isNews ? answer.message?.trim() : undefined;
   const reports = [

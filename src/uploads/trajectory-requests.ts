@@ -1,6 +1,6 @@
 /**
  * Divides a file of trajectories into requests, using the record of earlier requests: leaves out stored and skipped
- * items, sends rejected ones again, and rebuilds a request with an unknown outcome exactly.
+ * items, sends rejected ones again, and rebuilds exactly any request whose outcome is unknown.
  */
 import type { SentLine, SentRequest } from '../store/sent-record.ts';
 import { Occurrences } from './occurrences.ts';
@@ -11,7 +11,7 @@ export interface Trajectory extends Item {
   readonly value: Record<string, unknown>;
   /** Its id in the record. */
   readonly id: string;
-  /** Numbers the equal trajectories of the file, from 1. Different `trace_id`s make trajectories unequal. */
+  /** Numbers the file's identical trajectories, from 1. Different `trace_id`s make trajectories distinct. */
   readonly occurrence: number;
 }
 
@@ -20,13 +20,13 @@ export type Portion =
   | { readonly kind: 'new'; readonly items: readonly Trajectory[] }
   /** Sent before. */
   | { readonly kind: 'known'; readonly item: Trajectory; readonly line: SentLine }
-  /** The items of a request with an unknown outcome; fewer if the file has changed since. */
+  /** The items of a request whose outcome is unknown; fewer if the file has changed since. */
   | { readonly kind: 'unknown'; readonly items: readonly Trajectory[]; readonly request: SentRequest };
 
-/** Finds the sent trajectories with this content and hash that have a known outcome. */
+/** Finds the sent trajectories with this content and hash whose outcome is known. */
 type FindLines = (value: Trajectory['value'], hash: string) => readonly SentLine[];
 
-/** A trajectory of the record; one with an unknown outcome has its request. */
+/** A recorded trajectory; if its outcome is unknown, it comes with its request. */
 type Recorded = { readonly number: number } & (
   | { readonly line: SentLine; readonly request?: never }
   | { readonly line?: never; readonly request: SentRequest }
@@ -35,7 +35,7 @@ type Recorded = { readonly number: number } & (
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
-/** The trajectories of requests, by the hash of their content. */
+/** The trajectories in these requests, by the hash of their content. */
 function recordedIn(requests: readonly SentRequest[]): ReadonlyMap<string, readonly Recorded[]> {
   const all = requests.flatMap(request =>
     request.unknown.map(id => {
@@ -46,7 +46,7 @@ function recordedIn(requests: readonly SentRequest[]): ReadonlyMap<string, reado
   return Map.groupBy(all, ({ hash }) => hash);
 }
 
-/** The equal trajectories of the record, the numbers they have, and the last new number assigned. */
+/** The record's identical trajectories, the numbers they have, and the last new number assigned. */
 interface Equal {
   readonly recorded: readonly Recorded[];
   readonly taken: ReadonlySet<number>;
@@ -54,9 +54,9 @@ interface Equal {
 }
 
 /**
- * Matches the trajectories of a file with the record. For equal trajectories, the record has only how many were sent,
- * not which. So the first ones in the file are matched with known outcomes, the next with unknown outcomes, then with
- * known and unknown outcomes of items sent only for others. The rest are new.
+ * Matches a file's trajectories with the record. For identical trajectories, the record contains only how many were
+ * sent, not which. So the first ones in the file are matched with known outcomes, the next with unknown outcomes, then
+ * with known and unknown outcomes of items sent only for others. The rest are new.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();
@@ -82,7 +82,7 @@ class RecordedFile {
     return { id: `${hash}.${known?.number ?? fresh}`, occurrence, ...(known && { known }) };
   }
 
-  /** @param number the first number to assign; earlier ones count as assigned */
+  /** @param number the first number to assign; lower ones count as assigned */
   #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
     const found = this.#find(value, hash).map((line): Recorded => ({ number: line.number, line }));
     const all = new Map<number, Recorded>();
@@ -106,7 +106,7 @@ function freeAfter(last: number, taken: ReadonlySet<number>): number {
   return number;
 }
 
-/** Yields unreadable items, batches of new ones, items sent before, and requests with an unknown outcome. */
+/** Yields unreadable items, batches of new ones, items sent before, and requests whose outcome is unknown. */
 export async function* portionsOf(
   items: AsyncIterable<Item>,
   requests: readonly SentRequest[],

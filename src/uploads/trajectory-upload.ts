@@ -80,11 +80,11 @@ export interface TrajectoryUploadOptions {
   readonly agent?: string | undefined;
   /** The record of sent items. Without it, a later run cannot continue the upload. */
   readonly records?: TrajectoryRecords | undefined;
-  /** The file is a temporary copy of standard input: sent items can be recognised only by their content. */
+  /** Whether the file is a temporary copy of standard input, so that only content identifies items sent before. */
   readonly isCopy?: boolean;
-  /** Sends all items, including those sent before, and even if they cannot be recorded. */
+  /** Whether to send all items, including those sent before, and even if they cannot be recorded. */
   readonly isNew?: boolean;
-  /** Sends items with an unknown outcome again, so they may be stored twice. */
+  /** Whether to send items with an unknown outcome again, although they may then be stored twice. */
   readonly resendUnknown?: boolean;
 }
 
@@ -102,7 +102,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
-  /** The absolute path of the file; empty if it is a copy. */
+  /** The file's absolute path; empty if it is a copy. */
   readonly #source: string;
   /** The record for its account and agent; undefined until both are known. */
   #record: SentRecord | undefined;
@@ -112,7 +112,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #needsRecord = true;
   #mayLackRecord = false;
   #isUnrecorded = false;
-  /** The counts of this run so far, and of items recorded by earlier runs that this run has not reached. */
+  /** The counts for this run so far, and for items recorded by earlier runs that this run has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
 
@@ -151,7 +151,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
-  /** Whether the record is of its file and dataset; the agent does not matter. */
+  /** Whether the record belongs to its file and dataset; the agent does not matter. */
   override isOf(record: TrajectoryUploadRef): boolean {
     return this.#source === record.path && this.dataset === record.dataset;
   }
@@ -173,7 +173,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#results.failed.length;
   }
 
-  /** The service's reports on whole requests, in the order in which they were sent. */
+  /** The service's reports on whole requests, in the order the requests were sent. */
   get reports(): readonly BatchReport[] {
     return this.#results.reports;
   }
@@ -183,7 +183,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#results.hasOtherFailure;
   }
 
-  /** Whether items were sent without a record. */
+  /** Whether items have been sent without a record. */
   get isUnrecorded(): boolean {
     return this.#isUnrecorded;
   }
@@ -234,8 +234,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Waits for other uploads into the dataset, because their items count as sent before. Returns the function that
-   * unlocks the dataset.
+   * Waits for other uploads into the dataset, because their items count as sent before. Returns a function that unlocks
+   * the dataset.
    */
   async #lock(): Promise<() => void> {
     for (;;) {
@@ -265,9 +265,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (setAside !== undefined && this.#record?.isStartedOver !== true)
       throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     const skipsAll = service.skipsStored(false);
-    // Leave out unknown requests of other accounts and agents if their items are sent here: only they can settle them.
+    // Leave out other accounts' and agents' unknown requests if their items are sent here: only they can settle them.
     const sendsOthers = skipsAll || this.#resendUnknown;
-    // Do not read the record: `startOver` may have failed to write.
+    // Do not read the record: `startOver` may have failed to write it.
     const requests = isNew
       ? []
       : this.#recorded(record => record.requests()).filter(each => !each.other || !sendsOthers);
@@ -276,7 +276,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.set({ size, hasSent: this.#record?.hasBegun === true, counts: this.#ahead });
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       const lines = isNew ? [] : this.#recorded(record => record.lines(hash));
-      // Ignore items of other files: they are sent again, and the service skips them.
+      // Ignore items from other files: they are sent again, and the service skips them.
       return service.skipsStored(hasTraceId(value))
         ? lines.filter(({ isOwn, other }) => isOwn || (other && !skipsAll))
         : lines;
@@ -295,7 +295,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#ahead = noCounts;
     const { failed, unknown } = this.#reached;
     // Keep the record while items are failed or unknown, so that the next run sends only those. After any other
-    // failure the user will start the upload again, and stored items must not be sent again.
+    // failure, the user will start the upload again, and stored items must not be sent again.
     if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#record?.complete(!skipsAll);
     return { phase: 'done', handled: size, counts: this.#reached };
   }
@@ -318,7 +318,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#add([item], [failedOutcome(item.line, item.error ?? 'not sent')], { ...noCounts, failed: 1 });
   }
 
-  /** @param recorded the counts of these items in the record of an earlier run */
+  /** @param recorded the counts for these items in an earlier run's record */
   #add(items: readonly Item[], outcomes: readonly Outcome[], counts: UploadCounts, recorded = noCounts): void {
     this.#results.add(items, outcomes);
     this.#reached = sumOf(this.#reached, counts);
@@ -333,7 +333,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Adds the outcome of a request to this run and to the record.
+   * Adds a request's outcome to this run and to the record.
    *
    * @throws UnrecordedError if it could not be recorded, unless items may be sent without a record
    */
@@ -358,7 +358,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       this.#learn(service, items, answer);
       this.#settle(id, items, answer);
     } catch (error) {
-      // The answer could not be recorded, so the record keeps the request as unknown.
+      // The response could not be recorded, so the record keeps the request as unknown.
       if (error instanceof UnrecordedError) throw error;
       const isLost = mayHaveHappened(error);
       const endsAll = this.signal.aborted || affectsAllRequests(error);
@@ -394,14 +394,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Sends items of an earlier run with an unknown outcome again, if this cannot store duplicates or the user allows it.
+   * Sends an earlier run's items with unknown outcomes again, if this cannot store duplicates or the user allows it.
    *
    * @throws ServiceError if the other requests would fail in the same way
    */
   async #sendAgain(service: Service, items: readonly Trajectory[], request: SentRequest): Promise<void> {
     const isWhole = items.length === request.unknown.length;
     const body = this.#bodyHash(items);
-    // The service answers by index, and may refuse the key with another body.
+    // The service's response refers to items by index, and it may refuse the key with a different body.
     const sameKey = body === request.body ? request.key : undefined;
     const isHonoured = sameKey !== undefined && service.honoursKeys && Date.now() - request.sentAt < honouredMs;
     const isHarmless = isHonoured || isRepeatable(items, service);
@@ -433,7 +433,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** The body and the headers of a request with these items. */
+  /** The body and headers of a request with these items. */
   #sent(items: readonly Trajectory[]): { batch: StoredTrajectories; headers: Record<string, string> | undefined } {
     const headers = items.some(({ occurrence }) => occurrence > 1)
       ? { [occurrencesHeader]: items.map(({ occurrence }) => occurrence).join() }
@@ -455,7 +455,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Saves the failed items to a new file, one per line, so that the user can correct them. Returns its absolute path.
+   * Saves the failed items to a new file, one per line, for the user to correct. Returns the file's absolute path.
    *
    * @throws Error if the uploaded file has changed since; NewFileError
    */
@@ -484,7 +484,7 @@ const nothingYet = {
   ...{ sentBefore: undefined, isForgotten: false, error: undefined },
 };
 
-/** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
+/** Whether the items can be sent again without creating duplicates, even if the service ignores idempotency keys. */
 function isRepeatable(items: readonly Trajectory[], service: Service): boolean {
   const { repeatable } = trajectoryEndpoints.uploadTrajectories;
   return repeatable?.({ trajectories: items.map(({ value }) => value) }, service) === true;

@@ -1,16 +1,16 @@
-/** The results of one run of an upload of trajectories. */
+/** The results of one run of a trajectory upload. */
 import { isDeepStrictEqual } from 'node:util';
 import { pushAll } from '../base/many.ts';
 import type { Item } from './trajectory-file.ts';
 import type { BatchReport, Outcome } from './trajectory-outcomes.ts';
 
-/** The outcomes of the trajectories so far, and the service's reports on whole requests. */
+/** The trajectories' outcomes so far, and the service's reports on whole requests. */
 export class UploadResults {
   readonly #outcomes: Outcome[] = [];
   #sorted: readonly Outcome[] | undefined;
-  /** The service's reports, in the order in which the requests were sent. */
+  /** The service's reports, in the order the requests were sent. */
   readonly reports: BatchReport[] = [];
-  /** Byte ranges of the failed items. */
+  /** The failed items' byte ranges. */
   readonly failed: Pick<Item, 'start' | 'end'>[] = [];
 
   /** In file order. The same array until one is added. */

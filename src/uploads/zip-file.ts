@@ -13,7 +13,7 @@ const zip64 = 0xffff_ffff;
 
 export interface ZipEntry {
   readonly name: string;
-  /** @throws Error if it is damaged, too large, or compressed in another way */
+  /** @throws Error if it is damaged, too large, or compressed with another method */
   readonly read: () => Promise<Buffer>;
 }
 
@@ -28,7 +28,7 @@ async function bytesAt(file: FileHandle, position: number, length: number): Prom
   return buffer;
 }
 
-/** The entries of the file's directory, in order. @throws Error if it is not a complete ZIP file */
+/** The entries in the file's directory, in order. @throws Error if it is not a complete ZIP file */
 export async function zipEntries(file: FileHandle): Promise<readonly ZipEntry[]> {
   const { size } = await file.stat();
   const tail = await bytesAt(
