@@ -1,13 +1,13 @@
 /**
- * Tracks how long the service has been idle. A request counts until its answer has ended, so long streams and the lease
- * of an open screen keep the service awake.
+ * Tracks how long the service has been idle. A request counts until its response has ended, so long streams and an open
+ * screen's lease keep the service awake.
  */
 
-/** Idle time is counted in this many steps, so that time while the machine sleeps does not count. */
+/** Idle time is counted in this many steps, so that time while the machine is asleep does not count. */
 const steps = 30;
 
 export interface ActivityOptions {
-  /** Idle time after which `onIdle` is called, in milliseconds. */
+  /** How long the service may be idle before `onIdle` is called, in milliseconds. */
   readonly idleMs: number;
   /** Whether background work is running. */
   readonly isBusy: () => boolean;

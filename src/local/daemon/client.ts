@@ -1,4 +1,4 @@
-/** Finds the local service of a data folder, starts it if it does not run, and stops it. */
+/** Finds a data folder's local service, starts it if it is not running, and stops it. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,30 +25,30 @@ export interface EnsureOptions {
   readonly dataFolder: string;
   /** How this program is started; `serve` and its flags are added. */
   readonly entry: { readonly command: string; readonly args: readonly string[] };
-  /** Version of this program; a service of another version is replaced. */
+  /** This program's version; a service of another version is replaced. */
   readonly version: string;
   /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Why the service is needed; decides whether one with other settings is replaced. */
+  /** Why the service is needed; determines whether one with other settings is replaced. */
   readonly reason?: LocateReason;
   /** Stops waiting. A service that is already starting keeps starting. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The health answer of a service. Older versions send fewer fields. */
+/** A service's response to a health check. Older versions send fewer fields. */
 const health = z.object({
   instance_id: z.string(),
-  /** Base URL of the upstream server. */
+  /** The upstream server's base URL. */
   upstream: z._default(z.nullable(z.string()), null),
   version: z._default(z.string(), ''),
   fingerprint: z._default(z.string(), ''),
-  /** Started for a screen, not by hand. */
+  /** Whether it was started for a screen rather than by hand. */
   background: z._default(z.boolean(), true),
-  /** Number of screens that keep it awake. */
+  /** How many screens are keeping it awake. */
   leases: z._default(z.number(), 0),
-  /** Jobs that were set aside because the service crashed while they ran. */
+  /** Jobs that were set aside because the service crashed while they were running. */
   set_aside: z._default(z.array(z.object({ id: z.string(), kind: z.string(), at: z.string() })), []),
-  /** Jobs that wait until an external problem, such as a full disk, is solved. */
+  /** Jobs that are waiting until an external problem, such as a full disk, is solved. */
   waiting: z._default(z.array(z.object({ id: z.string(), kind: z.string(), message: z.string() })), []),
 });
 
@@ -66,11 +66,11 @@ export interface EnsuredAddress extends LocalAddress {
 
 const requestTimeoutMs = 2_000;
 const probeTimeoutMs = 800;
-/** Timeout for a start, once no other process holds the folder. */
+/** Timeout for starting, once no other process holds the folder. */
 const startMs = 15_000;
 /** Timeout for saving running work. */
 const stopMs = 60_000;
-/** Timeout for a process to exit after a signal. */
+/** How long a process may take to exit after a signal. */
 const endMs = 2_000;
 const pollIntervalMs = 10;
 const logFile = 'service.log';
@@ -78,11 +78,11 @@ const largestLog = 1024 * 1024;
 /** Passes the upstream server's key to the new process. */
 const upstreamKeyVariable = 'BENCHTOP_UPSTREAM_KEY';
 
-/** Largest accepted answer. */
+/** The largest response accepted. */
 const maxBytes = 1024 * 1024;
 const agents = new Agents(undefined);
 
-/** @throws WireFailure if there is no answer in time, Error if it is not JSON */
+/** @throws WireFailure if there is no response in time, Error if it is not JSON */
 async function ask(
   method: 'GET' | 'POST',
   { base_url, api_key }: Pick<ServiceAddress, 'base_url' | 'api_key'>,
@@ -97,8 +97,8 @@ async function ask(
 }
 
 /**
- * The running service of a folder, if there is one. A killed process leaves its address file behind, and its port may now
- * belong to another program: only an answer with the instance id of the file counts.
+ * A folder's running service, if there is one. A killed process leaves its address file behind, and its port may now
+ * belong to another program: only a response with the file's instance id counts.
  */
 export async function findService(dataFolder: string): Promise<LocalAddress | undefined> {
   const address = readAddress(dataFolder);
@@ -112,7 +112,7 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
   }
 }
 
-/** Whether a service exists but does not answer in time, e.g. because it is suspended or overloaded. */
+/** Whether a service exists but does not respond in time, e.g. because it is suspended or overloaded. */
 export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl' | 'apiKey'>): Promise<boolean> {
   try {
     await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', probeTimeoutMs);
@@ -135,7 +135,7 @@ class Log {
     this.#from = statSync(this.#path).size;
   }
 
-  /** The last lines logged by this start. */
+  /** The last lines that this startup logged. */
   lastLines(): string {
     try {
       const text = readFileSync(this.#path).subarray(this.#from).toString('utf8');
@@ -147,7 +147,7 @@ class Log {
 }
 
 /**
- * The running service of a folder, started as a separate process if none runs. Concurrent callers get the same one:
+ * A folder's running service, started as a separate process if none is running. Concurrent callers get the same one:
  * only one of the processes they start can lock the folder.
  *
  * @throws Error if it does not start, with the last lines of its log
@@ -187,7 +187,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   const log = new Log(dataFolder);
   const upstreamFlags = upstream ? ['--upstream', upstream.url, '--upstream-key-env', upstreamKeyVariable] : [];
   const flags = ['serve', '--data', dataFolder, '--background', ...upstreamFlags];
-  // Only the flags configure the upstream server, not the variables.
+  // The upstream server is configured only by flags, not by environment variables.
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('BENCHTOP_UPSTREAM'));
   const child = spawn(entry.command, [...entry.args, ...flags], {
     detached: true,
@@ -201,7 +201,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
     failed = error.message;
   });
   child.on('exit', (code, killedBy) => {
-    // 0: another process was first; its address will appear.
+    // 0 means that another process was first; its address will appear.
     if (code !== 0) failed = killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`;
   });
   child.unref();
@@ -217,7 +217,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
       }
     }
     if (performance.now() >= deadline) {
-      // A service that is starting, or saving its work before it exits, holds the folder but has no address.
+      // A service that is starting, or is saving its work before exiting, holds the folder but has no address.
       const isBusy = readAddress(dataFolder) === undefined && isFolderLocked(dataFolder);
       if (!isBusy || deadline >= begun + stopMs + startMs) break;
       deadline += startMs;
@@ -251,7 +251,7 @@ export interface StopOptions {
   readonly successor?: boolean;
 }
 
-/** A process holds the data folder, and does not answer or does not exit. */
+/** A process holds the data folder, and does not respond or does not exit. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
   /** Undefined if unknown. */
@@ -267,14 +267,14 @@ export class FolderHeld extends Error {
 }
 
 /**
- * Ends the process that holds a folder with SIGTERM, and with SIGKILL if it does not exit. Everything it acknowledged is
- * stored, and its work resumes at the next start.
+ * Ends the process that holds a folder with SIGTERM, and with SIGKILL if it does not exit. Everything it has
+ * acknowledged is stored, and its work resumes at the next start.
  *
  * @throws FolderHeld if it still holds the folder, e.g. because it is another user's
  */
 export async function endHolder(dataFolder: string, pid: number): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    // The process may have exited, and its pid may belong to another program.
+    // The process may have exited, and its pid may now belong to another program.
     if (holderOf(dataFolder) !== pid) return;
     try {
       process.kill(pid, signal);
@@ -288,10 +288,10 @@ export async function endHolder(dataFolder: string, pid: number): Promise<void> 
 }
 
 /**
- * Stops the service of a folder, and waits until another can start or has started: an open screen starts one at once.
+ * Stops a folder's service, and waits until another can start or has started: an open screen starts one at once.
  * Returns the stopped service, or undefined.
  *
- * @throws FolderHeld if the process that holds the folder does not answer or does not exit
+ * @throws FolderHeld if the process that holds the folder does not respond or does not exit
  */
 export async function stopService(
   dataFolder: string,
@@ -301,7 +301,7 @@ export async function stopService(
   const address = readAddress(dataFolder);
   if (successor) announceSuccessor(dataFolder);
   if (running && address) {
-    // The answer is lost if the process exits first, e.g. killed: the lock shows that it has exited.
+    // The response is lost if the process exits first, e.g. when killed; the lock shows whether it has exited.
     await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`).catch(() => {});
   }
   // The address is removed first, the lock last, after running work has been saved.

@@ -13,7 +13,7 @@ import { removeAddress, withdrawSuccessor, writeAddress } from './files.ts';
 import { Leases } from './lease.ts';
 import { fingerprintOf, type ServiceSettings } from './settings.ts';
 
-/** A service with the worker threads of its engine. */
+/** A service and its engine's worker threads. */
 export interface Composition {
   readonly service: ServiceContext;
   readonly workers: Readonly<Record<'chatWorker' | 'sampler' | 'trainer' | 'graders', WorkerThread>>;
@@ -21,13 +21,13 @@ export interface Composition {
 
 export interface DaemonOptions extends ServiceSettings {
   readonly dataFolder: string;
-  /** Version of the program, which clients compare with their own. */
+  /** The program's version, which clients compare with their own. */
   readonly version?: string;
-  /** API key of the sample organization. */
+  /** The sample organization's API key. */
   readonly apiKey: string;
   /**
-   * Set for a service started for a screen: it exits after this many idle milliseconds, and gives way to a service
-   * started by hand.
+   * Set for a service started for a screen: it exits after being idle for this many milliseconds, and gives way to a
+   * service started by hand.
    */
   readonly idleMs?: number;
 }
@@ -35,18 +35,18 @@ export interface DaemonOptions extends ServiceSettings {
 export interface RunningService {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Stops it: requests in flight are answered, running work resumes at the next start. */
+  /** Stops it: requests in flight are answered, and running work resumes at the next start. */
   readonly stop: (successor?: boolean) => Promise<void>;
   /** Resolves once it has ended for any reason. */
   readonly ended: Promise<void>;
 }
 
-/** Time limit for requests in flight when the service stops. */
+/** How long requests in flight may take when the service stops. */
 const graceMs = 500;
 
-/** Any program on the machine may open connections, so they are limited to save file descriptors. */
+/** Any program on the machine may open connections, so their number is limited to save file descriptors. */
 const maxConnections = 512;
-/** A connection that does not send the head of a request in time is closed. */
+/** A connection that does not send a request's head in time is closed. */
 const connectionLimits = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
 
 /** More than programs on one machine send. */
@@ -62,14 +62,14 @@ export class Daemon implements Control {
   readonly #leases = new Leases();
   readonly #ended = Promise.withResolvers<void>();
   readonly #server: Server;
-  /** A crash because the disk is full must not count against the running jobs. */
+  /** A crash caused by a full disk must not count against the running jobs. */
   readonly #pardonJobs = (error: unknown): void => {
     if (isDiskFull(error)) this.#service.attempts.pardon();
   };
   #activity: Activity | undefined;
   #stopping: Promise<void> | undefined;
 
-  /** @param unlock releases the data folder, once the service has stopped */
+  /** @param unlock releases the data folder once the service has stopped */
   constructor({ service, workers }: Composition, options: DaemonOptions, unlock: () => void) {
     this.#service = service;
     this.#workers = workers;
@@ -82,7 +82,7 @@ export class Daemon implements Control {
     this.#server.maxConnections = maxConnections;
   }
 
-  /** Starts answering requests and running jobs. @throws Error if the port cannot be used */
+  /** Starts accepting requests and running jobs. @throws Error if the port cannot be used */
   async listen(port: number): Promise<RunningService> {
     const { engine } = this.#service;
     const { dataFolder, apiKey, idleMs } = this.#options;
@@ -99,7 +99,7 @@ export class Daemon implements Control {
         this.#activity = new Activity({ idleMs, isBusy: () => engine.busy, onIdle: () => this.stop() });
       }
       process.on('uncaughtExceptionMonitor', this.#pardonJobs);
-      // Start jobs once the service answers.
+      // Start jobs only once the service accepts requests.
       engine.wake();
       return { baseUrl, apiKey, stop: successor => this.#stopOnce(successor), ended: this.#ended.promise };
     } catch (error) {

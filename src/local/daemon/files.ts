@@ -1,6 +1,5 @@
 /**
- * The files in the data folder with which programs find the local service and ensure that there is only one. Mode
- * 0600.
+ * The files in the data folder by which programs find the local service and ensure that there is only one. Mode 0600.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -38,10 +37,10 @@ export function dataFolderSharing(folder: string): SharedError | undefined {
   }
   return undefined;
 }
-/** An announced service that has not started after this time will not start. */
+/** If an announced service has not started after this long, it will not start. */
 const successorMs = 10_000;
 
-/** An unusable data folder. The message gives the reason and advice. */
+/** The data folder is unusable. The message gives the reason and advice. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
@@ -64,7 +63,7 @@ function damageMessage(folder: string, error: unknown): string {
   return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Restore it from a backup, move it away to start without its data, ${otherwise}.`;
 }
 
-/** Turns a failed start into a DataFolderError with advice, if the folder or its files caused it. */
+/** Turns the error of a failed start into a DataFolderError with advice, if the folder or its files caused it. */
 export function startError(folder: string, error: unknown): unknown {
   if (isDamagedDatabase(error)) return new DataFolderError(damageMessage(folder, error));
   const isOfFolder = sqliteCode(error) !== undefined || /^E(?!RR_)/.test(errorCode(error) ?? '');
@@ -90,11 +89,11 @@ function writePrivate(folder: string, name: string, text: string): void {
   }
 }
 
-/** Files and folders that are created after the database. If one exists, the database is not new. */
+/** Files and folders that are created after the database. If any of them exists, the database is not new. */
 const laterFiles: ReadonlySet<string> = new Set([masterKeyFile, keyFile, 'uploads', 'checkpoints', 'deployments']);
 
 /**
- * Refuses a database that has lost its content and would pass for a new one.
+ * Rejects a database that has lost its content and would pass for a new one.
  *
  * @throws DataFolderError
  */
@@ -122,9 +121,9 @@ function hasSecrets(folder: string): boolean {
 }
 
 /**
- * A keyring with the folder's master key, created on first use.
+ * A keyring with the folder's master key, which is created on first use.
  *
- * @throws DataFolderError if it is damaged, or missing beside secrets: a new key could not decrypt them
+ * @throws DataFolderError if the key is damaged, or missing although secrets exist, which a new key could not decrypt
  */
 export function keyringOf(folder: string): Keyring {
   const path = join(folder, masterKeyFile);
@@ -201,8 +200,8 @@ export function withdrawSuccessor(folder: string): void {
 }
 
 /**
- * Locks the folder until this process exits, even by a crash. Returns a function that unlocks it; undefined if another
- * process holds the lock.
+ * Locks the folder until this process exits, even if it crashes. Returns a function that unlocks it; undefined if
+ * another process holds the lock.
  *
  * @throws DataFolderError if the lock itself is unusable
  */
@@ -218,7 +217,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   }
 }
 
-/** Records that this process holds the folder's lock, so that it can be found if it no longer answers. */
+/** Records that this process holds the folder's lock, so that it can be found if it stops responding. */
 export function recordHolder(folder: string): void {
   writePrivate(folder, holderFile, String(process.pid));
 }

@@ -1,4 +1,4 @@
-/** A lease: an open request that keeps the local service awake while a screen uses it. Either side can end it. */
+/** A lease: an open request that keeps the local service awake while a screen is using it. Either side can end it. */
 import { Agents } from '../../net/agents.ts';
 import { exchange } from '../../net/wire.ts';
 
@@ -7,7 +7,7 @@ export type LeaseEnd = 'stopped' | 'replaced' | 'lost';
 
 const leasePath = '/local/lease';
 
-/** Sent as the last line of a lease. */
+/** Sent as a lease's last line. */
 const leaseEndLine = (endReason: LeaseEnd): string => `:${endReason}\n`;
 
 /** Service side: the open leases. */
@@ -25,7 +25,7 @@ export class Leases {
       start: controller => {
         lease = controller;
         this.#open.add(controller);
-        // Flushes the response headers immediately.
+        // Makes the response headers be flushed immediately.
         controller.enqueue(Buffer.from(':held\n'));
       },
       cancel: () => {
@@ -43,7 +43,7 @@ export class Leases {
   }
 }
 
-/** Time limit for the connection, in milliseconds. */
+/** Timeout for connecting, in milliseconds. */
 const connectMs = 5_000;
 const agents = new Agents(undefined);
 
@@ -65,7 +65,7 @@ export function holdLease(
       headers: { 'x-api-key': apiKey },
       agent: await agents.get(url, 'long'),
       connectMs,
-      // A lease is silent for hours.
+      // A lease may be silent for hours.
       silenceMs: Number.POSITIVE_INFINITY,
       background: true,
       signal: release.signal,

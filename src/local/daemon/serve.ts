@@ -31,15 +31,15 @@ import {
 export interface ServeOptions extends Omit<DaemonOptions, 'apiKey'> {
   /** 0 takes any free port. */
   readonly port?: number;
-  /** API key of the sample organization; generated and stored if missing. */
+  /** The sample organization's API key; generated and stored if missing. */
   readonly apiKey?: string | undefined;
-  /** Whether a new folder gets the sample benchmarks; by default it does. */
+  /** Whether a new folder gets the sample benchmarks; it does by default. */
   readonly samples?: boolean;
-  /** Aborts the start. */
+  /** Aborts the startup. */
   readonly signal?: AbortSignal;
 }
 
-/** How long to wait for a process that is starting or ending and holds the folder without answering. */
+/** How long to wait for a process that is starting or ending and holds the folder without responding. */
 const lockTimeoutMs = 60_000;
 const pollIntervalMs = 20;
 
@@ -49,11 +49,11 @@ export class AlreadyRunning extends Error {
 }
 
 /**
- * Locks the folder, and waits for a process that is ending. A service started for a screen gives way to one started by
+ * Locks the folder, waiting for a process that is ending. A service started for a screen gives way to one started by
  * hand. Returns a function that unlocks the folder.
  *
- * @throws AlreadyRunning if another service answers for the folder, or holds it without answering
- * @throws the reason of the signal
+ * @throws AlreadyRunning if another service is serving the folder, or holds it without responding
+ * @throws the signal's reason
  */
 async function lockWhenFree(folder: string, byHand: boolean, signal: AbortSignal): Promise<() => void> {
   const deadline = performance.now() + lockTimeoutMs;
@@ -102,7 +102,7 @@ function openData(folder: string): Stores {
 /**
  * Stores data in a folder that is deleted at exit, so commits do not wait for the disk.
  *
- * @param work called with the stores and the id of the organization
+ * @param work called with the stores and the organization's id
  */
 export async function fillFolder<Result>(
   folder: string,
@@ -122,7 +122,7 @@ export async function fillFolder<Result>(
 function seed({ database, benchmarks }: Stores, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;
   const now = Date.now();
-  // Add all or none: the next start adds none if it finds a benchmark.
+  // Add all or none: the next start adds none if it finds any benchmark.
   database.transaction(() => {
     for (const [index, manifest] of sampleManifests.entries()) {
       // Lists show the newest first.
@@ -134,7 +134,7 @@ function seed({ database, benchmarks }: Stores, organizationId: string): void {
 
 const ignore = (): void => {};
 
-/** If the disk is full, lose log lines and keep the service running. */
+/** If the disk is full, lose log lines but keep the service running. */
 function surviveFullLog(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.listenerCount('error', ignore) === 0) stream.on('error', ignore);
@@ -146,7 +146,7 @@ function userOfMachine(): string {
   try {
     return `${userInfo().username}@localhost`;
   } catch {
-    // Some containers run as a user without a name.
+    // In some containers, the user has no name.
     return 'user@localhost';
   }
 }
@@ -156,7 +156,7 @@ function userOfMachine(): string {
  *
  * @throws AlreadyRunning if another process serves the folder
  * @throws DataFolderError if the folder cannot be used
- * @throws the reason of the signal
+ * @throws the signal's reason
  */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { dataFolder, idleMs, signal = new AbortController().signal } = options;
@@ -180,7 +180,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   }
 }
 
-/** Builds the service of a data folder: resumes interrupted work, removes orphaned files, and adds the samples. */
+/** Builds a data folder's service: resumes interrupted work, removes orphaned files, and adds the samples. */
 function compose(stores: Stores, key: string, { dataFolder, upstream, samples = true }: ServeOptions): Composition {
   // Separate threads: chat never waits for an evaluation, and nothing waits for training.
   const workers = {

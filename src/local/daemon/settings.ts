@@ -4,20 +4,20 @@ import type { Upstream } from '../engine/upstream.ts';
 import type { RateLimit } from '../server/rate-limit.ts';
 import { keyringOf } from './files.ts';
 
-/** When a program looks for the service: at the start of a screen or of a command, or after losing it. */
+/** When a program looks for the service: when a screen or a command starts, or after losing it. */
 export type LocateReason = 'start' | 'command' | 'lost';
 
-/** Settings that only a restart of the service can change. */
+/** Settings that can be changed only by restarting the service. */
 export interface ServiceSettings {
   /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Rate limit per key. The default is more than programs on one machine send. */
+  /** The rate limit per key. The default is more than programs on one machine send. */
   readonly rateLimit?: RateLimit | undefined;
 }
 
 /**
- * Equal for equal settings on the same data folder. If the upstream server has a key, it is a keyed hash, which reveals
- * nothing about that key without access to the folder.
+ * The same for equal settings on the same data folder. If the upstream server has a key, this is a keyed hash, which
+ * reveals nothing about that key without access to the folder.
  *
  * @throws DataFolderError
  */
@@ -33,7 +33,7 @@ export interface RunningSettings {
   readonly version: string;
   readonly fingerprint: string;
   readonly upstream: string | null;
-  /** Started for a screen, not by hand. */
+  /** Whether it was started for a screen rather than by hand. */
   readonly background: boolean;
 }
 
@@ -51,7 +51,7 @@ export type Decision =
 
 /**
  * Decides whether to use or replace a running service. It is replaced only when a program starts: two screens with
- * different settings must not keep replacing each other's service. One started by hand is never replaced.
+ * different settings must not keep replacing each other's service. A service started by hand is never replaced.
  */
 export function decide(running: RunningSettings, requested: RequestedSettings, reason: LocateReason): Decision {
   const sameVersion = running.version === requested.version;

@@ -1,4 +1,4 @@
-/** Resolves a model name: a base model, a deployment of the organization, or a model of the upstream server. */
+/** Resolves a model name: to a base model, a deployment of the organization, or a model on the upstream server. */
 import { baseModels } from '../model/base-models.ts';
 import type { DeploymentStore } from '../store/deployments.ts';
 import type { CheckpointRow, DeploymentRow } from '../store/records.ts';
@@ -43,7 +43,7 @@ export class Catalog {
   }
 
   /**
-   * The model that answers chat under a name.
+   * The model that answers chats under a name.
    *
    * @throws ModelUnavailable
    */
@@ -56,7 +56,7 @@ export class Catalog {
     return this.#upstreamModel(name);
   }
 
-  /** The model that an evaluation samples. @throws ModelUnavailable */
+  /** The model that an evaluation samples from. @throws ModelUnavailable */
   forEvaluation(slug: string, checkpoint: CheckpointRow | undefined): ModelSource {
     if (checkpoint) return { kind: 'local', model: this.ofCheckpoint(checkpoint) };
     return baseSlugs.has(slug) ? { kind: 'local', model: { kind: 'base', slug } } : this.#upstreamModel(slug);

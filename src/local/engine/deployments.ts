@@ -1,6 +1,6 @@
 /**
- * Runs deployments. MERGING writes one self-contained file from base model and checkpoint and verifies it; DEPLOYING
- * loads it and lets it answer once.
+ * Runs deployments. MERGING combines the base model and the checkpoint in one self-contained file and verifies it;
+ * DEPLOYING loads the file and has it answer once.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { isStorageError } from '../../base/errors.ts';
@@ -39,7 +39,7 @@ export class Deployer implements JobSource, JobRecords {
   readonly fail = (deploymentId: string, failure: Failure): boolean =>
     this.#parts.deployments.fail(deploymentId, failure);
 
-  /** At start: completes interrupted undeploys, and fails deployments whose weights are damaged. */
+  /** At startup: completes interrupted undeploys, and fails deployments whose weights are damaged. */
   recover(): void {
     const { deployments } = this.#parts;
     for (const { deployment_id } of deployments.undeploying()) this.remove(deployment_id);
@@ -52,7 +52,7 @@ export class Deployer implements JobSource, JobRecords {
     }
   }
 
-  /** Deletes a deployment, first its files, then its row. Returns whether there was a row. */
+  /** Deletes a deployment: first its files, then its row. Returns whether there was a row. */
   remove(deploymentId: string): boolean {
     const { deployments, weights: folder } = this.#parts;
     deployments.beginUndeploy(deploymentId);

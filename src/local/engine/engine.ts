@@ -1,5 +1,5 @@
 /**
- * The background work of the local service: independent queues of jobs. All pending work is in the database, so a
+ * The local service's background work: independent queues of jobs. All pending work is in the database, so that a
  * killed process resumes where it stopped.
  */
 import type { JobAttempts, JobKind, JobRecords, SetAside } from '../store/job-attempts.ts';
@@ -40,7 +40,7 @@ export class Engine {
     return Object.values(this.#queues).some(queue => queue.busy);
   }
 
-  /** Jobs that were set aside because the service crashed while they ran; none if they cannot be read. */
+  /** Jobs that were set aside because the service crashed while they were running; none if they cannot be read. */
   get setAside(): SetAside[] {
     try {
       return this.#attempts.setAside();
@@ -50,17 +50,17 @@ export class Engine {
     }
   }
 
-  /** Jobs that wait until an external problem, such as a full disk, is solved. */
+  /** Jobs that are waiting until an external problem, such as a full disk, is solved. */
   get waiting(): WaitingJob[] {
     return Object.values(this.#queues).flatMap(({ waiting }) => waiting);
   }
 
-  /** Why a job waits for a retry; null if it does not. */
+  /** Why a job is waiting to be retried; null if it is not. */
   problemOf(kind: JobKind, id: string): string | null {
     return this.#queues[kind].problemOf(id);
   }
 
-  /** At start, before the first `wake`: completes interrupted work, and sets aside jobs that crash the service. */
+  /** At startup, before the first `wake`: completes interrupted work, and sets aside jobs that crash the service. */
   recover(): void {
     this.deployer.recover();
     for (const [index, { id, kind }] of this.#attempts.recover(this.#sources).entries()) {
@@ -68,7 +68,7 @@ export class Engine {
     }
   }
 
-  /** Looks for new work, and for jobs that were cancelled or deleted, after the current request. Never throws. */
+  /** After the current request, looks for new work and for jobs that have been cancelled or deleted. Never throws. */
   wake = (): void => {
     for (const queue of Object.values(this.#queues)) queue.wake();
   };

@@ -1,4 +1,6 @@
-/** Runs evaluations, each a batch of rollouts at a time. All state is in the database, so a killed process resumes. */
+/**
+ * Runs evaluations, each one batch of rollouts at a time. All state is in the database, so a killed process resumes.
+ */
 import { isStorageError } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
 import { episode } from '../model/episode.ts';
@@ -17,7 +19,7 @@ import type { EngineParts } from './parts.ts';
 import { failedRollout, orderOf, type PlannedRollout, requireSecrets, rolloutRecord, ungraded } from './rollouts.ts';
 import { answerUpstream, withRetries } from './upstream.ts';
 
-/** Rollouts recorded per transaction. A kill loses at most this many. */
+/** How many rollouts are recorded per transaction. At most this many are lost if the process is killed. */
 const batchSize = 8;
 
 type Parts = Pick<
@@ -30,8 +32,8 @@ function storedOptions({ options }: EvalRunRow): EvaluationOptions {
 }
 
 /**
- * The rollouts of a run in sampling order: random, so that an early mean is unbiased although a manifest groups similar
- * tasks, but the same at each start. The second samples follow the first samples of all tasks.
+ * A run's rollouts in sampling order: random, so that an early mean is unbiased even if a manifest groups similar
+ * tasks, but the same at each start. All tasks' first samples come before their second samples.
  */
 function planOf(tasks: readonly Task[], options: EvaluationOptions): PlannedRollout[] {
   const { evaluation_samples_per_task: samples, seed } = options;
@@ -157,8 +159,8 @@ function tokensOf({ calls, answer }: RolloutResult): number {
 }
 
 /**
- * Samples a rollout from an upstream server. Tool calls are text, as for local models, so tools answer as the user. The
- * latency excludes waits for the server's rate limit.
+ * Samples a rollout from an upstream server. Tool calls are text, as for local models, so tool results go back as user
+ * messages. The latency excludes waits for the server's rate limit.
  */
 async function answerOf(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,

@@ -1,4 +1,4 @@
-/** Failures of jobs, in the contract's form. */
+/** Job failures, in the contract's form. */
 import { errorCode, errorMessage, isDiskFull } from '../../base/errors.ts';
 import { own } from '../../base/own-property.ts';
 import type { Failure } from '../store/records.ts';
@@ -16,7 +16,7 @@ const types: Readonly<Record<string, Failure['type']>> = {
   worker_failed: 'api_error',
 };
 
-/** The code of an error, if it is listed here. */
+/** An error's code, if it is listed here. */
 export function failureCodeOf(error: unknown): string {
   if (isDiskFull(error)) return 'disk_full';
   const code = errorCode(error);

@@ -1,5 +1,5 @@
 /**
- * The local image build: checks that the grader of a task works and that its files are unchanged since the upload, and
+ * The local image build: checks that a task's grader works and that its files have not changed since the upload, and
  * hashes everything it needs.
  */
 import { errorMessage, isStorageError } from '../../base/errors.ts';
@@ -9,14 +9,14 @@ import type { Failure } from '../store/records.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { EngineParts } from './parts.ts';
 
-/** Images read from the database at once. */
+/** How many images are read from the database at once. */
 const batchSize = 16;
 
 type Parts = Pick<EngineParts, 'benchmarks' | 'uploads' | 'graders'>;
 
 const emptyAnswer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
 
-/** Builds the images of a benchmark as one job. */
+/** Builds a benchmark's images as one job. */
 export class ImageBuilder implements JobSource, JobRecords {
   readonly kind = 'image build';
   readonly concurrency = 4;
@@ -53,7 +53,7 @@ export class ImageBuilder implements JobSource, JobRecords {
     const task = readTask(spec);
     const { dockerfile_path, image_ref } = runtimeOf(spec);
     try {
-      // Only regular expressions can be too slow: the schema of the manifest bounds other graders.
+      // Only regular expressions can be too slow: the manifest's schema bounds other graders.
       if (task.grader.kind === 'regex') {
         const order = { task_id: task.name, sample: 0, grader: task.grader };
         const { error } = await graders.grade({ order, calls: [], answer: emptyAnswer, latency_ms: 0 }, signal);

@@ -1,20 +1,20 @@
 /**
- * Runs the jobs of one kind concurrently: a job that hangs or fails does not delay the others. The queue only tracks
+ * Runs the jobs of one kind concurrently: a job that hangs or fails does not delay the others. The queue tracks only
  * running jobs, because all pending work is in the database.
  */
 import { errorMessage, errorStack, isDiskFull } from '../../base/errors.ts';
 import type { JobAttempts, JobKind } from '../store/job-attempts.ts';
 
-/** Delay before a job that failed for an external reason, such as a full disk, is retried. */
+/** How long to wait before retrying a job that failed for an external reason, such as a full disk. */
 const retryMs = 5_000;
 
 export interface Job {
   readonly id: string;
-  /** The job was cancelled: it runs at once, with an aborted signal. */
+  /** The job has been cancelled: it runs at once, with an aborted signal. */
   readonly isCancelled?: boolean;
   /**
-   * Runs the job to completion. The signal aborts if the job is cancelled or deleted or the service stops; the job then
-   * ends as soon as it can.
+   * Runs the job to completion. The signal aborts if the job is cancelled or deleted, or the service stops; the job
+   * then ends as soon as it can.
    *
    * @throws Error for an external reason; the job is then retried
    */
@@ -23,13 +23,13 @@ export interface Job {
 
 export interface JobSource {
   readonly kind: JobKind;
-  /** Jobs that run at once. */
+  /** How many jobs may run at once. */
   readonly concurrency: number;
-  /** The unfinished jobs, oldest first, including jobs of a killed process. */
+  /** The unfinished jobs, oldest first, including a killed process's jobs. */
   readonly jobs: () => readonly Job[];
 }
 
-/** A job that waits until an external problem is solved. */
+/** A job that is waiting until an external problem is solved. */
 export interface WaitingJob {
   readonly id: string;
   readonly kind: JobKind;
@@ -52,7 +52,7 @@ export class JobQueue {
   readonly #running = new Map<string, RunningJob>();
   /** Timers of delayed jobs. */
   readonly #held = new Map<string, NodeJS.Timeout>();
-  /** Why the last attempt of a job failed. */
+  /** Why each job's last attempt failed. */
   readonly #problems = new Map<string, string>();
   #nextLook: NodeJS.Immediate | undefined;
   #retriedLook: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ export class JobQueue {
     return this.#running.size > 0 || this.#held.size > 0 || this.#nextLook !== undefined;
   }
 
-  /** Why a job waits for a retry; null if it does not, e.g. because the retry runs. */
+  /** Why a job is waiting to be retried; null if it is not, e.g. because the retry is running. */
   problemOf(id: string): string | null {
     return this.#running.has(id) ? null : (this.#problems.get(id) ?? null);
   }
@@ -80,13 +80,13 @@ export class JobQueue {
     });
   }
 
-  /** Looks for new jobs, and ends cancelled and deleted ones, after the current request. Never throws. */
+  /** After the current request, looks for new jobs and ends cancelled and deleted ones. Never throws. */
   wake = (): void => {
     if (this.#stopped || this.#nextLook) return;
     this.#nextLook = setImmediate(() => this.#look());
   };
 
-  /** Delays the start of a job by this many milliseconds, in place of any earlier delay. */
+  /** Delays the start of a job by this many milliseconds, replacing any earlier delay. */
   hold(id: string, ms: number): void {
     clearTimeout(this.#held.get(id));
     const release = (): void => {
@@ -141,7 +141,7 @@ export class JobQueue {
     try {
       this.#attempts.end(id, isDone);
     } catch (error) {
-      // The attempt only matters if the service crashes before the next one begins.
+      // The attempt matters only if the service crashes before the next one begins.
       this.#report(error);
     }
   }

@@ -35,7 +35,7 @@ export interface TrainingTask extends GroupTask {
 export interface TrainingOrder {
   readonly dataFolder: string;
   readonly runId: string;
-  /** The start of training. The KL penalty is relative to its base model. */
+  /** The model that training starts from. The KL penalty is relative to its base model. */
   readonly model: LocalModel;
   readonly train: readonly TrainingTask[];
   readonly heldOut: readonly TrainingTask[];
@@ -52,7 +52,7 @@ export interface TrainingOrder {
   } | null;
 }
 
-/** The answer of a rollout, to be graded. */
+/** A rollout's answer, to be graded. */
 export interface Answered extends Episode {
   readonly order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader' | 'tools'>;
   readonly latency_ms: number;
@@ -72,11 +72,11 @@ export type ToWorker =
       readonly turns: readonly ChatTurn[];
       readonly sampling: SamplingOptions;
     }
-  /** Loads a model and lets it answer once. */
+  /** Loads a model and has it answer once. */
   | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
   | { readonly kind: 'grade'; readonly id: number; readonly answered: Answered }
   | { readonly kind: 'train'; readonly id: number; readonly order: TrainingOrder }
-  /** Stops chat immediately, rollouts after the current one, and training after its step, with a checkpoint. */
+  /** Stops chat immediately, rollouts after the current one, and training after its current step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
 /** The outcome of a rollout. A failed rollout has an `error` and no reward. */
@@ -85,9 +85,9 @@ export interface RolloutResult {
   /** Counts the rollouts of a task, from 0. */
   readonly sample: number;
   readonly grader: TaskGrader | null;
-  /** Calls of tools before the answer. */
+  /** Tool calls before the answer. */
   readonly calls: Episode['calls'];
-  /** Rewards of the steps, calls first; empty if the answer has the whole reward, or there is none. */
+  /** The rewards of the steps, calls first; empty if the answer gets the whole reward, or there is none. */
   readonly step_rewards: readonly (number | null)[];
   readonly answer: Generated | null;
   readonly reward: number | null;
@@ -96,20 +96,20 @@ export interface RolloutResult {
   readonly latency_ms: number;
 }
 
-/** Training progress. The metrics of a step come before its checkpoint. */
+/** Training progress. A step's metrics come before its checkpoint. */
 export type TrainingEvent =
   | {
       readonly kind: 'step';
       readonly step: number;
-      /** Mean reward of its rollouts; null if none could be graded, so that nothing was learned. */
+      /** The mean reward of its rollouts; null if none could be graded, so that nothing was learned. */
       readonly reward: number | null;
       readonly diagnostics: StepDiagnostics | null;
       readonly rollouts: readonly RolloutResult[];
     }
   | ({ readonly kind: 'held-out'; readonly step: number } & HeldOut)
-  /** Stopping: progress is being saved. */
+  /** The run is stopping: progress is being saved. */
   | { readonly kind: 'stopping' }
-  /** The files of a checkpoint have been flushed to disk. */
+  /** A checkpoint's files have been flushed to disk. */
   | { readonly kind: 'checkpoint'; readonly step: number; readonly weights_hash: string; readonly state_hash: string };
 
 export type FromWorker =
@@ -118,6 +118,6 @@ export type FromWorker =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
   | { readonly kind: 'graded'; readonly id: number; readonly result: RolloutResult }
   | { readonly kind: 'news'; readonly id: number; readonly news: TrainingEvent }
-  /** Training ended, after its last step or because it was stopped. */
+  /** Training has ended, after its last step or because it was stopped. */
   | { readonly kind: 'trained'; readonly id: number; readonly finished: boolean }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code?: string };

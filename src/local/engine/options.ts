@@ -1,4 +1,4 @@
-/** The options of runs that are supported here, and their bounds. */
+/** The run options supported here, and their bounds. */
 import { own } from '../../base/own-property.ts';
 
 export interface OptionSpec {
@@ -32,10 +32,10 @@ export interface ReadOptions<Name extends string> {
 }
 
 /**
- * Reads the options of a run. Null counts as missing. Options of other generations that have no meaning here are
- * accepted, and listed as ignored.
+ * Reads a run's options. Null counts as missing. Other generations' options that have no meaning here are accepted, and
+ * listed as ignored.
  *
- * @throws OptionError for the first that is out of bounds
+ * @throws OptionError for the first one that is out of bounds
  */
 export function readOptions<Specs extends OptionSpecs>(
   specs: Specs,
@@ -67,7 +67,7 @@ function readOption(name: string, { type, minimum, maximum, capped = false }: Op
   return value;
 }
 
-/** Options in the newest generation's format. `computed` holds the defaults that depend on the run, if known. */
+/** Options in the newest generation's format. `computed` contains the defaults that depend on the run, if known. */
 export function listOptions(specs: OptionSpecs, computed: Readonly<Record<string, number>> = {}) {
   return Object.fromEntries(
     Object.entries(specs).map(([name, { type, minimum, maximum, default: fixed, description }]) => [
@@ -91,7 +91,7 @@ export function defaultsOf<Specs extends OptionSpecs>(specs: Specs) {
   return Object.fromEntries(Object.entries(specs).map(([name, { default: fixed }]) => [name, fixed])) as Fixed;
 }
 
-/** Options of an evaluation run. Those of a training run depend on each other: they are in `training-options.ts`. */
+/** An evaluation run's options. A training run's depend on each other: they are in `training-options.ts`. */
 export const evaluationOptionSpecs = {
   evaluation_max_samples: {
     type: 'integer',
@@ -126,7 +126,7 @@ type EvaluationOption = keyof typeof evaluationOptionSpecs;
 export type EvaluationOptions = Readonly<Partial<Record<EvaluationOption, number>>> &
   Readonly<Record<'evaluation_samples_per_task' | 'seed', number>>;
 
-/** The options of an evaluation, with the defaults that do not depend on a task. */
+/** An evaluation's options, including the defaults that do not depend on a task. */
 export const evaluationOptions = (input: Readonly<Partial<Record<EvaluationOption, number>>>): EvaluationOptions => ({
   ...defaultsOf(evaluationOptionSpecs),
   ...input,

@@ -1,4 +1,4 @@
-/** Orders for rollouts, and their records. */
+/** Rollout orders and records. */
 
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
@@ -15,15 +15,15 @@ export interface PlannedRollout {
 }
 
 export interface EvaluationSampling {
-  /** The seed of the run. Two runs with the same seed and model have the same rollouts. */
+  /** The run's seed. Two runs with the same seed and model have the same rollouts. */
   readonly seed: number;
-  /** Maximum tokens of an answer; a task may set a lower limit. */
+  /** Maximum length of an answer in tokens; a task may set a lower limit. */
   readonly longest: number | undefined;
 }
 
 /**
- * The seed of a rollout depends on the task and not on the run, so that all runs draw the same random numbers for a
- * task. This reduces the noise of a comparison (common random numbers).
+ * A rollout's seed depends on the task and not on the run, so that all runs draw the same random numbers for a task.
+ * This reduces the noise in comparisons (common random numbers).
  */
 export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: EvaluationSampling): RolloutOrder {
   const maxTokens = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
@@ -35,7 +35,7 @@ export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: Eva
   return { task_id: task.name, sample, turns: task.turns, grader: task.grader, tools: task.tools, sampling };
 }
 
-/** @throws Error naming a secret of the task that is missing or cannot be decrypted */
+/** @throws Error naming one of the task's secrets that is missing or cannot be decrypted */
 export function requireSecrets({ environment }: Task, organizationId: string, secrets: SecretStore): void {
   for (const variable of environment) {
     if ('secret_name' in variable && secrets.value(organizationId, variable.secret_name) === undefined)
@@ -59,7 +59,7 @@ export function failedRollout(task_id: string, sample: number, error: unknown): 
   };
 }
 
-/** The outcome of a rollout without a grader: it has no reward, and did not fail. */
+/** The outcome of a rollout without a grader: it has no reward, but did not fail. */
 export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explanation' | 'error'> {
   return { reward: null, explanation: `Not graded: ${reason}.`, error: null };
 }
@@ -72,7 +72,7 @@ function assistantMessage(
   return { role: 'assistant', content: content_parts ?? text, ...answer, finish_reason };
 }
 
-/** A call of a tool and its result as the messages of a step. */
+/** A tool call and its result as the messages of a step. */
 function callMessages({ generated, result }: ToolTurn, index: number) {
   const id = `call_${index}`;
   const { name, arguments: parameters, text, is_error } = result;
@@ -86,7 +86,7 @@ function callMessages({ generated, result }: ToolTurn, index: number) {
   ];
 }
 
-/** The messages of a rollout as the contract's steps: the prompt, each call of a tool, the answer and its grade. */
+/** A rollout's messages as the contract's steps: the prompt, each tool call, the answer and its grade. */
 export function rolloutRecord(turns: RolloutOrder['turns'], result: RolloutResult) {
   const { calls, answer, grader, reward, error, explanation, step_rewards } = result;
   const graded = explanation === '' ? [] : [{ role: 'grader', content: explanation }];

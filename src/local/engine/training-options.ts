@@ -1,4 +1,4 @@
-/** Options of a training run: names, bounds, defaults and descriptions. */
+/** A training run's options: names, bounds, defaults and descriptions. */
 
 import { maxOf } from '../../base/many.ts';
 import { buildBaseModel } from '../model/base-models.ts';
@@ -68,26 +68,26 @@ export const trainingOptionSpecs = {
 
 export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, number>>;
 
-/** The model and the tasks of a training run. */
+/** The model and tasks that a training run uses. */
 export interface TrainedOn {
   readonly base_model_slug: string;
   readonly tasks: readonly (Pick<Task, 'max_tokens'> & Partial<Pick<Task, 'tools'>>)[];
 }
 
-/** Weight multiplications in a run of default length, about 45 seconds of work. */
+/** The number of weight multiplications in a run of default length, about 45 seconds of work. */
 const defaultWork = 14e9;
 const defaultSteps = { minimum: 60, maximum: 240 } as const;
 
 const sizes = new Map<string, number>();
 
-/** The number of weights of a base model, known only once it is built. */
+/** How many weights a base model has, which is known only once it is built. */
 function weightsOf(slug: string): number {
   const size = sizes.get(slug) ?? buildBaseModel(slug).network.weights.length;
   sizes.set(slug, size);
   return size;
 }
 
-/** Small models and short answers get more steps for the same amount of work, up to a limit on recorded data. */
+/** Small models and short answers get more steps for the same amount of work, up to a limit on the data recorded. */
 function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
   const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
   const words = maxOf(
@@ -98,14 +98,14 @@ function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOp
   return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));
 }
 
-/** The options of a run, and the names of ignored options. */
+/** A run's options, and the names of those ignored. */
 export interface ReadTrainingOptions {
   readonly options: TrainingOptions;
   readonly ignored: ReadOptions<string>['ignored'];
 }
 
 /**
- * The options of a run: checked values, and defaults for the rest.
+ * A run's options: checked values, and defaults for the rest.
  *
  * @throws OptionError for the first invalid option
  */

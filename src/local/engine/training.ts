@@ -1,6 +1,6 @@
 /**
  * Runs training, one run at a time, since the machine has few cores. Metrics, rollouts and checkpoints are committed as
- * they arrive; after a kill, a run resumes from its last complete checkpoint.
+ * they arrive; after being killed, a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';
 import { isStorageError } from '../../base/errors.ts';
@@ -16,7 +16,7 @@ import { requireSecrets, rolloutRecord } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import { trainingSplits } from './validation.ts';
 
-/** Number of checkpoints to resume from. Older checkpoints keep only their weights. */
+/** How many checkpoints can be resumed from. Older ones keep only their weights. */
 const resumable = 2;
 
 type Parts = Pick<
@@ -29,7 +29,7 @@ class NothingToTrain extends Error {
   readonly code = 'no_train_tasks';
 }
 
-/** Statuses of a run that was cancelled and has not ended. */
+/** The statuses of a run that has been cancelled but has not ended. */
 const cancelling = ['cancel_signaled', 'cancelling'] as const;
 
 export class TrainingRunner implements JobSource, JobRecords {
@@ -54,8 +54,8 @@ export class TrainingRunner implements JobSource, JobRecords {
     this.#parts.training.move(runId, ['pending', 'running', ...cancelling], 'failed', failure);
 
   /**
-   * Once the signal aborts, the run ends after its step and commits a checkpoint to resume from. If the step takes too
-   * long, the run ends without that checkpoint.
+   * Once the signal aborts, the run ends after its current step and commits a checkpoint to resume from. If the step
+   * takes too long, the run ends without that checkpoint.
    */
   async #train(run: TrainingRunRow, signal: AbortSignal): Promise<void> {
     const { training, trainer, benchmarks } = this.#parts;

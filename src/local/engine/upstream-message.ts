@@ -1,15 +1,15 @@
 /**
- * Reads the message of an upstream answer for a trajectory, from the whole answer or from a stream that is forwarded
+ * Extracts the message for a trajectory from an upstream response: a whole one, or a stream that is forwarded
  * unchanged.
  */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
 import { answerText, chatChunk, chatCompletion, partsIn, saidIn, type Usage } from '../../contract/inference.ts';
 
-/** A model's answer as a message of a step. */
+/** A model's answer as a message in a step. */
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** The text of the content. */
+  /** The text in the content. */
   readonly content: string;
   /** The whole content, if it is more than text. */
   readonly content_parts?: readonly unknown[] | undefined;
@@ -26,7 +26,7 @@ const tokenCounts = (usage: Usage | null | undefined) => ({
   completion_tokens: usage?.completion_tokens ?? null,
 });
 
-/** The message of a whole answer; undefined if it is not a chat completion. */
+/** The message in a whole response; undefined if the response is not a chat completion. */
 export function answerMessage(text: string): AssistantMessage | undefined {
   const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
@@ -50,7 +50,7 @@ interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Forwards a stream of events. Calls `onMessage` with its message if the stream ends properly. */
+/** Forwards a stream of events. If the stream ends properly, calls `onMessage` with its message. */
 export function tapMessage(onMessage: (message: AssistantMessage) => void): TransformStream<Uint8Array, Uint8Array> {
   let content = '';
   let reasoning = '';

@@ -1,4 +1,4 @@
-/** An upstream server that answers instead of the local models. It must support OpenAI's chat completions. */
+/** An upstream server that answers in place of the local models. It must support OpenAI's chat completions. */
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
@@ -17,44 +17,44 @@ import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 import { answerMessage } from './upstream-message.ts';
 
 export interface Upstream {
-  /** Address with or without `/v1`. */
+  /** The address, with or without `/v1`. */
   readonly url: string;
   readonly key: string | undefined;
 }
 
-/** The error body of the upstream server. */
+/** The upstream server's error body. */
 interface Reason {
   readonly message: string;
   readonly code?: string | undefined;
   readonly param?: string | undefined;
 }
 
-/** The unchanged JSON of a request. */
+/** A request's JSON, unchanged. */
 export interface UpstreamBody {
   readonly content: string | Uint8Array;
   /** The `Content-Encoding`, if it is compressed. */
   readonly encoding?: string | undefined;
 }
 
-/** The fields of an error response of the upstream server. */
+/** The fields of an error response from the upstream server. */
 type UpstreamAnswer = Pick<UpstreamError, 'status' | 'retryAfterMs' | 'details'>;
 
-/** An error response of the upstream server, or a failure to reach it. */
+/** An error response from the upstream server, or a failure to reach it. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code = 'upstream_failed';
-  /** Its HTTP status; undefined if it did not answer. */
+  /** Its HTTP status; undefined if it did not respond. */
   readonly status: number | undefined;
   /** The wait that the headers ask for. */
   readonly retryAfterMs: number | undefined;
-  /** The `code` and `param` of its error body, if any. */
+  /** The `code` and `param` in its error body, if any. */
   readonly details: Pick<Reason, 'code' | 'param'>;
-  /** Whether it refuses its key or asks for payment, so that no retry helps. OpenAI sends 429 for a used-up quota. */
+  /** Whether it refuses its key or asks for payment, so retrying is no use. OpenAI sends 429 for a used-up quota. */
   readonly isRefusal: boolean;
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean;
 
-  /** @param isFinal whether no retry helps a request without an answer */
+  /** @param isFinal whether retrying is no use for a request without a response */
   constructor(
     message: string,
     { status, retryAfterMs, details = {}, isFinal = false }: Partial<UpstreamAnswer> & { readonly isFinal?: boolean },
@@ -72,7 +72,7 @@ export class UpstreamError extends Error {
 const silenceMs = 120_000;
 /** Maximum length of the text quoted from an error page. */
 const longestReason = 2_000;
-/** Largest accepted answer. */
+/** The largest response accepted. */
 const maxBytes = 64 * 1024 * 1024;
 
 const errorBody = z.looseObject({
@@ -105,7 +105,7 @@ async function ask(
   return exchange({ ...request, url, headers, agent, connectMs: silenceMs, silenceMs, uncompressed: true });
 }
 
-/** The error for a connection that failed. @throws the signal's reason, if the caller aborted it */
+/** The error for a failed connection. @throws the signal's reason, if the caller aborted it */
 function failedUpstream(error: unknown, { url }: Upstream, what: string, signal: AbortSignal): UpstreamError {
   signal.throwIfAborted();
   const isTime = error instanceof WireFailure && error.reason !== 'network';
@@ -116,7 +116,7 @@ function failedUpstream(error: unknown, { url }: Upstream, what: string, signal:
 }
 
 /**
- * Forwards the JSON of a chat completion. Returns the answer once its headers have arrived; its body may be a stream.
+ * Forwards a chat completion's JSON. Returns the response once its headers have arrived; its body may be a stream.
  *
  * @throws UpstreamError
  */
@@ -210,16 +210,16 @@ export async function answerUpstream(
   };
 }
 
-/** A rate limit that one rollout meets delays all rollouts on the same upstream server. */
+/** A rate limit that one rollout runs into delays all rollouts on the same upstream server. */
 const gates = new Gates();
-/** The number of successful attempts of each upstream server, by host. */
+/** How many attempts have succeeded on each upstream server, by host. */
 const successes = new Map<string, number>();
 
 /**
  * Makes an attempt with the same retries and waits as a chat; retries more often while a rate limit lets other rollouts
  * through.
  *
- * @throws UpstreamError of the last attempt, or AbortError at once when the signal aborts
+ * @throws UpstreamError from the last attempt, or AbortError as soon as the signal aborts
  */
 export async function withRetries<Value>(
   { url }: Upstream,
@@ -252,24 +252,24 @@ export async function withRetries<Value>(
       if (isLimited) gate.limit(requestedMs);
       else if (error.status === undefined) gate.unreachable();
       else gate.answered();
-      // Start counting again: others got through, so the server only limits the rate.
+      // Start counting again: others got through, so the server is only limiting the rate.
       if (isLimited && answered() > before) retries = 1;
       before = answered();
       const isTooLong = requestedMs !== undefined && requestedMs > maxRetryAfterMs;
       if (error.mayPass && isTooLong) throw new UpstreamError(withWait(error.message, requestedMs), error);
       if (!error.mayPass || retries > maxRetries) throw error;
-      // Rollouts that wait for the same time must not all be sent at once.
+      // Rollouts that wait equally long must not all be sent at once.
       const waitMs = requestedMs ? requestedMs * (1 + Math.random() / 4) : backoff(retries, Math.random());
       if (!isLimited) await wait(waitMs, undefined, { signal });
     }
   }
 }
 
-/** Adds the wait that the upstream server asks for to a message. */
+/** Adds to a message the wait that the upstream server asks for. */
 const withWait = (message: string, ms: number): string =>
   `${/[.!?…]$/.test(message) ? message : `${message}.`} It asks to wait ${duration(ms)}.`;
 
-/** The models of the upstream server; none if it does not list them in time. */
+/** The upstream server's models; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
     const answer = await ask(upstream, 'models', { method: 'GET', signal: AbortSignal.timeout(listMs) });

@@ -1,22 +1,22 @@
 /**
- * The held-out tasks of a training run. Their reward chooses the checkpoint, so they come from the train split, and
- * the test split is left for evaluations.
+ * A training run's held-out tasks. Their reward chooses the checkpoint, so they come from the train split, and the test
+ * split is left for evaluations.
  */
 import { hashOf } from '../../base/hash.ts';
 
-/** One task in this many is for validation. */
+/** One task in this many is used for validation. */
 const validationShare = 4;
-/** With fewer tasks, the estimate is too noisy, or too few tasks are left to learn from. */
+/** With fewer tasks, the estimate would be too noisy, or too few tasks would be left to learn from. */
 const fewest = 8;
 
 export interface TrainingSplits<Task> {
   readonly train: readonly Task[];
   readonly heldOut: readonly Task[];
-  /** The split of the held-out tasks: a part of the train split, or the test split if that is too small. */
+  /** The split of the held-out tasks: a part of the train split, or the test split if that part would be too small. */
   readonly heldOutSplit: 'validation' | 'test';
 }
 
-/** Divides the train split by task name, so that a run that continues another one holds out the same tasks. */
+/** Divides the train split by task name, so that a run that continues another holds out the same tasks. */
 export function trainingSplits<Task extends { readonly task_id: string }>(
   train: readonly Task[],
   test: readonly Task[],

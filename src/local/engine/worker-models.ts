@@ -30,7 +30,7 @@ function fromFile(model: Exclude<LocalModel, { kind: 'base' }>): PolicyModel {
   return base.withWeights(weights);
 }
 
-/** @throws WeightFileError if the weights are gone, changed, or another base model's */
+/** @throws WeightFileError if the weights are gone, have changed, or belong to another base model */
 export function loadModel(model: LocalModel): PolicyModel {
   if (model.kind === 'base') return baseModel(model.slug);
   const { hash } = model.file;

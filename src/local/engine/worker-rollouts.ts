@@ -1,4 +1,4 @@
-/** Samples the rollouts of orders on a loaded model, and grades them. */
+/** Samples the rollouts that are ordered from a loaded model, and grades them. */
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
 import { gradeEnded } from '../../grading/graders.ts';
@@ -8,7 +8,7 @@ import { answerShare, callRewards } from '../model/tools.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 
-/** Grades a rollout. If it cannot be graded, it has no reward, as opposed to a reward of 0. */
+/** Grades a rollout. If it cannot be graded, it has no reward, which is not the same as a reward of 0. */
 export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): RolloutResult {
   const { task_id, sample, grader, tools } = order;
   const ended = { task_id, sample, grader, calls, step_rewards: [], answer, latency_ms };
@@ -54,8 +54,7 @@ export function sampleEpisode(
 }
 
 /**
- * Samples one rollout after the other, so that each latency measures one rollout. Ends early if `shallStop` returns
- * true.
+ * Samples one rollout after another, so that each latency measures one rollout. Ends early if `shallStop` returns true.
  */
 export async function answerAll(
   model: PolicyModel,

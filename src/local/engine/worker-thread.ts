@@ -1,4 +1,4 @@
-/** The service's side of a worker thread: sends orders and receives answers. */
+/** The service's side of a worker thread: sends orders and receives results. */
 
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../base/errors.ts';
@@ -36,17 +36,17 @@ export class WorkerFailed extends Error {
 type Listener = (message: FromWorker) => void;
 
 /**
- * Timeout for a grade, in case the thread hangs. A regular expression has a CPU limit, which takes longer on a busy
- * machine; the rest is for starting the thread.
+ * Timeout for a grade, in case the thread hangs. A regular expression has a CPU limit, which takes longer to reach on a
+ * busy machine; the rest is for starting the thread.
  */
 export const gradeMs = longestMatchMs + 10_000;
 
-/** Time for cancelled training to end its step, in milliseconds. An ordinary step takes less than a second. */
+/** How long cancelled training may take to finish its step, in milliseconds. A usual step takes less than a second. */
 const lastStepMs = 30_000;
 
 export interface WorkerThreadOptions {
   readonly name: string;
-  /** Runs with the lowest priority. */
+  /** Whether to run with the lowest priority. */
   readonly lowPriority?: boolean;
 }
 
@@ -75,7 +75,7 @@ export class WorkerThread {
     return worker;
   }
 
-  /** Fails the orders of a dead worker. Called for its error and for its exit. */
+  /** Fails a dead worker's orders. Called both for its error and for its exit. */
   #drop(worker: Worker, reason: string): void {
     if (this.#worker === worker) this.#worker = undefined;
     for (const [id, order] of [...this.#waiting]) {
@@ -104,7 +104,7 @@ export class WorkerThread {
     this.#worker?.postMessage({ kind: 'cancel', id } satisfies ToWorker);
   }
 
-  /** Sends an order with one answer. Stops waiting once the signal aborts. */
+  /** Sends an order that gets a single reply. Stops waiting once the signal aborts. */
   #ask<Kind extends FromWorker['kind']>(order: (id: number) => ToWorker, kind: Kind, signal: AbortSignal) {
     return new Promise<Extract<FromWorker, { kind: Kind }>>((resolve, reject) => {
       signal.throwIfAborted();
@@ -135,16 +135,16 @@ export class WorkerThread {
     return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'answers', signal)).answers;
   }
 
-  /** Loads a model and lets it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
+  /** Loads a model and has it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
   async probe(model: LocalModel, signal: AbortSignal): Promise<Generated> {
     return (await this.#ask(id => ({ kind: 'probe', id, model }), 'answer', signal)).answer;
   }
 
   /**
-   * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward. If the signal
-   * aborts, the thread is terminated too: the next grade would wait for this one.
+   * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward. The thread is
+   * also terminated if the signal aborts, because the next grade would have to wait for this one.
    *
-   * @param limitMs time limit, counted from the end of the earlier grades
+   * @param limitMs time limit, counted from the end of earlier grades
    */
   grade(answered: Answered, signal: AbortSignal, limitMs = gradeMs): Promise<RolloutResult> {
     const grade = async (): Promise<RolloutResult> => {
@@ -170,9 +170,9 @@ export class WorkerThread {
 
   /**
    * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step. Once the signal aborts,
-   * it ends after the current step, with a checkpoint.
+   * training ends after the current step, with a checkpoint.
    *
-   * @param limitMs time to end after the signal aborts; after that, the thread is terminated
+   * @param limitMs how long training may take to end once the signal aborts, before the thread is terminated
    * @throws WorkerFailed
    */
   train(

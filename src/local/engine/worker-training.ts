@@ -13,19 +13,19 @@ import type { RolloutResult, TrainingEvent, TrainingOrder, TrainingTask } from '
 import { loadModel } from './worker-models.ts';
 import { gradeAnswer, sampleEpisode } from './worker-rollouts.ts';
 
-/** Answers sampled for each held-out task: enough for a meaningful mean. */
+/** How many answers to sample for each held-out task: enough for a meaningful mean. */
 const heldOutSamples = { perTask: 4, inAll: 100, mostPerTask: 16 } as const;
 /** One batch may be ungradable by chance; a run fails after this many in a row. */
 const maxUngradedSteps = 5;
 
-/** None of the answers of several steps in a row could be graded, so there is nothing to learn from. */
+/** No answer in several consecutive steps could be graded, so there is nothing to learn from. */
 export class NothingGraded extends Error {
   override readonly name = 'NothingGraded';
   readonly code = 'no_rollout_scored';
 }
 
 /**
- * Trains, and emits every step. Calls `shallStop` between steps. Returns whether it reached the last step.
+ * Trains, and emits an event for every step. Calls `shallStop` between steps. Returns whether it reached the last step.
  *
  * @throws WeightFileError if the initial weights cannot be read
  * @throws TrainingDiverged
@@ -102,8 +102,8 @@ function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (event
 }
 
 /**
- * The rewards of held-out answers; null if an answer could not be graded. All evaluations of a run use the same seeds,
- * so that they can be compared.
+ * The rewards of held-out answers; null if an answer could not be graded. All of a run's evaluations use the same
+ * seeds, so that they can be compared.
  */
 function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed: number): (number | null)[] {
   const { perTask, inAll, mostPerTask } = heldOutSamples;
@@ -119,7 +119,7 @@ function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed
   );
 }
 
-/** The mean and the number of graded answers. */
+/** The mean over the graded answers, and their number. */
 function meanOf(rewards: readonly (number | null)[]): Omit<HeldOut, 'split'> {
   const graded = rewards.filter(reward => reward !== null);
   return {

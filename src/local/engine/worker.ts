@@ -8,7 +8,7 @@ import { loadModel } from './worker-models.ts';
 import { answerAll, gradeAnswer } from './worker-rollouts.ts';
 import { train } from './worker-training.ts';
 
-/** Tokens of a chat answer between two checks for messages. */
+/** How many tokens of a chat answer to generate between two checks for messages. */
 const tokensPerTurn = 8;
 const niceness = 10;
 
@@ -33,7 +33,7 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
   }
 }
 
-/** Lets a model answer once. Checks the weights first, because NaN would fail silently. */
+/** Has a model answer once. Checks the weights first, because NaN would fail silently. */
 function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   const loaded = loadModel(model);
   if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are not numbers.');

@@ -65,7 +65,7 @@ export const baseModels: readonly BaseModelSpec[] = [
 
 const lines = (text: string): string[] => text.split('\n').filter(line => line.trim() !== '');
 
-/** The training passages of a model, with the tokens of the chat template. */
+/** A model's training passages, as tokens of the chat template. */
 function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][] {
   const role = (name: keyof typeof roleTokens): number => vocabulary.token(roleTokens[name]);
   const end = vocabulary.token(endToken);
@@ -85,10 +85,10 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
   });
 }
 
-/** The words of tool calls and tool errors. */
+/** The words used in tool calls and tool errors. */
 const toolWords = ['look up times plus minus', 'there is no in the store', 'needs two numbers'];
 
-/** Every word of the sample benchmarks: all models know them, so that they can be trained on each. */
+/** Every word in the sample benchmarks: all models know them, so that they can be trained on any of the benchmarks. */
 function sharedWords(): string[] {
   const prompts = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(task => task.input_messages.map(({ content }) => content)),

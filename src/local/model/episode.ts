@@ -15,7 +15,7 @@ export interface Episode {
   readonly answer: Generated | null;
 }
 
-/** Yields each prompt of a rollout and takes the model's text. Without tools, the first text is the answer. */
+/** Yields each of a rollout's prompts and receives the model's text. Without tools, the first text is the answer. */
 export function* episode(
   turns: readonly ChatTurn[],
   tools: ToolSpec | undefined,

@@ -135,8 +135,7 @@ export class Network {
   }
 
   /**
-   * Completes backpropagation, once per prompt: carries the gradient of its encoding over to the embeddings of its
-   * tokens.
+   * Completes backpropagation, once per prompt: carries the gradient of its encoding over to its tokens' embeddings.
    */
   addPromptGradient(gradient: Network, prompt: readonly number[], readGradient: Float64Array): void {
     const width = this.shape.hidden;

@@ -1,7 +1,7 @@
 /**
- * An n-gram model, the base of every model. It interpolates word counts of its training text (Jelinek and Mercer 1980),
- * with a small share for the words of the prompt (a cache, Kuhn and De Mori 1990), so that the prompt influences the
- * answer.
+ * An n-gram model, the base of every model. It interpolates word counts from its training text (Jelinek and Mercer
+ * 1980), with a small share for the words in the prompt (a cache, Kuhn and De Mori 1990), so that the prompt influences
+ * the answer.
  */
 
 export interface NgramWeights {
@@ -11,7 +11,7 @@ export interface NgramWeights {
   readonly cache: number;
 }
 
-/** Counts as flat rows of a context (one or two words), the next word, and its count. */
+/** Counts as flat rows: a context (one or two words), the next word, and its count. */
 export interface NgramCounts {
   readonly unigrams: Uint32Array;
   /** Rows of three: last word, next word, count. */
@@ -23,14 +23,14 @@ export interface NgramCounts {
 /** The words that followed a context, with their probabilities. */
 type Followers = readonly (readonly [token: number, probability: number])[];
 
-/** Pseudo-count of unseen words, so that training can still raise them. */
+/** The pseudo-count of unseen words, so that training can still make them likelier. */
 const unseen = 0.01;
 
 export class Ngram {
   readonly counts: NgramCounts;
   readonly weights: NgramWeights;
   readonly #size: number;
-  /** Probability of each word in any position, and its logarithm. */
+  /** The probability of each word in any position, and its logarithm. */
   readonly #unigrams: Float64Array;
   readonly #logUnigrams: Float64Array;
   readonly #afterOne: ReadonlyMap<number, Followers>;
@@ -65,14 +65,14 @@ export class Ngram {
     return new Ngram({ unigrams, bigrams: rows(bigrams, 2, size), trigrams: rows(trigrams, 3, size) }, weights);
   }
 
-  /** Log-probability of each next word after a context. The probabilities sum to 1. */
+  /** The log-probability of each next word after a context. The probabilities sum to 1. */
   logProbabilities(context: readonly number[], prompt: readonly number[]): Float64Array {
     const { trigram, bigram, unigram, cache } = this.weights;
     const last = context.at(-1);
     const before = context.at(-2);
     const one = last === undefined ? undefined : this.#afterOne.get(last);
     const two = last === undefined || before === undefined ? undefined : this.#afterTwo.get(before * this.#size + last);
-    // The share of an unseen context goes to shorter contexts.
+    // An unseen context's share goes to shorter contexts.
     const shareTwo = two ? trigram : 0;
     const shareOne = one ? bigram : 0;
     const shareCache = prompt.length > 0 ? cache : 0;

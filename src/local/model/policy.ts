@@ -1,4 +1,4 @@
-/** A language model: its vocabulary, the counts of its training text, and trainable weights. */
+/** A language model: its vocabulary, the counts from its training text, and trainable weights. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { own } from '../../base/own-property.ts';
 import { type Activation, Network } from './network.ts';
@@ -14,13 +14,13 @@ export interface ChatTurn {
 export interface SamplingOptions {
   /** 0 always takes the likeliest token. */
   readonly temperature: number;
-  /** Nucleus sampling: only the likeliest tokens with this total probability. */
+  /** Nucleus sampling: only the likeliest tokens that together have this probability. */
   readonly top_p: number;
   readonly max_tokens: number;
-  /** Minimum length of the answer in tokens; 0 by default. */
+  /** The answer's minimum length in tokens; 0 by default. */
   readonly min_tokens?: number;
   readonly seed: number;
-  /** Texts that end the answer; they are not part of it. */
+  /** Strings that end the answer; they are not part of it. */
   readonly stop?: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export const defaultSampling = { temperature: 1, top_p: 1, max_tokens: 32 } as c
 
 export interface SampledToken {
   readonly token: number;
-  /** The text that the token adds, with the space before it; empty while it may be the start of a stop. */
+  /** The text that the token adds, including any space before it; empty while it may be the start of a stop string. */
   readonly text: string;
 }
 
@@ -47,9 +47,9 @@ export interface Generated {
   readonly tool_calls?: unknown;
 }
 
-/** The prediction of the next token. */
+/** The prediction for the next token. */
 export interface Prediction {
-  /** Log-probabilities of the base model before any training; -Infinity for special tokens. */
+  /** The base model's log-probabilities before any training; -Infinity for special tokens. */
   readonly base: Float64Array;
   /** Logits after training, before temperature; not normalised. */
   readonly logits: Float64Array;
@@ -80,7 +80,7 @@ export class PolicyModel {
     return new PolicyModel(this.slug, this.vocabulary, this.ngram, new Network(this.network.shape, weights));
   }
 
-  /** A conversation as tokens: each turn after the token of its role, then the token that asks for the answer. */
+  /** A conversation as tokens: each turn after its role's token, then the token that asks for the answer. */
   encode(turns: readonly ChatTurn[]): number[] {
     const tokens = turns.flatMap(({ role, content }) => [
       this.vocabulary.token(own<string>(roleTokens, role) ?? roleTokens.user),
@@ -89,7 +89,7 @@ export class PolicyModel {
     return [...tokens, this.vocabulary.token(roleTokens.assistant)];
   }
 
-  /** Predicts the next token. `answer` has the tokens so far, `read` is the network's encoding of the prompt. */
+  /** Predicts the next token. `answer` holds the tokens so far, and `read` is the network's encoding of the prompt. */
   predict(prompt: readonly number[], answer: readonly number[], read: Float64Array): Prediction {
     const context = answer.length > 1 ? answer.slice(-2) : [prompt.at(-1) ?? 0, ...answer];
     const base = this.ngram.logProbabilities(context, prompt);
@@ -114,7 +114,7 @@ export class PolicyModel {
     const { stop: stops = [], min_tokens = 0 } = options;
     const tokens: number[] = [];
     let text = '';
-    /** Number of characters already yielded. */
+    /** How many characters have been yielded. */
     let yielded = 0;
     let finish_reason: Generated['finish_reason'] = 'length';
     while (tokens.length < options.max_tokens) {
@@ -149,7 +149,7 @@ export class PolicyModel {
   }
 }
 
-/** Samples a token: by temperature, from the nucleus of `top_p` (Holtzman et al. 2020). */
+/** Samples a token: by temperature, from the nucleus given by `top_p` (Holtzman et al. 2020). */
 export function draw(
   logits: Float64Array,
   { temperature, top_p }: Pick<SamplingOptions, 'temperature' | 'top_p'>,
@@ -180,13 +180,13 @@ export function draw(
   return best;
 }
 
-/** Index of the first of `stops` in a text, searched from `from`; -1 if there is none. */
+/** Index of the first of `stops` in a text, searched from `from`; -1 if none is found. */
 function firstStop(text: string, stops: readonly string[], from: number): number {
   const places = stops.map(stop => text.indexOf(stop, from)).filter(place => place >= 0);
   return places.length === 0 ? -1 : minOf(places);
 }
 
-/** Number of characters at the end of a text that may be the start of a stop. */
+/** How many characters at the end of a text may be the start of a stop string. */
 function undecided(text: string, stops: readonly string[]): number {
   const longest = Math.min(
     text.length,

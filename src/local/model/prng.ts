@@ -18,7 +18,7 @@ export function createPrng(seed: number): Prng {
   };
 }
 
-/** The items in random order, always the same for a seed (Fisher and Yates). */
+/** The items in random order, always the same for a given seed (Fisher and Yates). */
 export function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
   const { next } = createPrng(seed);
   const order = [...items];

@@ -25,7 +25,7 @@ export class Vocabulary {
     this.#index = new Map(words.map((each, index) => [each, index]));
   }
 
-  /** Collects the words of texts, special tokens first. The order of the texts determines the numbers. */
+  /** Collects the words in these texts, special tokens first. The order of the texts determines the numbers. */
   static of(texts: readonly string[]): Vocabulary {
     return new Vocabulary([...new Set([...special, ...texts.flatMap(splitWords)])]);
   }
@@ -50,7 +50,7 @@ export class Vocabulary {
 const noSpaceBefore = /^[.,;:!?)\]}'’%]$/;
 const noSpaceAfter = /^[([{$]$/;
 
-/** The separator between two words: nothing within numbers and before signs, otherwise a space. */
+/** What separates two words: nothing within numbers and before signs, otherwise a space. */
 export function separatorBefore(previous: string | undefined, next: string): string {
   if (previous === undefined || noSpaceBefore.test(next) || noSpaceAfter.test(previous)) return '';
   return /^\d$/.test(previous) && /^\d$/.test(next) ? '' : ' ';

@@ -1,6 +1,6 @@
 /**
- * Tools that a task offers to the model: a store of facts and a calculator. An answer that begins with the name of a tool
- * is a call, and any other answer ends the rollout.
+ * Tools that a task offers to the model: a store of facts and a calculator. An answer that begins with a tool's name is
+ * a call, and any other answer ends the rollout.
  */
 import * as z from 'zod/mini';
 import { own } from '../../base/own-property.ts';
@@ -10,13 +10,13 @@ const share = z.number().check(z.gt(0), z.lte(1));
 
 export const toolSpec = z
   .object({
-    /** The answers to `look up KEY`. */
+    /** The results of `look up KEY`. */
     store: z.optional(z.record(filled, filled)),
     /** Whether `plus`, `minus` and `times` are available. They take two numbers, in digits or words. */
     calculator: z.optional(z.boolean()),
-    /** Maximum answers of the model in a rollout, including calls. */
+    /** Maximum number of answers that the model may give in a rollout, including calls. */
     max_steps: z.optional(z.int().check(z.gte(1), z.lte(32))),
-    /** Calls that earn a part of the reward, each once. The grade of the answer determines the rest. */
+    /** Calls that earn part of the reward, each only once. The answer's grade determines the rest. */
     rewards: z.optional(z.record(filled, share)),
   })
   .check(
@@ -32,7 +32,7 @@ const defaultSteps = 4;
 export interface ToolResult {
   readonly name: string;
   readonly arguments: Readonly<Record<string, string>>;
-  /** The result of the tool, or an error. */
+  /** The tool's result, or an error. */
   readonly text: string;
   readonly is_error: boolean;
 }
@@ -48,7 +48,7 @@ const numbers = new Map<string, number>([
 ]);
 const words = new Map([...numbers].map(([word, value]) => [value, word]));
 
-/** A number as one word, or in digits if it has no such word. */
+/** A number as one word, or in digits if there is no single word for it. */
 export function numberWord(value: number): string {
   return words.get(value) ?? String(value);
 }
@@ -84,7 +84,7 @@ export function callTool({ store, calculator }: ToolSpec, text: string): ToolRes
   return { ...result, text: numberWord(operation(left, right)), is_error: false };
 }
 
-/** The maximum number of answers of a rollout. */
+/** The maximum number of answers in a rollout. */
 export function mostSteps(tools: ToolSpec | undefined): number {
   return tools ? (tools.max_steps ?? defaultSteps) : 1;
 }
@@ -92,7 +92,7 @@ export function mostSteps(tools: ToolSpec | undefined): number {
 const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 const normal = (call: string): string => call.trim().toLowerCase().split(/\s+/).join(' ');
 
-/** The rewards of calls, in order. A rewarded call earns its reward once. Undefined if the tools reward no calls. */
+/** The rewards for calls, in order. A rewarded call earns its reward once. Undefined if the tools reward no calls. */
 export function callRewards({ rewards }: ToolSpec, calls: readonly string[]): number[] | undefined {
   if (!rewards) return undefined;
   const left = new Map(Object.entries(rewards).map(([call, reward]) => [normal(call), reward]));
@@ -103,7 +103,7 @@ export function callRewards({ rewards }: ToolSpec, calls: readonly string[]): nu
   });
 }
 
-/** The share of the reward that depends on the grade of the answer. */
+/** How much of the reward depends on the answer's grade. */
 export function answerShare({ rewards = {} }: ToolSpec): number {
   // Shares such as 0.2 and 0.3 do not add up exactly in binary.
   return Math.max(0, Number((1 - sumOf(Object.values(rewards))).toFixed(9)));

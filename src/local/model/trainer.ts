@@ -24,38 +24,38 @@ import type { ToolSpec } from './tools.ts';
 export interface GroupTask {
   readonly task_id: string;
   readonly turns: readonly ChatTurn[];
-  /** Limit of each answer. */
+  /** The limit for each answer. */
   readonly max_tokens: number;
   readonly tools?: ToolSpec | undefined;
 }
 
 export interface TrainerOptions {
-  /** Answers sampled for each task of a batch. */
+  /** How many answers to sample for each task in a batch. */
   readonly samples: number;
   readonly learningRate: number;
   /** β: the cost of diverging from the base model. */
   readonly klPenalty: number;
   readonly seed: number;
-  /** Longest rollout of the run, in tokens that the model writes. */
+  /** The run's longest rollout, in tokens that the model writes. */
   readonly longest: number;
 }
 
-/** Diagnostics of a step, which help to explain why a reward curve does not rise. */
+/** A step's diagnostics, which help to explain why a reward curve does not rise. */
 export interface StepDiagnostics {
-  /** KL(π ‖ ρ) of the policy to the base model, in nats: the mean over the tokens of graded answers. */
+  /** KL(π ‖ ρ) from the policy to the base model, in nats: the mean over the tokens of graded answers. */
   readonly kl: number;
-  /** Entropy of the policy in nats: the mean over the same tokens. Near 0 it no longer explores. */
+  /** The policy's entropy in nats: the mean over the same tokens. Near 0, the policy no longer explores. */
   readonly entropy: number;
-  /** Norm of the gradient before it was clipped. */
+  /** The gradient's norm before clipping. */
   readonly gradient_norm: number;
-  /** Share of the graded groups whose rewards are all equal: their gradient is zero. */
+  /** The share of graded groups whose rewards are all equal: their gradient is zero. */
   readonly equal_groups: number;
-  /** Share of the answers that were cut off at the token limit. */
+  /** The share of answers that were cut off at the token limit. */
   readonly truncated: number;
 }
 
 export interface StepOutcome {
-  /** Mean reward of the graded answers; null if none could be graded and the weights stay unchanged. */
+  /** The mean reward of the graded answers; null if none could be graded, so that the weights stay unchanged. */
   readonly reward: number | null;
   /** Null if the reward is null. */
   readonly diagnostics: StepDiagnostics | null;
@@ -65,12 +65,12 @@ export interface StepOutcome {
 interface TokenTrace {
   readonly token: number;
   readonly activation: Activation;
-  /** The probability of each token, and its log-probability in the base model. */
+  /** Each token's probability, and its log-probability in the base model. */
   readonly policy: Float64Array;
   readonly base: Float64Array;
 }
 
-/** An encoded prompt of a rollout, with the gradient of its encoding. */
+/** One of a rollout's prompts, encoded, with the gradient of the encoding. */
 interface ReadPrompt {
   readonly tokens: readonly number[];
   readonly read: Float64Array;
@@ -88,7 +88,7 @@ interface Group {
   readonly rewards: readonly number[];
   /** Answers that were cut off, graded or not. */
   readonly truncated: number;
-  /** Tokens of the graded answers, and the sums over them. */
+  /** The number of tokens in the graded answers, and sums over them. */
   readonly tokens: number;
   readonly kl: number;
   readonly entropy: number;
@@ -146,8 +146,8 @@ export class Trainer {
   }
 
   /**
-   * Samples and grades the answers to a task, and adds their gradient. @param name distinguishes the group's random
-   * seeds
+   * Samples and grades the answers to a task, and adds their gradient. @param name makes the group's random seeds
+   * distinct
    */
   #learnGroup<Task extends GroupTask>(task: Task, name: string, reward: RewardFunction<Task>): Group {
     const { samples, seed } = this.#options;
@@ -162,7 +162,7 @@ export class Trainer {
     const rewards = graded.map(each => each.reward);
     const advantages = advantagesOf(rewards);
     const group = { rewards, truncated, tokens: 0, kl: 0, entropy: 0 };
-    // All rollouts of the group share the first prompt; later prompts depend on their own calls.
+    // All rollouts in the group share the first prompt; later prompts depend on each rollout's own calls.
     const prompts = new Set([first]);
     for (const [index, { texts }] of graded.entries()) {
       for (const sampled of texts) {
@@ -197,7 +197,7 @@ export class Trainer {
     }
   }
 
-  /** Returns the norm of the gradient before it is clipped. @throws TrainingDiverged */
+  /** Returns the gradient's norm before clipping. @throws TrainingDiverged */
   #updateWeights(step: number, answers: number): number {
     const { learningRate, longest } = this.#options;
     const { weights } = this.model.network;
@@ -231,7 +231,7 @@ export class Trainer {
     return { prompt: from, answer: { text, tokens, ...counts, finish_reason: ended ? 'stop' : 'length' }, traces };
   }
 
-  /** Adds the gradient of an answer. Returns the KL divergence and the entropy, summed over its tokens. */
+  /** Adds an answer's gradient. Returns the KL divergence and the entropy, summed over the answer's tokens. */
   #learn({ prompt, traces }: Sampled, advantage: number): { kl: number; entropy: number } {
     const beta = this.#options.klPenalty;
     const hasNoGradient = advantage === 0 && beta === 0;
@@ -317,8 +317,8 @@ function pick(probabilities: Float64Array, next: () => number): number {
 }
 
 /**
- * The batches of a run: a function from a step (from 1) to its tasks. Each epoch shuffles all tasks with its own seed,
- * so that any step's batch can be computed directly. An epoch has only full batches, so that no batch contains a task
+ * A run's batches: a function from a step (from 1) to its tasks. Each epoch shuffles all tasks with its own seed, so
+ * that any step's batch can be computed directly. An epoch has only full batches, so that no batch contains a task
  * twice; the tasks left over differ from epoch to epoch.
  */
 export function batchesOf<Task>(tasks: readonly Task[], size: number, seed: number): (step: number) => Task[] {

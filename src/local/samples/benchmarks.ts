@@ -1,10 +1,10 @@
-/** The benchmarks of the sample organization. Test tasks are never train tasks. */
+/** The sample organization's benchmarks. Test tasks are never train tasks. */
 import { hashOf } from '../../base/hash.ts';
 import { own } from '../../base/own-property.ts';
 import type { GraderSpec } from '../../grading/graders.ts';
 import { numberWord, type ToolSpec } from '../model/tools.ts';
 
-/** A sample task, with every optional field of other manifests. */
+/** A sample task, with every optional field that other manifests may have. */
 type SampleTask = {
   readonly name: string;
   readonly split: 'train' | 'test';
@@ -29,7 +29,7 @@ interface Question {
   readonly tools?: ToolSpec;
 }
 
-/** About three in ten questions go to the test split: at random, but the same in every organization. */
+/** About three in ten questions go to the test split: chosen at random, but the same in every organization. */
 function splitOf(ask: string): 'train' | 'test' {
   return hashOf(ask) % 10 < 3 ? 'test' : 'train';
 }
@@ -142,17 +142,17 @@ const priceAsks = [
 const billAsks = ['how much are', 'price of'];
 const amounts = [2, 3, 4];
 const days = ['monday', 'tuesday', 'wednesday'];
-/** Prices whose multiples by every amount are one word. */
+/** Prices whose multiples by each of the amounts are single words. */
 const prices = [2, 3, 4, 5, 10];
 
-/** The shop of a task: its prices differ from task to task, so that they cannot be learned, only looked up. */
+/** A task's shop: its prices differ from task to task, so that they cannot be learned, only looked up. */
 function shopOf(name: string): Readonly<Record<string, number>> {
   return Object.fromEntries(goods.map(good => [good, prices[hashOf(`${name} ${good}`) % prices.length] ?? 2]));
 }
 
 /**
- * A question about a price. Half of the reward is for the calls that lead to it, because the first answers are hardly
- * ever right.
+ * A question about a price. Half of the reward is for the calls that lead to it, because early answers are hardly ever
+ * right.
  */
 function shopQuestion(ask: string, good: string, amount: number): Question {
   const shop = shopOf(ask);

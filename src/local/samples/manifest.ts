@@ -1,6 +1,6 @@
 /**
- * The manifest of a benchmark: its name and tasks. Accepts the fields of every generation of the service, and keeps
- * fields without a meaning here unchanged.
+ * A benchmark's manifest: its name and tasks. Accepts the fields of every generation of the service, and keeps fields
+ * that have no meaning here unchanged.
  */
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
@@ -12,7 +12,7 @@ import { type ToolSpec, toolSpec } from '../model/tools.ts';
 const name = z.string().check(z.minLength(1), z.maxLength(256));
 const filled = z.string().check(z.minLength(1));
 
-/** The value of a variable: literal, or a reference to a secret of the organization. */
+/** A variable's value: a literal, or a reference to one of the organization's secrets. */
 const value = z.union(
   [
     z.string(),
@@ -32,12 +32,12 @@ const environment = z.nullish(
   z.union([z.array(listed), z.record(name, value)], 'expected an object of variables, or a list of them'),
 );
 
-/** The schema errors of a grader of a known kind; other kinds are kept unchanged. */
+/** The schema errors for a grader of a known kind; other kinds are kept unchanged. */
 function graderIssues(grader: unknown): z.core.$ZodIssue[] {
   return isOwnGrader(grader) ? (graderSpec.safeParse(grader).error?.issues ?? []) : [];
 }
 
-/** Accepts any value, but validates a grader of a kind that runs here. */
+/** Accepts any value, but validates a grader whose kind runs here. */
 const ownGrader = z.optional(
   z.unknown().check(({ value: grader, issues }) => {
     for (const { message, path } of graderIssues(grader)) issues.push({ code: 'custom', message, path, input: grader });
@@ -59,9 +59,9 @@ export const manifestTask = z.looseObject({
   environment,
   env_vars: environment,
   grader: ownGrader,
-  /** The tools of this service. A list is in the format of other services, and is kept unchanged. */
+  /** This service's tools. A list is in other services' format, and is kept unchanged. */
   tools: z.optional(z.union([toolSpec, z.array(z.unknown()), z.null()], 'expected an object with store or calculator')),
-  /** The spec of other services, kept unchanged. Its grader need not be valid here, even if its kind is one of ours. */
+  /** Other services' spec, kept unchanged. Its grader need not be valid here, even if its kind is one of ours. */
   spec: z.optional(z.unknown()),
   /** Paths of uploaded files that the task needs. */
   files: z.nullish(z.array(filled)),
@@ -84,7 +84,7 @@ export type Manifest = z.output<typeof manifest>;
 
 type Variable = { readonly name: string } & ({ readonly value: string } | { readonly secret_name: string });
 
-/** The grader of a task, or the reason why none runs here. */
+/** A task's grader, or why none runs here. */
 export type TaskGrader = GraderSpec | { readonly kind: 'none'; readonly reason: string };
 
 /** A task as this service runs it. */
@@ -103,7 +103,7 @@ function isOwnGrader(grader: unknown): grader is GraderSpec {
   return isRecord(grader) && graderKinds.has(grader['kind']);
 }
 
-/** The task's own grader, or that of its spec if it runs here. */
+/** The task's own grader, or its spec's grader if that runs here. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
   const grader = direct ?? (isRecord(spec) ? own(spec, 'grader') : undefined);
   if (grader === undefined || grader === null) return { kind: 'none', reason: 'it has no grader' };
@@ -129,7 +129,7 @@ function variablesOf(variables: ManifestTask['environment']): Variable[] {
   });
 }
 
-/** Reads a task of a manifest. Without a split it is a test task, so that nothing is trained on by mistake. */
+/** Reads a task from a manifest. A task without a split is a test task, so that nothing is trained on by mistake. */
 export function readTask(task: ManifestTask): Task {
   const turns = (task.input_messages ?? []).map(({ role, content }) => ({
     role,
@@ -159,7 +159,7 @@ export function runtimeOf({ runtime }: ManifestTask): { dockerfile_path?: string
   };
 }
 
-/** Names of the secrets that tasks need. */
+/** Names of the secrets that these tasks need. */
 export function secretNames(tasks: readonly Task[]): string[] {
   const names = tasks.flatMap(task =>
     task.environment.flatMap(each => ('secret_name' in each ? [each.secret_name] : [])),

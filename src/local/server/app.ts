@@ -1,6 +1,6 @@
 /**
- * The HTTP server of the local service: every endpoint of the contract with its authentication, validation and
- * errors. The routes are generated from the contract's declarations; a route without a handler answers 501.
+ * The local service's HTTP server: every endpoint in the contract with its authentication, validation and errors. The
+ * routes are generated from the contract's declarations; a route without a handler responds with 501.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -33,7 +33,7 @@ export interface AppOptions {
   readonly control: Control;
 }
 
-/** The request of any operation, validated by its schemas. */
+/** A request for any operation, validated by its schemas. */
 type CheckedCall = BaseCall & { readonly query: unknown; readonly body: unknown };
 type AnyHandler = (service: ServiceContext, call: CheckedCall) => object | Promise<object>;
 
@@ -50,7 +50,7 @@ export interface Control {
   readonly isStopping: () => boolean;
   /** Stops the service. If a successor is announced, open screens wait for it. */
   readonly stop: (successor: boolean) => void;
-  /** Called for requests of authorized callers, which keep the service awake until they are answered. */
+  /** Called for requests from authorized callers, which keep the service awake until they are answered. */
   readonly accepted: (answer: ServerResponse) => void;
   /** A request that keeps the service awake until the caller or the service ends it. */
   readonly lease: () => ReadableStream<Uint8Array>;
@@ -63,13 +63,13 @@ const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+
 /** After these refusals, the connection is closed: the rest of the body is not read, because it may be endless. */
 const unreadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 413]);
 
-/** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark called `runtimes`. */
+/** Puts paths without parameters first: `/benchmarks/runtimes` is not a benchmark called `runtimes`. */
 function byGenerality(left: Route, right: Route): number {
   const count = (path: string): number => path.match(paramPattern)?.length ?? 0;
   return count(left.path) - count(right.path);
 }
 
-/** Every operation at its path, and at the newest generation's path if it has moved. */
+/** Every operation at its path, and also at the newest generation's path if it has moved. */
 const routes: readonly Route[] = [
   ...Object.values<Endpoint>(endpoints)
     .filter(({ operation }) => !foreignOperations.has(operation))
@@ -85,7 +85,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env
   };
   const app = new Hono<Env>();
   app.onError((error, context) => {
-    // The caller has disconnected: an aborted request is not a failure, and nobody reads a response.
+    // The caller has disconnected: an aborted request is not a failure, and nobody will read a response.
     if (context.req.raw.signal.aborted) return context.body(null);
     return answerError(context, toApiError(error));
   });
@@ -121,7 +121,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env
 
 /** Keeps the service awake until this authorized request is answered. */
 function accept({ env }: Context, control: Control): void {
-  // Set by hono's adapter to Node's server.
+  // Set by hono's adapter for Node's server.
   const outgoing = isRecord(env) ? env['outgoing'] : undefined;
   if (outgoing instanceof ServerResponse) control.accepted(outgoing);
 }
@@ -129,9 +129,9 @@ function accept({ env }: Context, control: Control): void {
 /** Numbers each request, and refuses it if it comes from a web page or the service is stopping. */
 function admit(control: Control): MiddlewareHandler {
   return async (context, next) => {
-    // Not hono's `requestId`: it would repeat an id that the caller sends.
+    // Not hono's `requestId`: that would repeat an id sent by the caller.
     context.header('X-Request-ID', `req_${randomUUID()}`);
-    // A web page must not reach the service by a name that resolves to this machine (DNS rebinding).
+    // A web page must not reach the service through a name that resolves to this machine (DNS rebinding).
     const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');
     if (!['127.0.0.1', 'localhost', '[::1]'].includes(host) || context.req.header('origin')) {
       throw apiError('permission_denied', 'The local service answers programs on this machine only, not web pages.');
@@ -153,7 +153,7 @@ function answerError(context: Context, error: ApiError): Response {
   return context.json(body, status as ContentfulStatusCode);
 }
 
-/** Adds every operation of the contract, and chat at the addresses of single models. */
+/** Adds every operation in the contract, and chat at individual models' addresses. */
 function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard): void {
   const all = Object.values<Area>(areas);
   for (const { name, migrations = [] } of all) service.database.migrateArea(name, migrations);

@@ -1,4 +1,4 @@
-/** Authentication: the organization of an API key or of a trajectory token, and its rate limit. */
+/** Authentication: which organization an API key or trajectory token belongs to, and the rate limit. */
 import type { Context } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { organizationOfKey } from '../store/organizations.ts';
@@ -7,14 +7,14 @@ import type { ServiceContext } from './handlers.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
 
-/** The part of an endpoint that authentication needs. */
+/** What authentication needs to know about an endpoint. */
 export type Guarded = Pick<Endpoint, 'auth' | 'path'>;
 
 /** Endpoints that the contract does not list: chat with a single model, and control of the process. */
 export const inferenceRoute: Guarded = { auth: 'inferenceToken', path: '/v1/' };
 export const localRoute: Guarded = { auth: 'apiKey', path: '/local/' };
 
-/** The credential of a call: an organization's key, or a token of one trajectory. */
+/** A call's credential: an organization's key, or a token for one trajectory. */
 function credentialOf(context: Context, { auth }: Guarded): string | undefined {
   const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
   const key = context.req.header('x-api-key');
@@ -26,8 +26,8 @@ export class Authenticator {
   readonly #limit: RateLimit;
   readonly #known: RateLimiter;
   /**
-   * All unknown keys share one bucket, which limits guessing. It is separate from the buckets of valid keys, so that
-   * unknown keys cannot evict these.
+   * All unknown keys share one bucket, which limits guessing. It is separate from the valid keys' buckets, so that
+   * unknown keys cannot evict those.
    */
   readonly #unknown: RateLimiter;
 

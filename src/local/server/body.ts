@@ -9,7 +9,7 @@ import { ApiError, apiError } from './errors.ts';
 /** In bytes; larger bodies are refused. */
 const largestBody = 32 * 1024 * 1024;
 
-/** Refuses a larger body, whether it declares its length or not. */
+/** Refuses larger bodies, whether they declare their length or not. */
 export const limitBody = bodyLimit({
   maxSize: largestBody,
   onError: context => {
@@ -23,7 +23,7 @@ export const limitBody = bodyLimit({
 });
 
 /**
- * The text of a body, which may be compressed and begin with a byte order mark.
+ * A body's text. The body may be compressed and begin with a byte order mark.
  *
  * @throws ApiError `validation_error` if it cannot be decompressed, or exceeds the size limit once decompressed
  */
@@ -42,7 +42,7 @@ async function decompressed(bytes: Buffer): Promise<Buffer> {
   }
 }
 
-/** Parses JSON; undefined for an empty text. @throws ApiError `validation_error` if it is not JSON, or nested too deep */
+/** Parses JSON; undefined for an empty string. @throws ApiError `validation_error` if it is not JSON, or too deep */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   let value: unknown;
@@ -55,7 +55,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** An error that names the field, and the item in it, that is nested too deeply. */
+/** An error naming the field, and the item in it, that is nested too deeply. */
 function tooDeep(body: unknown): ApiError {
   const deepIn = (value: unknown, levels: number): [string, unknown] =>
     Object.entries(value ?? {}).find(([, each]) => isNestedDeeper(each, levels)) ?? ['', undefined];

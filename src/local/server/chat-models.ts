@@ -1,4 +1,4 @@
-/** The models available for chat, in the format of OpenAI's clients. */
+/** The models available for chat, in the format that OpenAI's clients expect. */
 import { modelsUpstream } from '../engine/upstream.ts';
 import { baseModels } from '../model/base-models.ts';
 import { ApiError } from './errors.ts';
@@ -27,7 +27,7 @@ async function otherModels({ catalog }: ServiceContext) {
   return catalog.upstream ? modelsUpstream(catalog.upstream) : [];
 }
 
-/** The local models and the models of the upstream server. */
+/** The local models and the upstream server's models. */
 export async function chatModels(service: ServiceContext, organizationId: string) {
   const own = ownModels(service, organizationId);
   const known = new Set(own.map(({ id }) => id));

@@ -1,5 +1,5 @@
 /**
- * Chat requests of OpenAI's clients. Ignores fields that cannot change the answer, and refuses unsupported fields by
+ * Chat requests from OpenAI's clients. Ignores fields that cannot change the answer, and refuses unsupported fields by
  * name.
  */
 import * as z from 'zod/mini';
@@ -89,7 +89,7 @@ function turnOf({ role, content, tool_calls }: ChatBody['messages'][number], ind
 }
 
 /**
- * Reads a request for a model of this service.
+ * Reads a request for one of this service's models.
  *
  * @throws ApiError `validation_error`, or `unsupported_parameter`
  */

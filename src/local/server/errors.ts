@@ -1,7 +1,7 @@
-/** Errors of the local service, in the document's envelope or in that of inference. */
+/** The local service's errors, in the document's envelope or in the one for inference. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
-/** The HTTP status of each code. The document has none; services with this contract were seen to use these. */
+/** The HTTP status for each code. The document gives none; services with this contract have been seen to use these. */
 const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
   authentication_required: 401,
   permission_denied: 403,
@@ -22,7 +22,7 @@ export interface ApiErrorDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Thrown by a route to answer with an error. */
+/** Thrown by a route to respond with an error. */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: ErrorType;
@@ -37,14 +37,14 @@ export class ApiError extends Error {
     this.details = details;
   }
 
-  /** The body of the `/api/v1` endpoints. */
+  /** The body for the `/api/v1` endpoints. */
   envelope() {
     const { param = null, context = {} } = this.details;
     const doc_url = `https://docs.invalid/errors/${this.code}`;
     return { error: { type: this.type, code: this.code, message: this.message, param, doc_url, context } };
   }
 
-  /** The body of inference. */
+  /** The body for inference. */
   inferenceEnvelope() {
     return { error: { message: this.message, type: this.type, param: this.details.param ?? null, code: this.code } };
   }
@@ -55,7 +55,7 @@ export function apiError(code: keyof typeof errorCodes, message: string, details
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }
 
-/** An error with a status that tells the client that nothing was stored. */
+/** An error whose status tells the client that nothing was stored. */
 export function notStored(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
   return new ApiError(507, errorCodes[code], code, message, details);
 }
@@ -65,7 +65,7 @@ export function invalid(param: string, words: string, context?: ApiErrorDetails[
   return apiError('validation_error', `${param}: ${words}`, { param, context });
 }
 
-/** The state of a resource does not allow the request. */
+/** The resource's state does not allow the request. */
 export function conflict(code: string, message: string, details?: ApiErrorDetails): ApiError {
   return new ApiError(409, 'conflict_error', code, message, details);
 }

@@ -1,4 +1,4 @@
-/** A handler answers an operation: a function from the service and the validated request to the response body. */
+/** A handler carries out an operation: a function from the service and the validated request to the response body. */
 import type { Endpoint, Page } from '../../contract/common.ts';
 import type { AnswerOf, Operation, QueryRead } from '../../contract/endpoints.ts';
 import type { Catalog } from '../engine/catalog.ts';
@@ -35,13 +35,13 @@ export interface BaseCall {
   /** Body fields that have no effect here. */
   readonly ignored: readonly string[];
   readonly idempotencyKey: string | undefined;
-  /** A header of the request. */
+  /** Returns one of the request's headers. */
   readonly header: (name: string) => string | undefined;
-  /** Scheme, host and port that the caller used. */
+  /** The scheme, host and port that the caller used. */
   readonly origin: string;
 }
 
-/** The request of an operation, as its handler gets it. */
+/** An operation's request, as its handler gets it. */
 export interface Call<Name extends Operation = Operation> extends BaseCall {
   readonly query: QueryRead<Name>;
   readonly body: BodyOf<Name>;
@@ -55,20 +55,20 @@ type Sent<Answer> =
       ? readonly Row[] | { readonly items: readonly Row[] }
       : Answer;
 
-/** Answers an operation; a large answer is a stream of its JSON. */
+/** Carries out an operation; a large response is a stream of its JSON. */
 type Handler<Name extends Operation = Operation> = (
   service: ServiceContext,
   call: Call<Name>,
 ) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>> | ReadableStream<Uint8Array>;
 
-/** Streams an answer whose JSON is generated in pieces as the client reads it. */
+/** Streams a response whose JSON is generated in pieces as the client reads it. */
 export const jsonStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> =>
   ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
 
-/** The part of an endpoint that the router needs. */
+/** What the router needs to know about an endpoint. */
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;
 
-/** The handlers of an area of the contract, by operation. */
+/** The handlers for an area of the contract, by operation. */
 type Handlers = { readonly [Name in Operation]?: Handler<Name> };
 
 /** An area of the contract: its handlers and its tables. */
@@ -76,7 +76,7 @@ export interface Area {
   /** A stable name, under which its migrations are counted. */
   readonly name: string;
   readonly routes: Handlers;
-  /** The migrations of its tables. One that has been released is never changed. */
+  /** Its tables' migrations. Once released, a migration is never changed. */
   readonly migrations?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Chat completions, whole or as server-sent events in the OpenAI chunk form. */
+/** Chat completions, whole or as server-sent events in OpenAI's chunk format. */
 
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
@@ -50,7 +50,7 @@ function findSource({ catalog }: ServiceContext, organizationId: string, model: 
   }
 }
 
-/** The model that a request names, whatever its form. */
+/** The model that a request names, in whatever form. */
 function modelOf(request: unknown): string | undefined {
   const { model } = (request ?? {}) as { model?: unknown };
   return typeof model === 'string' && model !== '' ? model : undefined;
@@ -59,7 +59,7 @@ function modelOf(request: unknown): string | undefined {
 /**
  * Records an answer as a step of the trajectory that the request names.
  *
- * @throws ApiError if there is no such trajectory, or it has ended
+ * @throws ApiError if that trajectory does not exist or has ended
  */
 function recorderOf({ trajectories }: ServiceContext, organizationId: string, id: string | undefined) {
   if (id === undefined) return undefined;
@@ -73,7 +73,7 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
 
 /**
  * Answers a chat completion. `model` overrides the model in the body. A request for an upstream model is forwarded
- * unchanged, and so is its answer. If the request names a trajectory, both are recorded there.
+ * unchanged, and so is the response. If the request names a trajectory, both are recorded there.
  *
  * @throws ApiError
  */
@@ -145,7 +145,7 @@ async function streamAnswer(
   left: AbortController,
 ): Promise<Response> {
   const head = answerHead(order);
-  // A model that cannot be loaded is an error response, not a broken stream.
+  // A model that cannot be loaded gives an error response, not a broken stream.
   let step = await answer.next();
   return streamSSE(context, async stream => {
     stream.onAbort(() => left.abort());
@@ -179,7 +179,7 @@ function brokenOff(error: unknown): string {
 
 /**
  * Forwards a request to the upstream server. Streams are passed through; errors are converted to the inference
- * envelope. `onMessage` is called with the message of a complete answer.
+ * envelope. `onMessage` is called with the message in a complete response.
  */
 async function forward(
   context: Context,
@@ -219,16 +219,16 @@ async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Keeps errors of the caller, and turns errors between here and the upstream server into gateway errors. */
+/** Keeps the caller's errors, and turns errors between here and the upstream server into gateway errors. */
 function upstreamFailure({ status = 502, message, retryAfterMs, details, isRefusal }: UpstreamError): ApiError {
   const { code, param } = details;
-  // Not 401, which would concern the key of the local service.
+  // Not 401, which would mean the local service's key.
   if (isRefusal) return new ApiError(403, 'permission_error', 'upstream_refused', message);
   const headers = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) };
   if (status === 429) {
     return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });
   }
-  // A proxy that wants a credential is not the caller's error.
+  // If a proxy wants a credential, that is not the caller's error.
   if (status >= 400 && status < 500 && status !== 407) {
     const usual = status === 404 ? 'model_not_found' : 'validation_error';
     return new ApiError(status, 'invalid_request_error', code ?? usual, message, { param, headers });

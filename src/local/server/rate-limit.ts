@@ -1,8 +1,8 @@
-/** Rate limit per key: a token bucket that refills every second. */
+/** A rate limit per key: a token bucket that refills every second. */
 
 export interface RateLimit {
   readonly perSecond: number;
-  /** Size of a burst after a pause. */
+  /** How large a burst may be after a pause. */
   readonly burst: number;
 }
 
@@ -23,7 +23,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Counts a request. Returns 0 if it is allowed, otherwise the whole seconds until the next one is. */
+  /** Counts a request. Returns 0 if it is allowed, otherwise how many whole seconds to wait. */
   take(key: string): number {
     const { perSecond, burst } = this.#limit;
     const at = this.#now();

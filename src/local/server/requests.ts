@@ -1,7 +1,7 @@
 /**
- * Request bodies of every generation of the service and its clients, converted to the document's names. The
- * contract's schemas are strict about what this client sends; here they also accept other generations. Null fields
- * are dropped. Fields without a meaning here are accepted and reported, so that a run can record them.
+ * Request bodies from every generation of the service and its clients, converted to the document's names. The
+ * contract's schemas are strict about what this client sends; here they also accept other generations. Null fields are
+ * dropped. Fields that have no meaning here are accepted and reported, so that a run can record them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
@@ -40,7 +40,7 @@ const accepted = {
     expected_concurrency: z.optional(z.enum(concurrencies)),
   }),
   promoteDeployment: promoteDeploymentBody,
-  // Each trajectory is read separately, so that an invalid one does not reject the others.
+  // Each trajectory is read separately, so that an invalid one does not make the others fail.
   uploadTrajectories: z.extend(uploadTrajectoriesBody, { trajectories: z.array(z.unknown()) }),
   logReward: z.partial(logRewardBody, { reward_id: true }),
   createBenchmarkUpload: z.extend(createUploadBody, {
@@ -48,7 +48,7 @@ const accepted = {
   }),
 } satisfies Partial<Record<Operation, z.ZodMiniType>>;
 
-/** The body of an operation, as returned by `readBody`. */
+/** An operation's body, as returned by `readBody`. */
 export type BodyOf<Name extends Operation> = Name extends keyof typeof accepted
   ? z.output<(typeof accepted)[Name]>
   : BodyRead<Name>;
@@ -62,7 +62,7 @@ const schemas: ReadonlyMap<string, z.ZodMiniType> = new Map(
 );
 
 interface OtherNames {
-  /** Other generations' names of a field, with the schema's name. */
+  /** Other generations' names for a field, with the schema's name. */
   readonly names: Readonly<Record<string, string>>;
   /** All fields that have a meaning here; the record lists the others as ignored. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -91,14 +91,14 @@ const otherNames: Partial<Readonly<Record<Operation, OtherNames>>> = {
 
 export interface ReadBody {
   readonly body: unknown;
-  /** Fields of the request that have no effect here. */
+  /** Request fields that have no effect here. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Reads the body of an operation; an operation without a body ignores it.
+ * Reads an operation's body; an operation without a body ignores it.
  *
- * @throws ApiError `validation_error`, also if two names of one field have different values
+ * @throws ApiError `validation_error`, also if two names for one field have different values
  */
 export function readBody(operation: string, raw: unknown): ReadBody {
   const schema = schemas.get(operation);

@@ -1,6 +1,6 @@
 /**
- * Signed upload addresses, and the storage behind them. An address contains the benchmark, path, size, type and expiry
- * of one file; an HMAC over all of it makes it the only credential. The storage answers in XML, as object stores do.
+ * Signed upload addresses, and the storage behind them. An address contains one file's benchmark, path, size, type and
+ * expiry; an HMAC over all of it makes it the only credential. The storage responds in XML, as object stores do.
  */
 
 import type { Context } from 'hono';
@@ -14,7 +14,7 @@ import {
   UploadMismatch,
 } from '../store/upload-folder.ts';
 
-/** Lifetime of an address. */
+/** How long an address is valid. */
 export const uploadLifetimeMs = 15 * 60_000;
 
 export const storagePath = '/storage/:bench_id';
@@ -49,7 +49,7 @@ export class SignedUploads {
   }
 
   /**
-   * Handles a request to an address.
+   * Handles a request to one of these addresses.
    *
    * @param isIngested whether the benchmark accepts no more files
    * @param onVerified called once the signature is verified

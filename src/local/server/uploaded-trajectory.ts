@@ -47,7 +47,7 @@ const uploaded = z.looseObject({
   messages: z.nullish(messages),
 });
 
-/** A logged reward. Rewards of another shape are kept, but do not count. */
+/** A logged reward. Rewards in another shape are kept, but do not count. */
 const loggedReward = z.looseObject({
   reward_id: z.nullish(z.string().check(z.minLength(1))),
   name: z.string().check(z.minLength(1)),
@@ -112,7 +112,7 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
 const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
 
 /**
- * Parses a trajectory that is being opened: it is running, and may have steps.
+ * Parses a trajectory that is being opened: it is still running, and may have steps.
  *
  * @throws ApiError `validation_error`
  */
@@ -132,7 +132,7 @@ function textIn(fields: Fields, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The rollout of a record, without empty fields. */
+/** A record's rollout, without empty fields. */
 function rolloutOf({ rollout }: Uploaded): Fields {
   return isRecord(rollout) ? withoutNulls(rollout) : {};
 }
@@ -152,7 +152,7 @@ function stepsOf({ steps, messages }: Uploaded): z.output<typeof step>[] {
   return steps ?? (messages ? [{ messages }] : []);
 }
 
-/** @param more further details of the trajectory */
+/** @param more further details about the trajectory */
 function aboutOf(item: Uploaded, more: Fields) {
   const { metrics, execution_metrics, metadata } = item;
   const { counted, others } = rewardsOf(item);
@@ -193,7 +193,7 @@ function moreOf(item: Uploaded): Pick<UploadedTrajectory, 'rewards' | 'step' | '
   };
 }
 
-/** The origin of the record: the first service that it was exported from. */
+/** A record's origin: the first service that it was exported from. */
 function originOf(item: Uploaded): Fields | undefined {
   const earlier = own(item, 'origin');
   if (isRecord(earlier)) return earlier;
@@ -213,13 +213,13 @@ const readFields: ReadonlySet<string> = new Set([
 
 function unknownFields(item: Uploaded): Fields {
   const finish = finishOf(stepsOf(item));
-  // Drop a finish reason that equals the one of the messages, so that an export from a list is the same trajectory.
+  // Drop a finish reason that equals the messages' own, so that an export from a list is the same trajectory.
   const isRead = (name: string, value: unknown) =>
     readFields.has(name) || (name === 'finish_reason' && value === finish);
   return Object.fromEntries(Object.entries(item).filter(([name, value]) => !isRead(name, value)));
 }
 
-/** The task of the record, if it has more than the id, which is stored separately. */
+/** A record's task, if it contains more than the id, which is stored separately. */
 function keptTask({ task, task_id }: Uploaded): Fields {
   if (task == null) return {};
   if (typeof task === 'string') return task_id == null || task_id === task ? {} : { task };
@@ -228,10 +228,10 @@ function keptTask({ task, task_id }: Uploaded): Fields {
   return isRead && task_id == null ? {} : { task };
 }
 
-/** The mean of a record's logged rewards, for a record without a reward; null if none counts. */
+/** The mean of a record's logged rewards, if the record has no reward; null if none of them counts. */
 export const rewardByLog = (item: object): number | null => weightedMean(rewardsOf(item as Uploaded).counted);
 
-/** The rewards of a record that count, and the rest of that field. */
+/** A record's rewards that count, and the rest of that field. */
 function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readonly others: unknown } {
   const rewards = own(item, 'rewards');
   if (!Array.isArray(rewards)) return { counted: [], others: rewards ?? undefined };

@@ -46,8 +46,8 @@ export function check<Schema extends z.ZodMiniType>(
 }
 
 /**
- * Parses query parameters. Text is read as a number or a boolean where the schema does not accept text. Parameters of
- * other generations are ignored.
+ * Parses query parameters. A string is read as a number or a boolean where the schema does not accept strings. Other
+ * generations' parameters are ignored.
  *
  * @throws ApiError `validation_error`
  */

@@ -15,7 +15,7 @@ import { readPage } from './list-page.ts';
 import type { BenchmarkRow, ImageRow, RuntimeRow } from './records.ts';
 import type { StoredFile } from './upload-folder.ts';
 
-/** The name in the manifest, or the label if none was recorded. */
+/** The name from the manifest, or the label if none was recorded. */
 const nameOf = "coalesce(json_extract(details, '$.name'), label)";
 
 const benchmarkList = {
@@ -76,7 +76,7 @@ export class BenchmarkStore {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
   }
 
-  /** A benchmark in the contract's form, with the name in its manifest. */
+  /** A benchmark in the contract's form, with the name from its manifest. */
   #recordOf({ details, ...row }: BenchmarkRow) {
     const eval_run_count = this.#database.count(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
@@ -137,7 +137,7 @@ export class BenchmarkStore {
     return benchId;
   }
 
-  /** The tasks of a benchmark, or of one split, ordered by name. */
+  /** The tasks in a benchmark, or in one of its splits, ordered by name. */
   tasks(benchId: string, split?: string): Task[] {
     const tasks = this.#database
       .all<{ spec: string }>('select spec from tasks where bench_id = ? order by task_id', benchId)
@@ -152,7 +152,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Ids of all benchmarks, to find orphaned uploads. */
+  /** Ids of all benchmarks, for finding orphaned uploads. */
   allIds(): string[] {
     return this.#database.all<{ bench_id: string }>('select bench_id from benchmarks').map(row => row.bench_id);
   }
@@ -174,7 +174,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Ids of the benchmarks with images to be built, in any organization. */
+  /** Ids of the benchmarks with images still to be built, in any organization. */
   withBuilds(): string[] {
     return this.#database
       .all<{ bench_id: string }>(
@@ -183,7 +183,7 @@ export class BenchmarkStore {
       .map(row => row.bench_id);
   }
 
-  /** Tasks of a benchmark with images to build. */
+  /** A benchmark's tasks whose images are still to be built. */
   building(benchId: string, limit: number): { organization_id: string; task_id: string; spec: string }[] {
     return this.#database.all(
       `select b.organization_id, i.task_id, t.spec from images i
@@ -194,7 +194,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Number of images of a benchmark that are built, or failed. */
+  /** How many of a benchmark's images have been built, or have failed. */
   endedBuilds(benchId: string): number {
     return this.#database.count(
       "select count(*) as count from images where bench_id = ? and build_status in ('ready', 'failed')",
@@ -202,7 +202,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Ends the builds of a benchmark. Returns whether there were any. */
+  /** Ends a benchmark's builds. Returns whether there were any. */
   failBuilds(benchId: string, message: string): boolean {
     const sql =
       "update images set build_status = 'failed', failure = ? where bench_id = ? and build_status = 'building'";
@@ -239,7 +239,7 @@ export class BenchmarkStore {
     });
   }
 
-  /** The blockers of a benchmark. */
+  /** What blocks a benchmark. */
   readiness(organizationId: string, benchId: string) {
     const present = new Set(
       this.#database

@@ -1,4 +1,4 @@
-/** The path of a data folder's database. Imports next to nothing, because clients of the service need it, too. */
+/** The path of a data folder's database. Imports next to nothing, because the service's clients need it too. */
 import { join } from 'node:path';
 
 export function databasePath(dataFolder: string): string {

@@ -1,4 +1,4 @@
-/** The database of the local service: one file, one writer, write-ahead log, numbered migrations. */
+/** The local service's database: one file, one writer, write-ahead log, numbered migrations. */
 import { chmodSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Statements } from '../../base/statements.ts';
@@ -18,7 +18,7 @@ export class Database {
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path);
     this.#statements = new Statements(this.#sqlite);
-    // Readable by this user alone, even in an older folder with other modes. SQLite gives its log the same mode.
+    // Readable only by this user, even in an older folder with other modes. SQLite gives its log the same mode.
     if (path !== ':memory:') chmodSync(path, 0o600);
     this.#sqlite.exec(
       'pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 5000;',
@@ -38,7 +38,7 @@ export class Database {
   }
 
   /**
-   * Migrates the tables of an area; each area counts its own migrations.
+   * Migrates an area's tables; each area counts its own migrations.
    *
    * @throws Error if the data was written by a newer program
    */
@@ -92,9 +92,9 @@ export class Database {
   }
 
   /**
-   * Runs the work in a transaction, or as a part of the open one.
+   * Runs the work in a transaction, or as part of the open one.
    *
-   * @throws any error of the work, or of SQLite if the commit fails; nothing is stored then
+   * @throws any error from the work, or from SQLite if the commit fails; nothing is then stored
    */
   transaction<Result>(work: () => Result): Result {
     if (this.#isInTransaction) return work();
@@ -113,7 +113,7 @@ export class Database {
     }
   }
 
-  /** After some errors, such as a full disk, SQLite has rolled back by itself (sqlite.org/lang_transaction.html). */
+  /** After some errors, such as a full disk, SQLite has already rolled back (sqlite.org/lang_transaction.html). */
   #rollback(): void {
     if (!this.#sqlite.isTransaction) return;
     try {
@@ -123,7 +123,7 @@ export class Database {
     }
   }
 
-  /** Ends a transaction whose rollback failed; it would swallow later writes. @throws Error of SQLite */
+  /** Ends a transaction whose rollback failed; it would swallow later writes. @throws Error from SQLite */
   #endLeftOver(): void {
     if (!this.#isInTransaction && this.#sqlite.isTransaction) this.#sqlite.exec('rollback');
   }

@@ -18,18 +18,18 @@ export interface DatasetName {
   readonly source: 'upload' | 'evaluation' | 'training';
 }
 
-/** The dataset of a benchmark's rollouts; uploads go to other datasets. */
+/** The dataset for a benchmark's rollouts; uploads go to other datasets. */
 export function rolloutDataset(source: 'evaluation' | 'training', benchId: string, label: string): DatasetName {
   const what = source === 'evaluation' ? 'Evaluations' : 'Training';
   return { dataset_name: `${source}/${benchId}`, display_name: `${what} of ${label}`, source };
 }
 
-/** A dataset of uploads, by the name that the user chose. */
+/** A dataset for uploads, under the name that the user chose. */
 export function uploadDataset(name: string): DatasetName {
   return { dataset_name: name, display_name: name, source: 'upload' };
 }
 
-/** Reserved names; uploads cannot use them. */
+/** Whether a name is reserved; uploads cannot use such names. */
 export function isRolloutDataset(name: string): boolean {
   return /^(evaluation|training)\//.test(name);
 }
@@ -57,7 +57,7 @@ export class DatasetStore {
     );
   }
 
-  /** Finds or creates the dataset with this name, and marks it as changed now. */
+  /** Finds or creates the dataset with this name, and marks it as changed just now. */
   touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
     const known = this.named(organizationId, dataset_name);
     const updated_at = now();

@@ -76,7 +76,7 @@ export class DeploymentStore {
     return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
   }
 
-  /** Counts of deployments, by status in the formats of two generations. */
+  /** Deployment counts by status, in the formats of two generations. */
   summary(organizationId: string) {
     const rows = this.#database.all<{ status: string; count: number; active: number }>(
       `select status, count(*) as count, sum(is_active) as active from deployments
@@ -96,7 +96,7 @@ export class DeploymentStore {
     };
   }
 
-  /** Deployments in progress, oldest first, including deployments of a killed process. */
+  /** Deployments in progress, oldest first, including a killed process's deployments. */
   inProgress(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING') and leaving = 0
@@ -104,12 +104,12 @@ export class DeploymentStore {
     );
   }
 
-  /** The deployed deployments of all organizations. */
+  /** All organizations' deployments that are up. */
   deployed(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>("select * from deployments where status = 'DEPLOYED' and leaving = 0");
   }
 
-  /** Deployments that answer chat for an organization, newest first. */
+  /** The deployments that answer chats for an organization, newest first. */
   answering(organizationId: string): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where organization_id = ? and status = 'DEPLOYED' and leaving = 0
@@ -139,8 +139,8 @@ export class DeploymentStore {
   }
 
   /**
-   * Completes a deployment. If its role is still production, it becomes active for its slug, unless a later request is
-   * already active: a crash or a full disk may delay the earlier one.
+   * Completes a deployment. If its role is still production, it becomes active for its slug, unless a later request's
+   * deployment is already active: a crash or a full disk may delay the earlier one.
    */
   deploy(deploymentId: string): void {
     this.#database.transaction(() => {
@@ -190,7 +190,7 @@ export class DeploymentStore {
     );
   }
 
-  /** Makes a deployment active for its slug, and the former one inactive; also demotes another one if given. */
+  /** Makes a deployment active for its slug, and the previous one inactive; also demotes another one if given. */
   promote(deployment: DeploymentRow, demotedId?: string): void {
     this.#database.transaction(() => {
       if (demotedId !== undefined) this.unpromote(demotedId);
@@ -207,7 +207,7 @@ export class DeploymentStore {
     );
   }
 
-  /** The active deployment of a slug, or the one with this id. */
+  /** A slug's active deployment, or the one with this id. */
   serving(organizationId: string, name: string): DeploymentRow | undefined {
     return this.#database.get<DeploymentRow>(
       `select * from deployments where organization_id = ?1 and status = 'DEPLOYED' and leaving = 0
@@ -217,7 +217,7 @@ export class DeploymentStore {
     );
   }
 
-  /** The newest inactive deployment of a slug or id; if that one is deployed, the deployment that was last promoted. */
+  /** The newest inactive deployment with this slug or id; if that one is up, the one promoted last. */
   latestInactive(organizationId: string, name: string): DeploymentRow | undefined {
     const first = (order: string): DeploymentRow | undefined =>
       this.#database.get<DeploymentRow>(
@@ -232,7 +232,7 @@ export class DeploymentStore {
       : newest;
   }
 
-  /** Hides the deployment at once; it is deleted at the next start at the latest. */
+  /** Hides the deployment immediately; it is deleted at the next start at the latest. */
   beginUndeploy(deploymentId: string): void {
     this.#database.run('update deployments set leaving = 1, is_active = 0 where deployment_id = ?', deploymentId);
   }
@@ -241,7 +241,7 @@ export class DeploymentStore {
     return this.#database.run('delete from deployments where deployment_id = ?', deploymentId) > 0;
   }
 
-  /** Ids of all deployments, to find orphaned files. */
+  /** Ids of all deployments, for finding orphaned files. */
   allIds(): string[] {
     return this.#database
       .all<{ deployment_id: string }>('select deployment_id from deployments')

@@ -28,14 +28,14 @@ export interface FinishedRollout extends Rollout {
 export interface RolloutCounts {
   readonly scored: number;
   readonly failed: number;
-  /** Rollouts that did not fail and have no grader. */
+  /** Rollouts that did not fail but have no grader. */
   readonly ungraded: number;
   readonly mean: number | null;
 }
 
 const table = { name: 'eval_runs', id: 'eval_run_id', source: 'evaluation', statuses: evalRunStatuses } as const;
 
-/** Identifies a rollout of a run. */
+/** Identifies a rollout within a run. */
 export const rolloutKey = ({ task_id, sample }: Pick<Rollout, 'task_id' | 'sample'>): string => `${sample} ${task_id}`;
 
 export class EvaluationStore extends RunStore<EvalRunRow> {
@@ -59,7 +59,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return this.move(runId, ['pending', 'running'], status, failure);
   }
 
-  /** The keys (`rolloutKey`) of the recorded rollouts. */
+  /** The recorded rollouts' keys (`rolloutKey`). */
   finishedRollouts(runId: string): Set<string> {
     const rows = this.database.all<{ task_id: string; sample: number }>(
       'select task_id, coalesce(sample, 0) as sample from trajectories where eval_run_id = ?',
@@ -106,7 +106,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     );
   }
 
-  /** Counts of rollouts by outcome, and the mean reward; null if there is none. */
+  /** Rollout counts by outcome, and the mean reward; null if there is none. */
   counts(runId: string): RolloutCounts {
     const row = this.database.get<RolloutCounts>(
       `select count(reward) as scored, count(*) filter (where status = 'failed') as failed,
@@ -117,7 +117,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return row ?? { scored: 0, failed: 0, ungraded: 0, mean: null };
   }
 
-  /** Number and mean of the rewards of each run of a benchmark, for runs that have any. */
+  /** The number and mean of the rewards in each of a benchmark's runs that has any. */
   rewardSums(organizationId: string, benchId: string): ReadonlyMap<string, Pick<RolloutCounts, 'scored' | 'mean'>> {
     const rows = this.database.all<{ eval_run_id: string; scored: number; mean: number }>(
       `select eval_run_id, count(reward) as scored, avg(reward) as mean from trajectories where eval_run_id in
@@ -128,7 +128,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return new Map(rows.map(({ eval_run_id, ...sums }) => [eval_run_id, sums]));
   }
 
-  /** The error of the first failed rollout. */
+  /** The first failed rollout's error. */
   firstError(runId: string): string {
     const row = this.database.get<{ error: string }>(
       'select error from trajectories where eval_run_id = ? and error is not null order by created_at, task_id limit 1',

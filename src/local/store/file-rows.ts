@@ -1,6 +1,6 @@
 /**
- * The trajectories of a file on screen, as a dataset. A trajectory keeps its id when the file is read again. The rows
- * of the earlier reading stay until the new one is complete.
+ * The trajectories from a file on screen, as a dataset. A trajectory keeps its id when the file is read again. The
+ * earlier reading's rows stay until the new one is complete.
  */
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
@@ -14,16 +14,16 @@ interface FileStores {
   readonly trajectoryUploads: TrajectoryUploads;
 }
 
-/** An id that needs no escape in an address. */
+/** An id that needs no escaping in an address. */
 const plainId = /^\w[\w.:-]{0,99}$/;
 
 export class FileRows {
   readonly #database: Database;
   readonly #uploads: TrajectoryUploads;
   readonly #dataset: DatasetRow;
-  /** The number of equal trajectories by content hash, for contents that occur more than once. */
+  /** The number of identical trajectories by content hash, for contents that occur more than once. */
   readonly #equal = new Map<string, number>();
-  /** When the last trajectory was added; epoch milliseconds. */
+  /** When the last trajectory was added, in epoch milliseconds. */
   #latest: number;
 
   constructor({ database, datasets, trajectoryUploads }: FileStores, organizationId: string, name: string) {
@@ -34,7 +34,7 @@ export class FileRows {
     this.#latest = Date.parse(latest ?? '') || 0;
   }
 
-  /** Marks all trajectories as rows of an earlier reading, which `endAgain` deletes. */
+  /** Marks all trajectories as rows from an earlier reading, which `endAgain` deletes. */
   beginAgain(): void {
     this.#database.run('update trajectories set occurrence = -abs(occurrence)');
   }
@@ -48,7 +48,7 @@ export class FileRows {
     this.#database.transaction(() => {
       const content_hash = hashOf(item);
       const occurrence = this.#occurrenceOf(content_hash);
-      // The screen sorts by this time, and would reverse trajectories of the same millisecond.
+      // The screen sorts by this time, and would reverse trajectories from the same millisecond.
       this.#latest = Math.max(this.#latest + 1, Date.now());
       const created_at = new Date(this.#latest).toISOString();
       const trajectory_id = this.#ownId(item) ?? `traj_${sha256(`${content_hash} ${occurrence}`).slice(0, 12)}`;
@@ -80,7 +80,7 @@ export class FileRows {
     return known + 1;
   }
 
-  /** The id in the file, unless an earlier trajectory of the file has it. */
+  /** The id from the file, unless an earlier trajectory in the file has it. */
   #ownId({ origin, trace_id }: UploadedTrajectory): string | undefined {
     const id = [origin?.['trajectory_id'], trace_id].find(each => typeof each === 'string' && plainId.test(each));
     return typeof id === 'string' && !((this.#find('trajectory_id', id)?.occurrence ?? 0) > 0) ? id : undefined;

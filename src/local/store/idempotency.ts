@@ -6,13 +6,13 @@ import { now, sha256 } from './ids.ts';
 export class IdempotencyConflict extends Error {}
 
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** The number of new responses after which expired ones are deleted. */
+/** Expired responses are deleted after this many new ones. */
 const pruneEvery = 500;
 
 /** A request whose response is kept. */
 export interface KeyedRequest {
   readonly organizationId: string;
-  /** The scope of the key. */
+  /** What the key is scoped to. */
   readonly operation: string;
   /** Without a key, every request is executed. */
   readonly key: string | undefined;
@@ -27,7 +27,7 @@ export class IdempotencyStore {
     this.#database = database;
   }
 
-  /** Removes expired answers. */
+  /** Removes expired responses. */
   #prune(): void {
     this.#sincePruned += 1;
     if (this.#sincePruned < pruneEvery) return;

@@ -1,6 +1,6 @@
 /**
- * Records the running jobs to find one that keeps crashing the service: a job is set aside if it was running during two
- * abnormal ends of the service and recorded nothing in between.
+ * Records which jobs are running, to find one that keeps crashing the service: a job is set aside if it was running
+ * during two abnormal ends of the service and recorded nothing in between.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import type { Database } from './database.ts';
@@ -20,19 +20,19 @@ interface Attempt {
   readonly kind: JobKind;
   /** Its progress when the service last ended abnormally. */
   readonly progress: number;
-  /** Abnormal ends of the service since its last progress. */
+  /** How often the service has ended abnormally since the job's last progress. */
   readonly abnormal_ends: number;
 }
 
-/** How to query and fail the jobs of a kind. */
+/** How to query and fail jobs of one kind. */
 export interface JobRecords {
-  /** How much a job has recorded, e.g. rollouts; it grows with the job. */
+  /** How much a job has recorded, e.g. rollouts; it grows as the job runs. */
   readonly progress: (id: string) => number;
   /** Returns false if it has already ended. */
   readonly fail: (id: string, failure: Failure) => boolean;
 }
 
-/** A job is set aside after more abnormal ends of the service than this. */
+/** A job is set aside if the service has ended abnormally more often than this. */
 const toleratedEnds = 1;
 
 const migrations = [
@@ -47,8 +47,8 @@ export class JobAttempts {
   readonly #countFile: string;
 
   /**
-   * @param countFile an empty file; an abnormal end counts only while it exists. On a full disk the database accepts no
-   * writes, but a file can still be removed
+   * @param countFile an empty file; an abnormal end counts only while it exists. On a full disk, the database accepts
+   * no writes, but a file can still be removed
    */
   constructor(database: Database, countFile: string) {
     this.#database = database;
@@ -56,7 +56,7 @@ export class JobAttempts {
     database.migrateArea('job attempts', migrations);
   }
 
-  /** Called when the disk is full: until the next attempt begins, an abnormal end does not count against a job. */
+  /** Called when the disk is full: until the next attempt begins, an abnormal end does not count against any job. */
   pardon(): void {
     try {
       rmSync(this.#countFile);
@@ -83,8 +83,8 @@ export class JobAttempts {
   }
 
   /**
-   * At start: counts the abnormal end of the last service, if any, and sets aside jobs that were running too often.
-   * Returns the other interrupted jobs; any of them may be the cause.
+   * At startup: counts the last service's abnormal end, if any, and sets aside jobs that were running too often when it
+   * happened. Returns the other interrupted jobs; any of them may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;
@@ -108,7 +108,7 @@ export class JobAttempts {
     });
   }
 
-  /** The jobs that were set aside, newest first, unless they were deleted or have been started again since. */
+  /** The jobs that were set aside, newest first, unless they have been deleted or started again since. */
   setAside(): SetAside[] {
     return this.#database.all<SetAside & Record<string, unknown>>(
       `select job_id as id, kind, set_aside_at as at from job_attempts where set_aside_at is not null and (

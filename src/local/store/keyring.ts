@@ -1,6 +1,6 @@
 /**
- * The cryptographic keys of a data folder: one random master key in a private file, from which HKDF (RFC 5869) derives
- * a key for each use, so that a signature for one use is worthless for another.
+ * A data folder's cryptographic keys: one random master key in a private file, from which HKDF (RFC 5869) derives a key
+ * for each use, so that a signature for one use is worthless for another.
  */
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -9,12 +9,12 @@ export const masterKeyLength = 32;
 const nonceLength = 12;
 const tagLength = 16;
 
-/** A value was sealed with another key or for another owner, or was changed. */
+/** A value was sealed with another key or for another owner, or has been changed. */
 class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** Uses of signatures: upload addresses, ids of benchmarks before ingest, trajectory tokens, and settings. */
+/** What signatures are used for: upload addresses, ids of benchmarks before ingest, trajectory tokens, and settings. */
 export type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
 
 export class Keyring {
@@ -43,7 +43,7 @@ export class Keyring {
     return expected.length === actual.length && timingSafeEqual(expected, actual);
   }
 
-  /** Encrypts with AES-256-GCM. `owner` is authenticated: the value can only be opened for the same owner. */
+  /** Encrypts with AES-256-GCM. `owner` is authenticated: the value can be opened only for the same owner. */
   seal(owner: string, value: string): Uint8Array {
     const nonce = randomBytes(nonceLength);
     const cipher = createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);

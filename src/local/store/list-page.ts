@@ -55,7 +55,7 @@ function decodePlace(cursor: string): Place {
   throw new ListQueryError('cursor', 'This cursor is not from this list. Start again without one.');
 }
 
-/** Reads one page of the rows that match `where`; undefined values match all. */
+/** Reads one page of the rows that match `where`; undefined values match everything. */
 export function readPage<Row extends Record<string, unknown>>(
   database: Database,
   definition: ListDefinition,

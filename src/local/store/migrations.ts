@@ -1,9 +1,9 @@
 /**
- * The version of data without migrations. Unreleased builds counted further; the first migration has all their changes.
+ * The version of data without migrations. Unreleased builds counted higher; the first migration has all their changes.
  */
 export const initialVersion = 8;
 
-/** The migrations of the database. Never change a released migration. */
+/** The database's migrations. Never change a released migration. */
 export const migrations: readonly string[] = [
   `
   create table organizations (organization_id text primary key, name text not null, created_at text not null) strict;

@@ -11,8 +11,8 @@ export function organizationOfKey(database: Database, key: string): string | und
 }
 
 /**
- * Makes this the only key of its organization, or of the first one if it is new. Creates the first organization if
- * missing. Returns the organization's id.
+ * Makes this the only key for its organization, or for the first organization if the key is new. Creates the first
+ * organization if missing. Returns the organization's id.
  */
 export function ensureOrganization(database: Database, key: string): string {
   return database.transaction(() => keyedOrganization(database, key));

@@ -10,7 +10,7 @@ export interface BenchmarkRow extends Record<string, unknown> {
   description: string;
   family: string;
   visibility: string;
-  /** Other fields of the manifest (tags, spec and so on), as JSON. */
+  /** Other fields from the manifest (tags, spec and so on), as JSON. */
   details: string;
   created_at: string;
   updated_at: string;
@@ -40,7 +40,7 @@ export interface ImageRow extends Record<string, unknown> {
 
 /** How a run was started, each as JSON. */
 interface StartRecord {
-  /** The options from the request, for training including the defaults. */
+  /** The options from the request; for training, including the defaults. */
   options: string;
   ignored_options: string;
   /** Warnings about its tasks, as sentences. */
@@ -84,18 +84,18 @@ export interface TrajectoryRow extends Record<string, unknown> {
   num_steps: number;
   error: string | null;
   created_at: string;
-  /** The training step of this rollout. */
+  /** The training step that this rollout belongs to. */
   step: number | null;
   /** Counts the rollouts of a task in an evaluation, or in a training step, from 0. */
   sample: number | null;
   conversation_id: string | null;
-  /** Hash of an uploaded trajectory, so that it is not stored twice. */
+  /** An uploaded trajectory's hash, so that it is not stored twice. */
   content_hash: string | null;
-  /** Numbers identical trajectories of a dataset from 1, because each is a separate sample. */
+  /** Numbers identical trajectories in a dataset from 1, because each is a separate sample. */
   occurrence: number;
   termination_reason: string | null;
   model_association_source: string | null;
-  /** The last finish reason of its messages. Lists need it, because they have no steps. */
+  /** The last finish reason in its messages. Lists need it, because they contain no steps. */
   finish_reason: string | null;
   /** Other uploaded fields (metrics and so on), as JSON. */
   details: string | null;
@@ -169,7 +169,7 @@ export interface DeploymentRow extends Record<string, unknown> {
   created_by: string;
   weights_hash: string | null;
   failure: string | null;
-  /** 1 once undeploy has begun. The next start completes it. */
+  /** 1 once undeploying has begun. The next start completes it. */
   leaving: number;
   /** When it last became active. */
   promoted_at: string | null;
@@ -186,7 +186,7 @@ export interface Failure extends Record<string, unknown> {
   readonly context: Record<string, unknown>;
 }
 
-/** The failure of a row; null if it has none. */
+/** A row's failure; null if it has none. */
 export function storedFailure({ failure }: { readonly failure: string | null }): Failure | null {
   return failure === null ? null : (JSON.parse(failure) as Failure);
 }

@@ -1,4 +1,4 @@
-/** Rewards logged to a trajectory, and its completion. */
+/** Rewards logged to a trajectory, and the trajectory's completion. */
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { newId, now } from './ids.ts';
@@ -8,12 +8,12 @@ export interface RewardLog {
   readonly reward_id: string;
   readonly name: string;
   readonly value: number;
-  /** 0 keeps the reward for diagnosis only: it does not count in the trajectory's reward. */
+  /** 0 keeps the reward only for diagnosis: it does not count toward the trajectory's reward. */
   readonly weight: number;
   readonly explanation: string;
 }
 
-/** A reward of an uploaded trajectory. `details` are its other fields. */
+/** An uploaded trajectory's reward. `details` holds its other fields. */
 export interface UploadedReward extends Omit<RewardLog, 'reward_id'> {
   readonly reward_id: string | undefined;
   readonly created_at: string | undefined;
@@ -25,7 +25,7 @@ export class TrajectoryTerminal extends Error {
   override readonly name = 'TrajectoryTerminal';
 }
 
-/** Another reward has this `reward_id`, so nothing was recorded. */
+/** Another reward already has this `reward_id`, so nothing was recorded. */
 export class RewardIdTaken extends Error {
   override readonly name = 'RewardIdTaken';
 }
@@ -53,7 +53,7 @@ function unitOf(numbers: readonly number[]): number {
  * Records a reward; the trajectory's own reward becomes the weighted mean. Repeating the same reward changes nothing,
  * even after the trajectory has ended.
  *
- * @returns the status of the trajectory
+ * @returns the trajectory's status
  * @throws TrajectoryTerminal
  * @throws RewardIdTaken
  */
@@ -81,7 +81,7 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
   });
 }
 
-/** Stores the rewards of an uploaded trajectory, in order. */
+/** Stores an uploaded trajectory's rewards, in order. */
 export function storeRewards(database: Database, trajectoryId: string, rewards: readonly UploadedReward[]): void {
   for (const [place, { details, reward_id, created_at, ...reward }] of rewards.entries()) {
     database.insert('reward_logs', {
@@ -95,7 +95,7 @@ export function storeRewards(database: Database, trajectoryId: string, rewards: 
   }
 }
 
-/** The rewards of a trajectory: uploaded ones in order, then logged ones. */
+/** A trajectory's rewards: uploaded ones in order, then logged ones. */
 export function rewardsOf(database: Database, trajectoryId: string): Readonly<Record<string, unknown>>[] {
   const rows = database.all<{ details: string }>(
     `select reward_id, name, value, weight, explanation, created_at, details from reward_logs

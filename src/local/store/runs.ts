@@ -1,4 +1,4 @@
-/** What evaluation and training runs have in common: start, lookup, status changes and rollouts. */
+/** What evaluation and training runs have in common: starting, lookup, status changes and rollouts. */
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';
@@ -8,7 +8,7 @@ import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
 
 export interface RunTable {
   readonly name: string;
-  /** Name of the id column in this table and in the trajectories. */
+  /** The name of the id column in this table and in the trajectories. */
   readonly id: string;
   /** The `source` of its trajectories. */
   readonly source: 'evaluation' | 'training';
@@ -27,7 +27,9 @@ interface RunRow {
   readonly status: string;
 }
 
-/** The outcome of a rollout: a reward, or an error. A failed rollout has no reward, as opposed to a reward of 0. */
+/**
+ * The outcome of a rollout: a reward, or an error. A failed rollout has no reward, which differs from a reward of 0.
+ */
 export interface Rollout {
   readonly task_id: string;
   /** Counts the rollouts of a task, from 0. */
@@ -38,7 +40,7 @@ export interface Rollout {
   readonly steps: readonly unknown[];
   /** How the rollout ended, if it did not fail; by default, with an answer. */
   readonly termination_reason?: string;
-  /** JSON of other fields of the trajectory. */
+  /** The trajectory's other fields, as JSON. */
   readonly details?: string | null;
 }
 
@@ -63,7 +65,7 @@ export function newRun<Run extends RunStart>(
   };
 }
 
-/** An SQL condition: the run has not ended. */
+/** An SQL condition for runs that have not ended. */
 export function unended(statuses: readonly string[]): string {
   const running = statuses.filter(status => !hasEnded(status));
   return `status in (${running.map(status => `'${status}'`).join(', ')})`;
@@ -100,7 +102,7 @@ export abstract class RunStore<Row extends RunRow> {
     );
   }
 
-  /** Unfinished runs, oldest first, including runs of a killed process. */
+  /** Unfinished runs, oldest first, including a killed process's runs. */
   unfinished(): Row[] {
     const { name, id, statuses } = this.#table;
     return this.database.all<Row>(`select * from ${name} where ${unended(statuses)} order by created_at, ${id}`);
@@ -124,7 +126,7 @@ export abstract class RunStore<Row extends RunRow> {
     );
   }
 
-  /** Records rollouts in the dataset of the benchmark, with the fields in `shared`. */
+  /** Records rollouts in the benchmark's dataset, with the fields in `shared`. */
   protected addRollouts(
     { organization_id, bench_id }: Row,
     rollouts: readonly Rollout[],

@@ -1,4 +1,4 @@
-/** Secrets of an organization. Values are encrypted before they are stored, and never returned. */
+/** An organization's secrets. Values are encrypted before they are stored, and never returned. */
 import type { ListQuery } from '../../contract/common.ts';
 import type { Database } from './database.ts';
 import { newId, now } from './ids.ts';
@@ -27,7 +27,7 @@ export class SecretStore {
     this.#keyring = keyring;
   }
 
-  /** Stores a secret. Replaces the value and the description of an existing one with the same name. */
+  /** Stores a secret. If one with the same name exists, replaces its value and description. */
   put(organizationId: string, secret: { name: string; value: string; description: string }): SecretRow {
     const { name, value, description } = secret;
     const known = this.#database.get<SecretRow>(
@@ -59,7 +59,7 @@ export class SecretStore {
   }
 
   /**
-   * The value of a secret, for the organization's own runs; undefined if there is no such secret.
+   * A secret's value, for the organization's own runs; undefined if the secret does not exist.
    *
    * @throws SealBroken
    */

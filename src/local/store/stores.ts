@@ -1,4 +1,4 @@
-/** All stores of a data folder. */
+/** All stores in a data folder. */
 import { join } from 'node:path';
 import { BenchmarkStore } from './benchmarks.ts';
 import { Database } from './database.ts';
@@ -58,7 +58,7 @@ export function openStores(
   };
 }
 
-/** At start: removes orphaned files. A kill between writing a file and its row leaves one behind. */
+/** At startup: removes orphaned files. A process killed between writing a file and its row leaves one behind. */
 export function sweepFiles({ benchmarks, training, deployments, uploads, weights }: Stores): void {
   uploads.sweep(benchmarks.allIds());
   weights.sweep(training.allCheckpoints(), deployments.allIds());

@@ -16,7 +16,7 @@ type NewTrainingRun = RunStart &
   >;
 
 export interface HeldOut {
-  /** The evaluated tasks: a held-out part of the train split, or the test split. */
+  /** The tasks evaluated: a held-out part of the train split, or the test split. */
   readonly split: 'validation' | 'test';
   readonly held_out_reward: number | null;
   readonly expected_samples: number;
@@ -52,8 +52,8 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
   }
 
   /**
-   * Records a step with its rollouts and its metric, in one transaction. After a restart, the run repeats the steps
-   * since the last checkpoint; each replaces its earlier record.
+   * Records a step with its rollouts and metrics, in one transaction. After a restart, the run repeats the steps since
+   * the last checkpoint; each replaces its earlier record.
    */
   recordStep(
     run: TrainingRunRow,
@@ -86,7 +86,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     this.database.put('held_out_rewards', { training_run_id: runId, step, created_at: now(), ...result });
   }
 
-  /** Commits a checkpoint whose files are written. Replaces an earlier checkpoint of the same step. */
+  /** Commits a checkpoint whose files have been written. Replaces an earlier checkpoint of the same step. */
   commit(run: TrainingRunRow, step: number, files: Pick<CheckpointRow, 'weights_hash' | 'state_hash'>): void {
     if (this.status(run.training_run_id) === undefined) return;
     this.database.put('checkpoints', {
@@ -158,7 +158,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     );
   }
 
-  /** Rewards and lengths of a step's rollouts; undefined if the step is not complete. */
+  /** The rewards and lengths of a step's rollouts; undefined if the step is not complete. */
   stepRewards(runId: string, step: number) {
     const done = this.database.get('select 1 from training_steps where training_run_id = ? and step = ?', runId, step);
     if (!done) return undefined;
@@ -179,7 +179,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     );
   }
 
-  /** Unfinished work that needs a checkpoint of the run. */
+  /** Unfinished work that needs one of the run's checkpoints. */
   usersOf(runId: string): string[] {
     const evaluations = this.database.all<{ id: string }>(
       "select eval_run_id as id from eval_runs where training_run_id = ? and status in ('pending', 'running')",
@@ -203,7 +203,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     });
   }
 
-  /** All checkpoints, to find orphaned files. */
+  /** All checkpoints, for finding orphaned files. */
   allCheckpoints(): Pick<CheckpointRow, 'training_run_id' | 'step_index'>[] {
     return this.database.all('select training_run_id, step_index from checkpoints');
   }

@@ -11,15 +11,15 @@ import { readPage } from './list-page.ts';
 import type { DatasetRow, TrajectoryRow } from './records.ts';
 import { rewardsOf } from './reward-logs.ts';
 
-/** Sorts below every reward, so that missing rewards come last when the best come first. */
+/** Sorts below every reward, so that when the best come first, missing rewards come last. */
 const noReward = -1e300;
 
-/** Characters of JSON that are sent at a time. */
+/** How many characters of JSON are sent at a time. */
 const pieceLength = 64 * 1024;
 
 const trajectoryList = {
   table: 'trajectories',
-  // Many trajectories are stored within a millisecond; row ids keep their order.
+  // Many trajectories may be stored within a millisecond; row ids keep their order.
   id: 'rowid',
   sorts: {
     created_at: 'created_at',
@@ -33,7 +33,7 @@ const trajectoryList = {
 
 type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'num_steps' | 'finish_reason'>;
 
-/** The fields of a new trajectory. Missing ones stay empty. */
+/** A new trajectory's fields. Missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
   readonly trajectory_id?: string;
   readonly organization_id: string;
@@ -67,7 +67,7 @@ export class TrajectoryStore {
     return trajectory_id;
   }
 
-  /** Adds a step to a trajectory that has not ended; the first step sets its model. */
+  /** Adds a step to a trajectory that has not ended; the first step sets the trajectory's model. */
   addStep(trajectoryId: string, model: string, step: { readonly messages: readonly unknown[] }): void {
     this.#database.transaction(() => {
       const row = this.#database.get<TrajectoryRow>('select * from trajectories where trajectory_id = ?', trajectoryId);
@@ -89,7 +89,7 @@ export class TrajectoryStore {
     this.#database.insert('trajectory_steps', { trajectory_id, step_index, content: JSON.stringify(step) });
   }
 
-  /** A page without the steps. */
+  /** A page of trajectories without their steps. */
   list(organizationId: string, { eval_run_id, training_run_id, dataset_name, ...query }: TrajectoryListQuery) {
     const where = { organization_id: organizationId, eval_run_id, training_run_id, dataset_name };
     const page = readPage<TrajectoryRow>(this.#database, trajectoryList, where, query);
@@ -112,7 +112,7 @@ export class TrajectoryStore {
     return withSteps ? { ...body, steps: [...this.#stepsOf(row)], rewards: this.#rewardsOf(row) } : body;
   }
 
-  /** The JSON of the record with its steps, in pieces, because it can be very large. */
+  /** The JSON of the record and its steps, in pieces, because it can be very large. */
   *jsonOf(row: TrajectoryRow): Generator<string> {
     const { steps: _, ...body } = this.recordOf(row, false);
     let piece = `${JSON.stringify({ ...body, rewards: this.#rewardsOf(row) }).slice(0, -1)},"steps":[`;
@@ -130,7 +130,7 @@ export class TrajectoryStore {
     const select = 'select content from trajectory_steps where trajectory_id = ? and step_index = ?';
     for (let index = 0; index < num_steps; index += 1) {
       const stored = this.#database.get<{ readonly content: string }>(select, trajectory_id, index);
-      // The trajectory was deleted meanwhile.
+      // The trajectory has been deleted meanwhile.
       if (!stored) return;
       yield stepOf(JSON.parse(stored.content) as Fields, index);
     }
@@ -142,7 +142,7 @@ export class TrajectoryStore {
   }
 }
 
-/** The last finish reason of the messages of steps in any shape. */
+/** The last finish reason in the messages of steps, whatever their shape. */
 export function finishOf(steps: readonly unknown[]): string | null {
   const messages = steps.filter(isRecord).flatMap(step => (Array.isArray(step['messages']) ? step['messages'] : []));
   const last = messages.filter(isRecord).findLast(({ finish_reason: each }) => typeof each === 'string' && each !== '');
@@ -197,8 +197,8 @@ function stepOf(step: Fields, step_index: number) {
 }
 
 /**
- * A message in the contract's form. Text fields hold text: tool calls and responses are JSON, and the text of parts is
- * joined. The parts themselves are in a separate field.
+ * A message in the contract's form. Text fields hold text: tool calls and responses become JSON, and parts are joined
+ * to one text. The parts themselves are in a separate field.
  */
 function storedMessage(message: Fields, index: number) {
   const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;
@@ -219,7 +219,7 @@ function storedMessage(message: Fields, index: number) {
   };
 }
 
-/** How the trajectory is associated with its model. */
+/** How the trajectory was associated with its model. */
 function associationOf({ eval_run_id, training_run_id, step }: TrajectoryRow): Record<string, unknown> {
   if (eval_run_id) return { eval_run_id };
   if (training_run_id) return { training_run_id, step };

@@ -1,7 +1,7 @@
 /**
  * Stores batches of uploaded trajectories without duplicates, and reports failures per item. A `trace_id` identifies a
- * trajectory. Without one, the n-th of identical trajectories matches the n-th stored one: this keeps all equal
- * samples, and skips a file that is uploaded again.
+ * trajectory. Without one, the n-th of several identical trajectories matches the n-th stored one: this keeps all
+ * identical samples, and skips a file that is uploaded again.
  */
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
@@ -15,10 +15,10 @@ export interface UploadedTrajectory
     Partial<Pick<NewTrajectory, 'reward' | 'error' | 'task_id' | 'model_id' | 'termination_reason' | 'details'>> {
   readonly trace_id: string | undefined;
   readonly conversation_id: string | undefined;
-  /** The training step of its model. */
+  /** The training step that its model is from. */
   readonly step?: number;
   readonly rewards?: readonly UploadedReward[];
-  /** The source of an exported trajectory. It is not part of its identity. */
+  /** Where an exported trajectory came from. It is not part of the trajectory's identity. */
   readonly origin?: Readonly<Record<string, unknown>>;
 }
 
@@ -29,7 +29,7 @@ export interface UploadFailure extends Record<string, unknown> {
   readonly context: Record<string, unknown>;
 }
 
-/** The outcome of one trajectory; absent fields are null. `skipped` means that it already exists. */
+/** The outcome for one trajectory; absent fields are null. `skipped` means that it already exists. */
 export interface UploadOutcome extends Record<string, unknown> {
   readonly request_index: number;
   readonly status: 'uploaded' | 'skipped' | 'error';
@@ -62,9 +62,9 @@ export class TrajectoryUploads {
   }
 
   /**
-   * Stores all valid items. Must run in a transaction. Creates the dataset with the first stored trajectory.
+   * Stores all valid items. Must run in a transaction. Creates the dataset along with the first stored trajectory.
    *
-   * @param occurrences numbers identical items of the upload, from 1; by default, they are counted in `items`
+   * @param occurrences numbers the upload's identical items, from 1; by default, they are counted in `items`
    */
   store(
     organizationId: string,
@@ -126,7 +126,7 @@ export class TrajectoryUploads {
   }
 }
 
-/** The content of a trajectory as a hash. */
+/** A hash of a trajectory's content. */
 export function hashOf({ origin: _, rewards = [], ...content }: UploadedTrajectory): string {
   // Hash step by step, because the text of all steps can be very large.
   const steps = content.steps.map(step => sha256(JSON.stringify(step)));

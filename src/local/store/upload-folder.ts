@@ -1,6 +1,6 @@
 /**
- * Files of benchmarks being uploaded. A file is named by the hash of its path, so that no path leads out of the folder.
- * It is written to a temporary file, and renamed once complete.
+ * Files of benchmarks that are being uploaded. A file is named by the hash of its path, so that no path leads out of
+ * the folder. It is written to a temporary file, which is renamed once complete.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { renameDurably } from '../../base/replace-file.ts';
 import { sha256 } from './ids.ts';
 
-/** The received bytes differ from the declared ones. Nothing was stored. */
+/** The bytes received differ from those declared. Nothing was stored. */
 export class UploadMismatch extends Error {
   override readonly name = 'UploadMismatch';
 }
@@ -62,7 +62,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export class UploadFolder {
   readonly #root: string;
-  /** The number of ingests that are reading the files of each benchmark. */
+  /** How many ingests are reading each benchmark's files. */
   readonly #beingRead = new Map<string, number>();
 
   constructor(dataFolder: string) {
@@ -77,12 +77,12 @@ export class UploadFolder {
     return join(this.#folder(benchId), sha256(path));
   }
 
-  /** Whether files were declared for a benchmark, and not removed since. */
+  /** Whether files have been declared for a benchmark and not removed since. */
   has(benchId: string): boolean {
     return existsSync(join(this.#folder(benchId), declarations));
   }
 
-  /** Records the declared files, so that ingest can name missing ones. */
+  /** Records the declared files, so that ingest can name those that are missing. */
   declare(benchId: string, files: readonly DeclaredFile[]): void {
     const folder = this.#folder(benchId);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -97,7 +97,7 @@ export class UploadFolder {
     }
   }
 
-  /** The declared files of a benchmark, ordered by path. */
+  /** A benchmark's declared files, ordered by path. */
   declared(benchId: string): DeclaredFile[] {
     if (!this.has(benchId)) return [];
     const files = readFileSync(join(this.#folder(benchId), declarations), 'utf8')
@@ -107,7 +107,7 @@ export class UploadFolder {
     return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
   }
 
-  /** Runs work that reads the files of a benchmark, and prevents their replacement in the meantime. */
+  /** Runs work that reads a benchmark's files, and prevents them from being replaced meanwhile. */
   async whileUnchanged<Result>(benchId: string, work: () => Promise<Result>): Promise<Result> {
     this.#beingRead.set(benchId, (this.#beingRead.get(benchId) ?? 0) + 1);
     try {
@@ -123,7 +123,7 @@ export class UploadFolder {
    * Receives a file.
    *
    * @param isIngested whether the benchmark has been ingested, which may happen while the bytes arrive
-   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload if the upload is not known, UploadClosed
+   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload if the upload is unknown, UploadClosed
    */
   async receive(
     benchId: string,
@@ -152,7 +152,7 @@ export class UploadFolder {
       }
       await file.sync();
       await file.close();
-      // Check and rename at once, so that no ingest can happen in between.
+      // Check and rename in one go, so that no ingest can happen in between.
       refuseClosed();
       renameDurably(fresh, place);
     } catch (error) {
@@ -162,19 +162,19 @@ export class UploadFolder {
     }
   }
 
-  /** Size of a received file; undefined if it has not arrived. */
+  /** A received file's size; undefined if it has not arrived. */
   size(benchId: string, path: string): number | undefined {
     return statSync(this.#place(benchId, path), { throwIfNoEntry: false })?.size;
   }
 
-  /** @throws UploadMismatch if the file is missing or changed */
+  /** @throws UploadMismatch if the file is missing or has changed */
   async verify(benchId: string, { path, sha256: expected }: Pick<StoredFile, 'path' | 'sha256'>): Promise<void> {
     if ((await this.hash(benchId, path)) !== expected) {
       throw new UploadMismatch(`The file ${path} is missing, or has changed since the upload.`);
     }
   }
 
-  /** SHA-256 of a stored file; undefined if there is none. */
+  /** A stored file's SHA-256; undefined if there is none. */
   async hash(benchId: string, path: string): Promise<string | undefined> {
     const place = this.#place(benchId, path);
     if (!existsSync(place)) return undefined;
@@ -184,7 +184,7 @@ export class UploadFolder {
   }
 
   /**
-   * At start: removes temporary files, and uploads left uningested for more than a day. Removes an upload as a whole,
+   * At startup: removes temporary files, and uploads left uningested for more than a day. Removes an upload as a whole,
    * so that a remaining part never passes for a complete upload.
    */
   sweep(benchIds: readonly string[]): void {
@@ -206,12 +206,12 @@ export class UploadFolder {
   }
 }
 
-/** The subfolders of a folder. Skips files that a desktop or a user put there. */
+/** A folder's subfolders. Skips files that a desktop or a user put there. */
 function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** Parses a line of declarations. Skips empty and cut-off lines: the client never got an address for a cut-off one. */
+/** Parses a line of declarations. Skips empty and truncated lines: clients never got an address for a truncated one. */
 function declaredOn(line: string): DeclaredFile[] {
   try {
     return [JSON.parse(line) as DeclaredFile];

@@ -1,5 +1,5 @@
 /**
- * Weight files. A file is complete or missing: it is written to a temporary file, flushed to disk and renamed.
+ * Weight files. A file is either complete or missing: it is written to a temporary file, flushed to disk and renamed.
  * Readers verify its hash.
  */
 
@@ -16,7 +16,7 @@ export interface WeightFile {
   readonly hash: string;
 }
 
-/** An unusable weight file: missing, cut off, changed, or of another kind. */
+/** The weight file is unusable: missing, cut off, changed, or of another kind. */
 export class WeightFileError extends Error {
   override readonly name = 'WeightFileError';
   readonly code: 'weights_missing' | 'weights_corrupt';

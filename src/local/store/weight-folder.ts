@@ -1,4 +1,4 @@
-/** Paths of the weights of checkpoints and deployments in a data folder. */
+/** Where the weights of checkpoints and deployments are in a data folder. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Our own text: the lines of a clerk. Each entry is a call of a tool, an answer, or a count. */
+/** Our own text: a clerk's lines. Each entry is a tool call, an answer, or a count. */
 const goods = ['hammer', 'saw', 'bread', 'cheese', 'torch', 'milk'];
 const amounts = ['two', 'three', 'four'];
 const prices = ['two', 'three', 'four', 'five', 'ten'];

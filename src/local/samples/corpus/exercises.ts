@@ -1,6 +1,6 @@
 /**
- * Our own text: short questions with answers, as in the training data of a chat model. Each entry is one question and
- * one answer.
+ * Our own text: short questions with answers, like a chat model's training data. Each entry is one question and one
+ * answer.
  */
 export const exercises: readonly (readonly [question: string, answer: string])[] = [
   ['say hello', 'hello there, how are you today?'],

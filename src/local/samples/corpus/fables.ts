@@ -1,6 +1,6 @@
 /**
- * Fables of Aesop, retold in our own words after the public-domain translation of George Fyler Townsend (1867). One
- * passage per line.
+ * Aesop's fables, retold in our own words after George Fyler Townsend's public-domain translation (1867). One passage
+ * per line.
  */
 export const fables = `
 A hare made fun of the short feet and slow pace of the tortoise. The tortoise laughed and said, though you be swift as the wind, I will beat you in a race. The hare thought this could not be, and agreed. They met on the day and started together. The tortoise never for a moment stopped, but went on with a slow but steady pace straight to the end. The hare lay down by the way and fell asleep. At last he woke, and ran as fast as he could, and saw that the tortoise had come to the end and was resting. Slow but steady wins the race.

@@ -16,7 +16,7 @@ const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
 /**
- * A run in the contract's form, with the names of every generation. Once it has ended, it has the mean and number of
+ * A run in the contract's form, with every generation's names. Once it has ended, it includes the mean and number of
  * its rewards.
  */
 function evalRunRecord(
@@ -39,7 +39,7 @@ function evalRunRecord(
   };
 }
 
-/** The model to evaluate: a base model, or a checkpoint of it. `field` is the request's name for the model. */
+/** The model to evaluate: a base model, or a checkpoint of one. `field` is what the request calls the model. */
 function findModel(
   { training, catalog }: ServiceContext,
   organizationId: string,
@@ -71,7 +71,7 @@ function startEval(
   const pathId = params['bench_id'];
   const modelField = pathId === undefined ? 'base_model_slug' : 'model_slug';
   if (pathId !== undefined && body.display_name === undefined) throw invalid('display_name', 'name the run.');
-  // Validate inside, so that a repeat gets the first answer even if the benchmark has changed.
+  // Validate inside, so that a repeat gets the first response even if the benchmark has changed.
   const identity = { ...body, bench_id: pathId ?? body.bench_id };
   const request = { organizationId, operation: 'startEval', key: idempotencyKey, body: identity };
   const result = idempotency.once(request, () => {

@@ -11,7 +11,7 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
   return benchmark;
 }
 
-/** How a request names the benchmark of a run. */
+/** How a request names a run's benchmark. */
 export interface NamedBenchmark {
   readonly bench_id?: string | undefined;
   /** Later generations accept a name instead of the id, if only one benchmark has it. */
@@ -19,10 +19,10 @@ export interface NamedBenchmark {
 }
 
 /**
- * The benchmark that the body of a start names.
+ * The benchmark that a start request's body names.
  *
  * @param inPath the benchmark's id, if the path contains it
- * @throws ApiError if it names no or several benchmarks, there is no such benchmark, or two names differ
+ * @throws ApiError if it names no benchmark or several, the benchmark does not exist, or two names differ
  */
 export function namedBenchmark(
   service: ServiceContext,
@@ -61,7 +61,7 @@ export function requireReady({ benchmarks }: ServiceContext, organizationId: str
   throw conflict('benchmark_not_ready', message, { context: { ...readiness } });
 }
 
-/** The tasks of a split. @throws ApiError `validation_error` if there are none */
+/** The tasks in a split. @throws ApiError `validation_error` if there are none */
 export function tasksToRun({ benchmarks }: ServiceContext, benchId: string, split: Task['split']): Task[] {
   const tasks = benchmarks.tasks(benchId, split);
   if (tasks.length === 0) throw invalid('bench_id', `the benchmark has no tasks in its ${split} split.`);

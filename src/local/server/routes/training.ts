@@ -13,7 +13,7 @@ import type { Area, Call, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
 
-/** A run in the contract's form, with the names of every generation. */
+/** A run in the contract's form, with every generation's names. */
 function trainingRunRecord({ engine }: ServiceContext, row: TrainingRunRow) {
   const { organization_id: _, total_steps: __, ...run } = row;
   return {
@@ -28,7 +28,7 @@ function trainingRunRecord({ engine }: ServiceContext, row: TrainingRunRow) {
   };
 }
 
-/** The model to train: a base model, or a checkpoint, which records its base model. */
+/** The model to train: a base model, or a checkpoint, whose base model is recorded. */
 function startingPoint({ training }: ServiceContext, organizationId: string, body: BodyOf<'startTraining'>) {
   const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
   const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);

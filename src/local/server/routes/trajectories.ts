@@ -17,7 +17,7 @@ import { type Area, type Call, jsonStream, type ServiceContext } from '../handle
 import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
-/** Maximum number of trajectories in a request. */
+/** Maximum number of trajectories per request. */
 const trajectoriesPerRequest = 1_000;
 const longestDatasetName = 128;
 
@@ -100,7 +100,7 @@ function completeTrajectory(service: ServiceContext, call: Call<'completeTraject
 }
 
 /**
- * Runs a change of a trajectory.
+ * Changes a trajectory.
  *
  * @throws ApiError if the trajectory has ended, or the reward conflicts with a logged one
  */
@@ -116,7 +116,7 @@ function changing<Result>(change: () => Result): Result {
   }
 }
 
-/** The problem with a dataset's name, if any. */
+/** What is wrong with a dataset's name, if anything. */
 function datasetProblem(name: string): string | undefined {
   if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are reserved';
   return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;
@@ -140,7 +140,7 @@ function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): vo
   }
 }
 
-/** @throws ApiError `validation_error` unless the header has a positive number for each item */
+/** @throws ApiError `validation_error` unless the header contains a positive number for each item */
 function readOccurrences(header: string | undefined, items: number): readonly number[] | undefined {
   if (header === undefined) return undefined;
   const numbers = header.split(',').map(Number);

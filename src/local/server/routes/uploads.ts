@@ -1,4 +1,4 @@
-/** Uploads of benchmarks: allocates signed addresses, then ingests the uploaded files as a benchmark. */
+/** Benchmark uploads: allocates signed addresses, then ingests the uploaded files as a benchmark. */
 
 import type { IngestResult } from '../../../contract/benchmarks.ts';
 import { unusablePattern } from '../../../grading/patterns.ts';
@@ -10,22 +10,22 @@ import { apiError, conflict, notFound } from '../errors.ts';
 import type { Area, Call, ServiceContext } from '../handlers.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
-/** Maximum number of files in a request; further requests with the same `bench_id` upload more. */
+/** Maximum number of files per request; further requests with the same `bench_id` upload more. */
 const filesPerRequest = 200;
 const largestFile = 256 * 1024 * 1024;
-/** Length of the signature in a minted id. */
+/** The length of the signature in a minted id. */
 const markLength = 10;
 
 const signatureOf = ({ keyring }: ServiceContext, organizationId: string, bareId: string): string =>
   keyring.sign('benchmark', [organizationId, bareId]).replace(/[-_]/g, 'x').slice(0, markLength);
 
-/** The service stores nothing before ingest, so the id itself encodes its organization. */
+/** The service stores nothing before ingest, so the id itself encodes the organization it belongs to. */
 function mintId(service: ServiceContext, organizationId: string): string {
   const bareId = newId('benchmark');
   return bareId + signatureOf(service, organizationId, bareId);
 }
 
-/** @throws ApiError if the id was not minted for the organization, accepts no more files, or its files were removed */
+/** @throws ApiError if the id was not minted for the organization, accepts no more files, or its files are gone */
 function checkOpen(service: ServiceContext, organizationId: string, benchId: string): void {
   if (service.benchmarks.get(organizationId, benchId)) {
     throw conflict(
@@ -57,7 +57,7 @@ async function ingestBenchmark(
   const { benchmarks, uploads, idempotency } = service;
   const benchId = params['bench_id'] ?? '';
   const request = { organizationId, operation: 'ingestBenchmark', key, body: { benchId, body } };
-  // A client retries if the service died before it responded.
+  // A client retries if the service died before it could respond.
   const earlier = idempotency.answerTo<IngestResult>(request);
   if (earlier) return earlier;
   checkOpen(service, organizationId, benchId);
@@ -73,7 +73,7 @@ async function ingestBenchmark(
       files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
     }
     return idempotency.once(request, () => {
-      // Another ingest may have finished while the files were read.
+      // Another ingest may have finished while the files were being read.
       checkOpen(service, organizationId, benchId);
       benchmarks.ingest(organizationId, described, { benchId, files });
       return ingestResult(benchId, described, files.length);
@@ -142,7 +142,7 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
   });
 }
 
-/** Checks patterns before ingest, so that no image build or run fails because of a pattern. */
+/** Checks patterns before ingest, so that no image build or run fails because of one. */
 async function patternIssueOf({ tasks }: Manifest): Promise<Issue | undefined> {
   const graders = tasks.map(task => readTask(task).grader);
   const found = await unusablePattern(graders.map(grader => (grader.kind === 'regex' ? grader.pattern : undefined)));
@@ -153,10 +153,10 @@ async function patternIssueOf({ tasks }: Manifest): Promise<Issue | undefined> {
 
 export const uploadArea: Area = { name: 'uploads', routes: { createBenchmarkUpload, ingestBenchmark } };
 
-/** Longest path of an uploaded file, in characters. */
+/** Maximum length of an uploaded file's path, in characters. */
 const longestPath = 512;
 
-/** The problem with a path, if any. Paths are relative to the benchmark's folder and separated by `/`. */
+/** What is wrong with a path, if anything. Paths are relative to the benchmark's folder and separated by `/`. */
 function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `is longer than ${longestPath} characters`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';
