@@ -46,7 +46,7 @@ function cacheCode(folder: string): void {
     makePrivateFolder(folder);
     cacheCompiledCode(folder, purpose);
   } catch {
-    // Without a cache, every start compiles.
+    // Without a cache, the code is compiled each time.
   }
 }
 

@@ -52,8 +52,8 @@ export const sentences = z.nullish(
 );
 
 /**
- * Message content as one string. Joins the text parts of a list, as chat clients send them, and converts anything else to
- * JSON. Keeps null and undefined.
+ * Message content as one string. Joins the text parts of a list, as chat clients send them, and converts anything else
+ * to JSON. Keeps null and undefined.
  */
 export function messageContent(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(textOfPart).join('') : written(value);
@@ -323,7 +323,7 @@ type Declaration = Omit<Endpoint, 'operation' | 'auth'> & Partial<Pick<Endpoint,
 type PartOf<Declared, Part extends 'query' | 'body'> =
   Declared extends Readonly<Record<Part, infer Schema extends z.ZodMiniType>> ? Schema : z.ZodMiniType<undefined>;
 
-/** Declares endpoints by operation, and keeps the types of their schemas and paths. Without `auth`, they take the API key. */
+/** Declares endpoints by operation, keeping the types of their schemas and paths. By default they take the API key. */
 export function defineEndpoints<const Area extends Readonly<Record<string, Declaration>>>(area: Area) {
   return Object.fromEntries(
     Object.entries(area).map(([operation, declared]) => [operation, { auth: 'apiKey', ...declared, operation }]),

@@ -16,7 +16,7 @@ export const trainingStatuses = [
   'cancelled',
 ] as const;
 export type TrainingStatus = (typeof trainingStatuses)[number];
-/** The document does not list the statuses of trajectories; services were seen to send these. */
+/** The document does not list trajectory statuses; services have been seen to send these. */
 export const trajectoryStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
 /** Added by later generations. */
@@ -104,7 +104,7 @@ export function isRunning(status: string | null | undefined): boolean {
 
 /**
  * Whether a record with a missing or unknown status has an end time in the past. The status is not final by name, but
- * will hardly change.
+ * is unlikely to change.
  */
 export function isOver(
   { status, ...times }: { readonly status: string | undefined } & Parameters<typeof endInstant>[0],
@@ -113,7 +113,7 @@ export function isOver(
   return (status === undefined || isUnknown(status)) && endInstant(times, now) !== undefined;
 }
 
-/** A record that may lack a status because the service did not have statuses yet. */
+/** A record that may lack a status because the service had no statuses yet. */
 export interface MaybeStatus {
   readonly status?: string | null | undefined;
   readonly failure?: object | null | undefined;

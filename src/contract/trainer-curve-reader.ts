@@ -1,4 +1,4 @@
-/** Reads the rewards of a trainer into columns. Loaded with the first curve: it needs the schemas of the contract. */
+/** Reads a trainer's rewards into columns. Loaded with the first curve, because it needs the contract's schemas. */
 import type { RowBlock, RowReader } from '../base/json-rows.ts';
 import { own } from '../base/own-property.ts';
 import { readWith } from './common.ts';
@@ -6,18 +6,18 @@ import { notePage } from './lists.ts';
 import type { TrainerCurve } from './trainer-curve.ts';
 import { type TrainerReward, trainerReward } from './training.ts';
 
-/** Most other columns. Rows with more numbers than this hardly send diagnostics. */
+/** The most other columns. Rows with more numbers than this are hardly sending diagnostics. */
 const mostOthers = 24;
 
-/** The state of the reader at the end of a block. */
+/** The reader's state at the end of a block. */
 interface Mark {
   readonly size: number;
   readonly dropped: number;
-  /** The number of columns beside the rewards. */
+  /** The number of columns besides the rewards. */
   readonly others: number;
 }
 
-/** Collects the rows of a curve as they arrive, in any order, and keeps them for the next answer. */
+/** Collects a curve's rows as they arrive, in any order, and keeps them for the next response. */
 export class TrainerCurveReader implements RowReader {
   readonly blocks: RowBlock[] = [];
   readonly #marks: Mark[] = [];
@@ -105,7 +105,7 @@ export class TrainerCurveReader implements RowReader {
   }
 }
 
-/** Whether the schema would leave a row unchanged, which is nearly always so. Parsing a million rows takes a second. */
+/** Whether the schema would leave a row unchanged, as it nearly always does. Parsing a million rows takes a second. */
 function isPlain(row: unknown): row is TrainerReward {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return false;
   const { step, trainer_reward } = row as Partial<TrainerReward>;

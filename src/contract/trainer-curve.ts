@@ -1,11 +1,11 @@
-/** The rewards of a trainer, in columns: a run may have a million steps, which take 150 MB as objects. */
+/** A trainer's rewards, in columns: a run may have a million steps, which take 150 MB as objects. */
 
-/** A curve in order of the step. */
+/** A curve, ordered by step. */
 export interface TrainerCurve {
   readonly steps: Float64Array;
   /** NaN for a step without a reward. */
   readonly rewards: Float64Array;
-  /** Other numbers of the rows by field, in order of first appearance. NaN for a missing value. */
+  /** Other numbers in the rows, by field, in order of first appearance. NaN for a missing value. */
   readonly others: ReadonlyMap<string, Float64Array>;
 }
 
@@ -23,6 +23,6 @@ export function stepValues(
   });
 }
 
-/** The newest reward; undefined without one. */
+/** The newest reward; undefined if there is none. */
 export const lastReward = ({ rewards }: TrainerCurve): number | undefined =>
   rewards.findLast(reward => !Number.isNaN(reward));

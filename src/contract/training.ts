@@ -29,7 +29,7 @@ export const trainingProgress = z.looseObject({
 });
 export type TrainingProgress = z.output<typeof trainingProgress>;
 
-/** Diagnostics of the latest step. Only the local service sends them, here and in each trainer reward. */
+/** Diagnostics for the latest step. Only the local service sends them, here and in each trainer reward. */
 export const stepDiagnostics = z.looseObject({
   step: number,
   /** KL divergence to the base model, and entropy of the policy: means over the tokens, in nats. */
@@ -67,7 +67,7 @@ export const trainingRun = settled(
       // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
-      // Sent by the local service: why the run waits, e.g. for space on the disk.
+      // Sent by the local service: why the run is waiting, e.g. for disk space.
       waits_because: text,
       diagnostics: z.nullish(stepDiagnostics),
     }),

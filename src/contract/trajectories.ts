@@ -62,7 +62,7 @@ export const step = z.looseObject({
 });
 export type TrajectoryStep = z.output<typeof step>;
 
-/** How the rollout of a trajectory went; sent by later generations. */
+/** How a trajectory's rollout went; sent by later generations. */
 export const rollout = z.looseObject({
   status: text,
   termination_reason: text,
@@ -88,7 +88,7 @@ export const trajectory = z.looseObject({
   gcs_blob_uri: text,
   error: text,
   steps: z.nullish(rows(step)),
-  // Not in the document; some services name the task and run of a trajectory.
+  // Not in the document; some services name a trajectory's task and run.
   task_id: text,
   eval_run_id: text,
   training_run_id: text,
@@ -120,7 +120,7 @@ export const uploadTrajectoriesBody = z.strictObject({
 });
 
 /**
- * Header of an upload that numbers identical trajectories of a file: `1,1,2`. The local service uses it to distinguish
+ * An upload header that numbers a file's identical trajectories: `1,1,2`. The local service uses it to distinguish
  * a second sample from a repeated request. It is not in the document; other services ignore it.
  */
 export const occurrencesHeader = 'benchtop-occurrences';
@@ -196,7 +196,7 @@ export const trajectoryEndpoints = defineEndpoints({
     auth: 'trajectoryToken',
     body: logRewardBody,
     response: logRewardResult,
-    // The document does not say that a `reward_id` counts once.
+    // The document does not say that a `reward_id` counts only once.
     idempotencyKey: true,
   },
   listTrajectories: {

@@ -1,8 +1,8 @@
 /**
- * Reads the outcome of each trajectory from the answer to an upload. Pure.
+ * Reads each trajectory's outcome from the response to an upload. Pure.
  *
  * A failed trajectory is sent again, which duplicates it if it was stored after all. So a trajectory counts as failed
- * only if the answer certainly reports its failure, and nothing contradicts that. In doubt, the outcome is unknown.
+ * only if the response clearly reports its failure, and nothing contradicts that. If in doubt, the outcome is unknown.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isRawJson } from '../base/own-property.ts';
@@ -15,9 +15,9 @@ export interface ItemOutcome {
   /** `counted`: the service reports how many of several trajectories are stored, but not which. */
   readonly outcome: 'stored' | 'skipped' | 'failed' | 'counted' | 'unknown';
   readonly row?: UploadedTrajectory | undefined;
-  /** The failure that the service reported, whatever the outcome. */
+  /** The failure that the service reported, regardless of the outcome. */
   readonly failure?: Failure | undefined;
-  /** Why the outcome is uncertain although the answer mentions the trajectory: a sentence without its full stop. */
+  /** Why the outcome is uncertain although the response mentions the trajectory: a sentence without its full stop. */
   readonly doubt?: string | undefined;
 }
 
@@ -48,20 +48,20 @@ function idIn(of: Sent, name: (typeof allIds)[number]): string | undefined {
 /** Compares the ids of rows with the ids in the request. */
 function idsOf(sent: readonly Sent[]) {
   const places = new Map(allIds.map(name => [name, Map.groupBy(sent.keys(), at => idIn(sent[at], name))]));
-  /** The places in the request of each id of the row; empty for an id that was not sent. */
+  /** For each of the row's ids, its places in the request; empty for an id that was not sent. */
   const placesOf = (row: UploadedTrajectory): number[][] =>
     allIds.flatMap(name => {
       const id = idIn(row, name);
       return id === undefined ? [] : [places.get(name)?.get(id) ?? []];
     });
-  /** Whether an id of the row was sent with other trajectories, but not with this one. */
+  /** Whether one of the row's ids was sent with other trajectories, but not with this one. */
   const isOfOthers = (row: UploadedTrajectory, at: number): boolean =>
     placesOf(row).some(each => each.length > 0 && !each.includes(at));
   return {
     isOfOthers,
-    /** Whether this trajectory was sent with an id of the row. */
+    /** Whether this trajectory was sent with one of the row's ids. */
     hasOneOf: (row: UploadedTrajectory, at: number): boolean => placesOf(row).some(each => each.includes(at)),
-    /** Whether this trajectory was sent with every id of the row, except ids that the service may have created. */
+    /** Whether this trajectory was sent with all of the row's ids, except ids that the service may have created. */
     isOf: (row: UploadedTrajectory, at: number): boolean =>
       !isOfOthers(row, at) &&
       callerIds.every(name => {
@@ -69,7 +69,7 @@ function idsOf(sent: readonly Sent[]) {
         return id === undefined || own === undefined || id === own;
       }),
     /**
-     * The only trajectory that was sent with an id of the row; undefined if another id of the row belongs to others.
+     * The only trajectory sent with one of the row's ids; undefined if another of its ids belongs to others.
      */
     named: (row: UploadedTrajectory): number | undefined => {
       const [at] = placesOf(row).find(({ length }) => length === 1) ?? [];
@@ -92,8 +92,8 @@ interface Answered {
 
 /**
  * The index of the first trajectory: the document does not say whether a service counts from 0 or 1. `either` if the
- * answer fits both. Undefined if an index is out of range, occurs twice or contradicts an id: then no index can be
- * trusted. Counting from 1 is certain only if the answer covers every trajectory.
+ * response fits both. Undefined if an index is out of range, occurs twice or contradicts an id: then no index can be
+ * trusted. Counting from 1 is certain only if the response covers every trajectory.
  */
 function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
   const lists = [rows.map(indexOf), failures.map(({ item_index }) => item_index)].map(list =>
@@ -123,8 +123,8 @@ function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number |
     // If the id and the index name different trajectories, the row may mean either.
     return isOutside || index === named ? named : undefined;
   });
-  // Rows without an index or an id count as in order if there is one row per trajectory and no other row contradicts
-  // the order.
+  // Rows without an index or an id are taken to be in order if there is one row per trajectory and no other row
+  // contradicts the order.
   const isInOrder =
     unreadableIn(rows) === 0 &&
     rows.length === sent.length &&
@@ -145,38 +145,38 @@ const meanings: ReadonlyMap<string, Said> = new Map([
 const isThere = (said: Said): boolean => said === 'stored' || said === 'skipped';
 const saidBy = ({ status }: UploadedTrajectory): Said => meanings.get(status?.trim().toLowerCase() ?? '');
 
-/** The parts of the answer about one trajectory. */
+/** What the response says about one trajectory. */
 interface About {
   readonly rows: readonly UploadedTrajectory[];
   /** Rows that may also be about it. */
   readonly others: readonly UploadedTrajectory[];
   readonly listed: Failure | undefined;
-  /** Whether every id of the rows was sent with it. */
+  /** Whether all of the rows' ids were sent with it. */
   readonly isOfIt: boolean;
 }
 
-/** The outcome of one trajectory, before the counts are considered. */
+/** One trajectory's outcome, before the counts are considered. */
 function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
   const row = rows[0];
   const failure = rows.map(each => each.failure).find(saysWhy) ?? listed;
   const said = rows.map(saidBy);
   const has = said.find(each => each === 'stored') ?? said.find(each => each === 'skipped');
   const hasFailed = said.includes('failed');
-  // The failure of a stored trajectory is a warning, e.g. that a field was ignored.
+  // A failure reported for a stored trajectory is a warning, e.g. that a field was ignored.
   if (has && !hasFailed) return { row, failure, outcome: has };
   if (!hasFailed && !failure) return { row, outcome: 'unknown' };
   const doubt = doubtOf({ has: has ?? others.map(saidBy).find(isThere), rows, isOfIt });
   return { row, failure, doubt, outcome: doubt === undefined ? 'failed' : 'unknown' };
 }
 
-/** Why the trajectory may be stored although the answer reports a failure. */
+/** Why the trajectory may be stored although the response reports a failure. */
 function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
   if (has) return 'The answer reports it as stored and as failed';
   if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
   return isOfIt ? undefined : 'The answer names an id that was not sent with it';
 }
 
-/** The outcome of each trajectory of a request. */
+/** The outcome of each trajectory in a request. */
 export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent[]): ReadAnswer {
   const answered = { rows: answer.trajectories ?? [], failures: answer.failures ?? [] };
   const ids = idsOf(sent);
@@ -260,8 +260,8 @@ function placedFailures(failures: readonly Failure[], first: number | undefined)
 }
 
 /**
- * How many more trajectories are stored or skipped than the outcomes show, by the counts and by rows that match no
- * trajectory.
+ * How many more trajectories are stored or skipped than the outcomes show, according to the counts and to rows that
+ * match no trajectory.
  */
 function leftOf(
   outcome: 'stored' | 'skipped',

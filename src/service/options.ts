@@ -54,7 +54,7 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** Address for chat completions, if not `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** Reads the organization API key on first use, and again after a refusal. Returns an empty string if there is none. */
+  /** Reads the organization API key on first use, and again after a refusal. Returns an empty string if none is set. */
   readonly apiKey: (signal: AbortSignal) => Promise<string>;
   /** The identity behind a key that is not stable: a command may print a different key each time. */
   readonly apiKeyOwner?: (() => string | undefined) | undefined;
@@ -102,7 +102,7 @@ export interface CallOptions extends Partial<Timeouts> {
    */
   readonly background?: boolean | undefined;
   /**
-   * The `Idempotency-Key`; by default generated if the endpoint takes one. Pass the same key to repeat a request safely.
+   * The `Idempotency-Key`; by default generated if the endpoint takes one. The same key makes a repeat safe.
    */
   readonly idempotencyKey?: string | undefined;
   /** The operation's headers, with lower-case names. */

@@ -99,7 +99,7 @@ const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 const movesGet: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const movesAll: ReadonlySet<number> = new Set([307, 308]);
 
-/** Whether a redirect may be followed: a write that could happen twice is not repeated, although 307 and 308 allow it. */
+/** Whether to follow a redirect: a write that could happen twice is not repeated, although 307 and 308 allow it. */
 function mayFollow(call: Repeatability, status: number): boolean {
   if (call.method === 'GET') return movesGet.has(status);
   return movesAll.has(status) && (!call.isWrite || mayRepeat(call, { kind: 'answer', status }));

@@ -247,7 +247,7 @@ function givenHeaders(headers: UploadUrl['headers']): GivenHeaders {
   return { sent: Object.fromEntries(all.filter(isSent)), refused };
 }
 
-/** The error for an upload that storage refused. Quotes only its code: the rest of the response repeats the signature. */
+/** The error for an upload that storage refused. Quotes only the code: the rest repeats the signature. */
 function refusal(
   { path, refused }: { readonly path: string } & GivenHeaders,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },

@@ -1,10 +1,10 @@
-/** The database file of the remembered store: its schema, and sharing it with other programs. */
+/** The remembered store's database file: its schema, and sharing it with other programs. */
 
 import { chmodSync, existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
-/** The version of the tables, `user_version` of the file. A change of `schema` raises it. */
+/** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
 const version = 1;
 
 const schema = `
@@ -93,7 +93,7 @@ const schema = `
   ) strict, without rowid;
 `;
 
-/** Other programs lock the file for milliseconds only. A lost note is better than a screen that hangs. */
+/** In milliseconds. Other programs lock the file only briefly, and a lost note is better than a screen that hangs. */
 export const busyTimeoutMs = 500;
 
 /** An earlier benchtop wrote the file. None was released, so its tables are not converted. */
@@ -119,7 +119,7 @@ function writeAhead(database: DatabaseSync): void {
  * upload records prevent duplicate writes only if they survive a power cut.
  *
  * @throws EarlierTablesError
- * @throws Error of SQLite, or of the file system, or if a newer program has written the file
+ * @throws Error from SQLite or the file system, or if a newer program has written the file
  */
 export function connect(path: string, busyMs: number): DatabaseSync {
   // A power cut that damages a new file loses nothing, and the frame need not wait for the disk.

@@ -1,8 +1,8 @@
-/** Events of resources, such as an end or a stall, kept until the user dismisses them. */
+/** Resource events, such as an end or a stall, kept until the user dismisses them. */
 import { isRecord } from '../base/own-property.ts';
 import { jsonIn, type Row, type Tables } from './tables.ts';
 
-/** An event of a resource. A resource has at most one event of each `what`. */
+/** A resource's event. Each resource has at most one for each `what`. */
 export interface StoredEvent {
   readonly kind: string;
   readonly id: string;
@@ -36,7 +36,7 @@ export class EventRecords {
     this.#tables = tables;
   }
 
-  /** Adds or updates an event. A dismissed event stays dismissed until the status of the resource changes. */
+  /** Adds or updates an event. A dismissed event stays dismissed until the resource's status changes. */
   put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
     const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
       values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update

@@ -1,6 +1,6 @@
 /**
- * The first rows of each list, saved for the first frame of the next start, which shows them with their age before any
- * request. A list is one JSON text, so that reading it takes one lookup and one parse.
+ * The first rows of each list, saved for the next session's first frame, which shows them with their age before any
+ * request. A list is one JSON string, so that reading it takes one lookup and one parse.
  */
 import { parseDeepJson } from '../base/json-depth.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -13,17 +13,19 @@ export interface SavedList {
   readonly rows: readonly unknown[];
   /** Whether the list is complete. */
   readonly complete: boolean;
-  /** Unreadable rows. */
+  /** How many rows could not be read. */
   readonly dropped: number;
-  /** Rows left out because another row of their page has the same id. */
+  /** How many rows were left out because another row on their page has the same id. */
   readonly repeated: number;
   /** Why the list may be incomplete. */
   readonly notes: readonly string[];
-  /** Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 without rows. */
+  /**
+   * Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 if there are none.
+   */
   readonly remembered_at?: number | undefined;
 }
 
-/** A list from an earlier start. */
+/** A list from an earlier session. */
 export interface RememberedList extends SavedList {
   readonly rows: object[];
 }
@@ -43,7 +45,7 @@ interface Waiting {
 
 /** Rewrite an unchanged list only after this long: the age of restored rows is shown in minutes. */
 const touchMs = 60_000;
-/** In characters; a longer text would delay the first frame. */
+/** In characters; longer JSON would delay the first frame. */
 const longest = 1_000_000;
 const keptLists = 100;
 const keptRows = 200;
@@ -51,7 +53,7 @@ const keptRows = 200;
 export class RememberedLists {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, Waiting>();
-  /** The last write of each list by this program. */
+  /** What this program last wrote for each list. */
   readonly #written = new Map<string, Waiting>();
 
   constructor(tables: Tables) {

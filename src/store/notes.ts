@@ -3,9 +3,9 @@ import { isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import type { Row, Run, Tables } from './tables.ts';
 
-/** The flag and the text of one author on one resource or message. */
+/** One author's flag and text on one resource or message. */
 export interface Note {
-  /** The kind of the resource, e.g. `trajectory`. */
+  /** The resource's kind, e.g. `trajectory`. */
   readonly kind: string;
   readonly id: string;
   /** The number of a message in the resource, from 1; 0 for the whole resource. */
@@ -14,11 +14,11 @@ export interface Note {
   /** Empty if there is none. */
   readonly flag: string;
   readonly text: string;
-  /** The name of the resource, e.g. its task. */
+  /** The resource's name, e.g. its task. */
   readonly label: string;
   /**
-   * When it was written; epoch milliseconds, 0 if unknown: any other version is newer. A removed note stays, without flag
-   * and text, so that a merge does not restore it.
+   * When it was written, in epoch milliseconds; 0 if unknown, and then any other version is newer. A removed note
+   * stays, without flag and text, so that a merge does not restore it.
    */
   readonly at: number;
 }
@@ -26,7 +26,7 @@ export interface Note {
 /** A note without its content: the resource or message, and the author. */
 export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at'>;
 
-/** A change of a note. A missing field keeps its saved value. */
+/** A change to a note. A missing field keeps its saved value. */
 export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;
 
 /** The result of a merge. */
@@ -67,7 +67,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const problem = noteProblem({ flag, text });
   if (problem !== undefined) return problem;
   if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return none;
-  // Exports have null for an unknown time.
+  // Exports use null for an unknown time.
   const time = typeof at === 'string' ? Date.parse(at) : at === null ? 0 : at;
   if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return 'the time of this note is not a date';
   if (time > now + mostAheadMs) return 'the time of this note is more than a day ahead of the clock here';
@@ -138,7 +138,7 @@ export class NoteRecords {
   #byKey(): Map<string, Note> {
     const all = this.all();
     if (!all) throw new Error('the notes cannot be read');
-    // The last note of a key wins, so put the newest last.
+    // The last note with a key wins, so put the newest last.
     return new Map(all.toReversed().map(note => [keyOf(note), note]));
   }
 

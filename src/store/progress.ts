@@ -1,4 +1,4 @@
-/** Progress of training runs over time. It replaces the reward curve if a service has none. */
+/** Training runs' progress over time. It stands in for the reward curve if a service has none. */
 import type { SQLInputValue } from 'node:sqlite';
 import type { Tables } from './tables.ts';
 
@@ -7,21 +7,21 @@ export interface ProgressPoint {
   readonly at: number;
   readonly completed_steps: number;
   /**
-   * When the previous answer arrived, which had another count: the step is newer than that. Undefined for the first
-   * answer.
+   * When the previous response arrived, with a different count: the step is newer than that. Undefined for the first
+   * response.
    */
   readonly since?: number | undefined;
 }
 
-/** A period without a new step, by the answers; epoch milliseconds. */
+/** A period in which the responses showed no new step, in epoch milliseconds. */
 export interface Silence extends Omit<ProgressPoint, 'since'> {
   readonly until: number;
 }
 
 const keptPoints = 2_000;
-/** Shorter silences are not saved. Longer ones are updated this often. */
+/** In milliseconds. Shorter silences are not saved; longer ones are updated this often. */
 const silenceMs = 60_000;
-/** Smaller changes of the clock are ignored. */
+/** Smaller clock changes are ignored. */
 const leastMoveMs = 1_000;
 
 /** Caches points in memory, so that a screen can read them on every redraw. */
@@ -33,9 +33,9 @@ export class ProgressPoints {
   /** The current silence of each run. */
   readonly #silences = new Map<string, Silence>();
   #unsaved: [runId: string, at: number, until: number, steps: number][] = [];
-  /** Offset of the system clock from the monotonic clock at the last answer about each run, in milliseconds. */
+  /** Offset of the system clock from the monotonic clock at the last response about each run, in milliseconds. */
   readonly #leads = new Map<string, number>();
-  /** When the last answer about each run came; epoch milliseconds. */
+  /** When the last response about each run arrived, in epoch milliseconds. */
   readonly #answeredAt = new Map<string, number>();
 
   constructor(tables: Tables) {
@@ -81,7 +81,7 @@ export class ProgressPoints {
   }
 
   /**
-   * Returns the points. If the system clock was set since the last answer, moves the last point by the same amount,
+   * Returns the points. If the system clock was set since the last response, moves the last point by the same amount,
    * because no time passed.
    */
   #movedWithClock(runId: string): readonly ProgressPoint[] {

@@ -1,4 +1,4 @@
-/** The last known states of the resources of a service. Writes are batched until they are flushed. */
+/** The last known states of a service's resources. Writes are batched until they are flushed. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/own-property.ts';
 import { jsonIn, type Row, type Tables } from './tables.ts';
@@ -9,13 +9,13 @@ export interface SeenResource {
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
-  /** Id of its parent, e.g. the benchmark of a run. */
+  /** Its parent's id, e.g. a run's benchmark. */
   readonly parent?: string | null | undefined;
   /** The service's record, or the part to remember. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** The certainty of its mean; remembered once it is final. */
   readonly certainty?: SeenCertainty | undefined;
-  /** How it differs from the baseline of its benchmark. */
+  /** How it differs from its benchmark's baseline. */
   readonly difference?: object | undefined;
   /** Its held-out means. */
   readonly measured?: object | null | undefined;
@@ -63,13 +63,15 @@ export function rememberedAt(data: object): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** Rewrite an unchanged resource only after this long: no age is shown more precisely than in minutes. */
+/**
+ * Rewrite an unchanged resource only after this long, in milliseconds: no age is shown more precisely than in minutes.
+ */
 const touchMs = 60_000;
 export const keptOfKind = 5_000;
 
 const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-/** Drops the progress, which a change of status invalidates. */
+/** Drops the progress, which a status change invalidates. */
 function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
   if (!record) return undefined;
   const { completed_steps: _, reward_count: __, reward_mean: ___, ...rest } = record;
@@ -77,7 +79,7 @@ function withoutProgress(record: RememberedResource['record'] | undefined): Reme
 }
 
 /**
- * A mean belongs to its number of rewards. An answer without a mean keeps both: some services send the mean only
+ * A mean belongs to its number of rewards. A response without a mean keeps both: some services send the mean only
  * sometimes, and benchtop counts the rewards. A different mean discards the count.
  */
 function meanAndCount(
@@ -91,7 +93,7 @@ function meanAndCount(
   return { reward_count: mean === reward_mean ? reward_count : null };
 }
 
-/** The field of a saved record for state that the service did not send. */
+/** The field in a saved record for state that the service did not send. */
 const ownField = 'benchtop';
 
 /** The field for the time at which a run was seen leaving the queue. */
@@ -200,7 +202,7 @@ export type SeenSince = Pick<RememberedResource, 'kind' | 'id' | 'label' | 'stat
 export class SeenResources {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, RememberedResource>();
-  /** The last write of each resource by this program. */
+  /** What this program last wrote for each resource. */
   readonly #written = new Map<string, RememberedResource>();
 
   constructor(tables: Tables) {

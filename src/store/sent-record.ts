@@ -85,7 +85,7 @@ const ofFile = `${own} and path = ?5`;
 /** The empty string, which is the minimum, is this upload's owner. */
 const other = `case when account <> ?3 then 'with another API key' when agent <> ?4 then 'for another agent' else '' end
   as other`;
-/** The next number of a write. Orders writes independently of the clock. */
+/** The next write's number. Orders writes independently of the clock. */
 const next = `(select 1 + coalesce(max(seq), 0) from (select max(seq) as seq from sent_requests
   union all select max(seq) from sent_answers union all select max(seq) from sent_restarts))`;
 /** Ignores rows from before the file was started over. */
@@ -99,8 +99,8 @@ const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join(
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 /**
- * Trajectories sent to the dataset from any file, account and agent count as sent before. Only rows with the same
- * account and agent name are written, settled, started over and completed; the others are marked. Another key may
+ * Trajectories sent to the dataset from any file, by any account and agent, count as sent before. Only rows with the
+ * same account and agent name are written, settled, started over and completed; the others are marked. Another key may
  * belong to the same organization, which then has the trajectories, or to another one, which does not. Likewise,
  * another name may mean the same agent.
  */
@@ -111,7 +111,7 @@ export class SentRecord {
   readonly #file: readonly string[];
   readonly #changed: () => void;
   readonly #most: number;
-  /** Answers with lines of this file. */
+  /** Responses with lines from this file. */
   readonly #used = new Set<number>();
 
   constructor(
@@ -216,7 +216,7 @@ export class SentRecord {
   }
 
   /**
-   * Writes an answer with its lines. Replaces this owner's lines with the same numbers, except those of unfinished
+   * Writes a response with its lines. Replaces this owner's lines with the same numbers, except those of unfinished
    * files.
    */
   #writeLines(run: Run, stored: readonly string[], skipped: readonly string[]): void {
@@ -272,8 +272,8 @@ export class SentRecord {
   }
 
   /**
-   * Deletes the least recently used lines beyond a million; they would be sent again. Keeps all lines of this file,
-   * because a part of them is useless. Never deletes unknown outcomes.
+   * Deletes the least recently used lines beyond a million; they would be sent again. Keeps all of this file's
+   * lines, because only some of them would be useless. Never deletes unknown outcomes.
    */
   prune(): void {
     const [{ used = 0, lines = 0 } = {}] = this.#tables.all(
@@ -303,8 +303,8 @@ export class SentRecord {
   }
 
   /**
-   * Forgets the earlier upload of the file. Until the new one is complete, only trajectories sent from now on count as
-   * sent, whatever their file.
+   * Forgets the file's earlier upload. Until the new one is complete, only trajectories sent from now on count as
+   * sent, regardless of their file.
    */
   startOver(): void {
     if (this.#path !== '') this.#end(true, true);

@@ -1,7 +1,7 @@
 /**
- * The idempotency keys of starts with an unknown outcome, by action and content. A retry of the same start reuses its
- * key, even from another window, command or run of the program. A key is written before it is sent, and deleted once
- * the outcome is known. A key that cannot be written is kept in memory.
+ * The idempotency keys of start requests with unknown outcomes, by action and content. A retry of the same request
+ * reuses its key, even from another window, command or run of the program. A key is written before it is sent, and
+ * deleted once the outcome is known. A key that cannot be written is kept in memory.
  */
 
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ const longestRequestMs = 10 * 60_000;
 
 interface StartKey {
   readonly key: string;
-  /** An earlier start with this key may have happened. */
+  /** Whether an earlier request with this key may have succeeded. */
   readonly isOpen: boolean;
   /** When it was first sent, in epoch milliseconds. */
   readonly sentAt: number;
@@ -29,7 +29,7 @@ interface StartKey {
 
 export type StartOutcome = 'started' | 'refused' | 'unknown';
 
-/** An earlier start with the same content that may have happened. */
+/** An earlier start request with the same content that may have succeeded. */
 export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
   /** Whether the service may have forgotten its key. */
   readonly isExpired: boolean;
@@ -38,27 +38,27 @@ export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
 /** A hash, because an input may be a whole conversation. */
 const inputHash = (input: unknown): string => createHash('sha256').update(orderedJson(input)).digest('hex');
 
-/** Identifies one of several starts. Leaves out the name, which depends on earlier starts. */
+/** Identifies one of several start requests. Leaves out the name, which depends on earlier requests. */
 const contentOf = (input: unknown, chosen = ''): string =>
   `${inputHash({ ...(input as object), display_name: '' })} ${chosen}`;
 
-/** One of several starts that begin together. */
+/** One of several start requests that are sent together. */
 export interface TogetherStart {
   readonly input: unknown;
-  /** The user's own key: another key is another start. */
+  /** The user's own key: a different key is a different request. */
   readonly chosen?: string | undefined;
 }
 
-/** The kind under which the ids of several starts are kept. */
+/** The kind under which the ids of work started together are kept. */
 const bookOf = (action: string): string => `${action} each`;
 
-/** The key under which a start of a group is kept. */
+/** The key under which a request is kept in its group. */
 const inGroup = (content: string, group: string): string => `${content}\n${group}`;
 
-/** The range of the keys of a content in all groups; its end is exclusive. */
+/** The range of a content's keys in all groups; its end is exclusive. */
 const inAnyGroup = (content: string): readonly [from: string, before: string] => [`${content}\n`, `${content}\v`];
 
-/** Identifies starts that begin together, in any order. */
+/** Identifies start requests that are sent together, in any order. */
 export const groupOf = (starts: readonly TogetherStart[]): string =>
   inputHash(starts.map(({ input, chosen }) => contentOf(input, chosen)).sort());
 
@@ -88,10 +88,10 @@ export class StartKeys {
   /** Keys that could not be deleted. */
   readonly #settled = new Set<string>();
 
-  /** The starts that this program awaits, by their content and group. */
+  /** The requests that this program awaits, by content and group. */
   readonly #awaited = new Set<string>();
 
-  /** The ids of started work that could not be written, by content and group of the start. */
+  /** The ids of started work that could not be written, by the request's content and group. */
   readonly #unwrittenStarts = new Map<string, string>();
 
   constructor(tables: Tables) {
@@ -113,7 +113,7 @@ export class StartKeys {
     return this.#all(action, content).find(each => !isInFlight(each));
   }
 
-  /** The latest earlier start with the same input that may have happened; undefined if there is none. */
+  /** The latest earlier request with the same input that may have succeeded; undefined if there is none. */
   earlier(action: string, input: unknown, now = Date.now()): EarlierStart | undefined {
     const known = this.#latest(action, inputHash(input), now);
     return known && { key: known.key, sentAt: known.sentAt, isExpired: now - known.sentAt >= honouredMs };
@@ -158,7 +158,7 @@ export class StartKeys {
   /**
    * The name that was first sent with this content and the user's own key; undefined once the key has expired.
    *
-   * @param kind the kind of resource that it starts
+   * @param kind the kind of resource that the request starts
    */
   nameOf(kind: string, input: unknown, key: string, now = Date.now()): string | undefined {
     const sql = 'select name from start_names where profile = ? and kind = ? and key = ? and sent_at > ?';
@@ -166,7 +166,7 @@ export class StartKeys {
     return row && String(row['name']);
   }
 
-  /** Remembers the name sent with the user's own key: a repeat with another name would be another request. */
+  /** Remembers the name sent with the user's own key: a repeat with a different name would be a different request. */
   keepName(kind: string, input: unknown, key: string, name: string, now = Date.now()): void {
     if (this.nameOf(kind, input, key, now) !== undefined) return;
     const sql = 'insert or replace into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
@@ -174,8 +174,8 @@ export class StartKeys {
   }
 
   /**
-   * Records several starts that begin together. Until `forgetStarts`, `startOf` knows in every window and command which
-   * of them have started, even if the service has forgotten their keys.
+   * Records several start requests that are sent together. Until `forgetStarts`, `startOf` knows in every window and
+   * command which of them have started, even if the service has forgotten their keys.
    */
   awaitStarts(action: string, starts: readonly TogetherStart[], now = Date.now()): void {
     const sql = `insert or ignore into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
@@ -188,9 +188,9 @@ export class StartKeys {
   }
 
   /**
-   * The id of the started work; undefined if there is none. It does not expire while other starts of the group are
-   * pending, or with the user's own key. Otherwise it is kept for a day, also for other groups: the user may have
-   * corrected the other starts.
+   * The id of the started work; undefined if there is none. It does not expire while other requests in the group are
+   * pending, or with the user's own key. Otherwise it is kept for a day, for other groups too: the user may have
+   * corrected the other requests.
    */
   startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
@@ -219,7 +219,7 @@ export class StartKeys {
     }
   }
 
-  /** Stops awaiting the starts: all have started, so repeating them starts new work. */
+  /** Stops awaiting the requests: all their work has started, so repeating them starts new work. */
   forgetStarts(action: string, starts: readonly TogetherStart[]): void {
     const group = groupOf(starts);
     const keys = starts.map(({ input, chosen }) => inGroup(contentOf(input, chosen), group));

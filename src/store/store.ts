@@ -1,5 +1,5 @@
 /**
- * The remembered store: what benchtop saves between starts. It holds the last lists for the first frame, the runs and
+ * The remembered store: what benchtop saves between sessions. It holds the last lists for the first frame, the runs and
  * deployments seen on services that do not list them, pins, chats, palette history and table layouts. It is one SQLite
  * file, scoped by service, which several programs may use at the same time. Losing the file loses nothing on a service.
  * SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
@@ -33,7 +33,7 @@ export interface KeptChat {
   readonly talk: unknown;
 }
 
-/** Delay that batches writes. */
+/** Delay that batches writes, in milliseconds. */
 const writeAfterMs = 250;
 const keptMs = 90 * 24 * 60 * 60_000;
 const keptCommands = 100;
@@ -47,7 +47,7 @@ export class RememberedStore {
   /** Uploads of benchmarks that can be resumed. */
   readonly uploads: UploadRecords;
   readonly trajectoryUploads: TrajectoryRecords;
-  /** Keys of starts with an unknown outcome. */
+  /** Keys of start requests with unknown outcomes. */
   readonly startKeys: StartKeys;
   /** Ends, stalls and other events, until they are dismissed. */
   readonly events: EventRecords;
@@ -112,7 +112,7 @@ export class RememberedStore {
     return this.#tables.onProblem(listener);
   }
 
-  /** Remembers observations. They are written a little later in one batch, so no answer waits for the disk. */
+  /** Remembers observations. They are written a little later in one batch, so no response waits for the disk. */
   see(resources: readonly SeenResource[], now = Date.now()): void {
     this.#seen.see(resources, now);
     if (resources.length > 0) this.#writeSoon();
@@ -157,7 +157,8 @@ export class RememberedStore {
   /**
    * An unused name for a new resource: `base`, else `base 2`, and so on.
    *
-   * @param isOpen whether a start with this name may have happened: a repeat with another name would be another start
+   * @param isOpen whether a request with this name may have succeeded: a repeat with another name would be a new
+   * request
    */
   freeName(
     kind: string,
@@ -285,7 +286,7 @@ export class RememberedStore {
     return row && jsonIn(row['value']);
   }
 
-  /** Does not wait for the disk, because the first answer of a service saves a value. */
+  /** Does not wait for the disk, because a service's first response saves a value. */
   setSetting(name: string, value: unknown): void {
     const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
     this.#tables.lazily(() => this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null)));

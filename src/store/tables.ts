@@ -1,5 +1,5 @@
 /**
- * The tables of the remembered store, scoped to one service. A full disk or a damaged file never stops the program.
+ * The remembered store's tables, scoped to one service. A full disk or a damaged file never stops the program.
  */
 
 import { readdirSync, renameSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { Statements } from '../base/statements.ts';
 import { clean } from '../text/sanitise.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory, EarlierTablesError } from './database.ts';
 
-/** Runs a statement in the transaction of its caller. */
+/** Runs a statement in its caller's transaction. */
 export type Run = (sql: string, ...values: SQLInputValue[]) => Pick<StatementResultingChanges, 'lastInsertRowid'>;
 export type Row = Record<string, SQLInputValue>;
 
@@ -22,9 +22,9 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   return parseDeepJson(String(column));
 }
 
-/** Separates the name of a damaged file from the time at which it was set aside. */
+/** Separates a damaged file's name from the time at which it was set aside. */
 const damagedPart = '.broken-';
-/** The same for the file of an earlier benchtop. */
+/** The same for an earlier benchtop's file. */
 const earlierPart = '.earlier-';
 
 /** Opens or creates the file. If that fails, everything stays in memory. Waits at most `busyMs` for other writers. */
@@ -79,9 +79,11 @@ export class Tables {
   /** What cannot be saved, as a sentence for the user; undefined if everything can. */
   problem: string | undefined;
   #busyMs: number;
-  /** A write has timed out. Later writes give up quickly, so that an exit does not wait for each of them. */
+  /**
+   * Whether a write has timed out. Later writes then give up quickly, so that exiting does not wait for each of them.
+   */
   #isHeld = false;
-  /** SQLite's `data_version`, which changes with writes of other connections. */
+  /** SQLite's `data_version`, which changes with writes by other connections. */
   #version: SQLInputValue | undefined;
 
   constructor(database: DatabaseSync, scope: string, { busyMs, path, earlier, problem }: TablesOptions) {

@@ -1,5 +1,5 @@
 /**
- * Caches the texts of trajectories on disk with a trigram index (FTS5, sqlite.org/fts5.html), so that a second search
+ * Caches trajectory texts on disk with a trigram index (FTS5, sqlite.org/fts5.html), so that a second search
  * reads none from the service. It is one SQLite file, which several programs may use at the same time. Losing it
  * loses nothing: the texts are read again.
  */
@@ -55,21 +55,21 @@ const schema = `
 /** The version of the schema. Texts in an older one are dropped. */
 const version = 3;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
-/** Other programs hold the file for a few milliseconds. */
+/** In milliseconds. Other programs hold the file only briefly. */
 const busyTimeoutMs = 2_000;
-/** Texts deleted per batch to make room. */
+/** How many texts to delete per batch to make room. */
 const evictedAtOnce = 20;
 /** Minimum time between two records of a text's use, in milliseconds. */
 const useEveryMs = 60 * 60_000;
-/** Pages returned to the file system after a deletion. */
+/** How many pages to return to the file system after a deletion. */
 const freedPages = 4_000;
 
-/** Parts read per statement. Reading one by one takes longer; all parts of a statement are in memory together. */
+/** How many parts to read per statement. One by one takes longer; all of a statement's parts are in memory together. */
 const readAtOnce = 32;
 
-/** Characters of an indexed group: FTS5's trigrams. */
+/** Characters in an indexed group: FTS5's trigrams. */
 const gramLength = 3;
-/** Further groups of a word hardly narrow the result. */
+/** More groups from a word hardly narrow the result. */
 const mostGrams = 40;
 
 /** The distinct words of a text; their order is not indexed. */
@@ -88,7 +88,7 @@ function gramQuery(words: readonly string[]): string | undefined {
   return [...grams].map(gram => `"${gram.replaceAll('"', '""')}"`).join(' AND ');
 }
 
-/** Opens the file; replaces a damaged one. @throws Error of SQLite, or of the file system */
+/** Opens the file; replaces a damaged one. @throws Error from SQLite or the file system */
 function connect(path: string): DatabaseSync {
   makePrivateFolder(dirname(path));
   const open = (): DatabaseSync => {
@@ -285,7 +285,7 @@ export class TextIndex {
     this.#database.prepare(`delete from texts where ${where}`).run(...values);
   }
 
-  /** The rows as arrays: for thousands of them, objects take noticeably longer. @throws Error of SQLite */
+  /** The rows as arrays: for thousands of them, objects take noticeably longer. @throws Error from SQLite */
   #all(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][] {
     try {
       const statement = this.#database.prepare(sql);

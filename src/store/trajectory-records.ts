@@ -23,9 +23,9 @@ const secretSetting = 'accountSecret';
 
 export class TrajectoryRecords extends ResumableUploads {
   /**
-   * The account of an API key.
+   * An API key's account.
    *
-   * @param accountOf hashes the API key with this secret, so that the key cannot be found from it
+   * @param accountOf hashes the API key with this secret, so that the key cannot be derived from the hash
    */
   async account(accountOf: (secret: string) => Promise<string>): Promise<string> {
     const values = [this.tables.scope, secretSetting] as const;
@@ -57,7 +57,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.setAside;
   }
 
-  /** Unsettled uploads of this or another program, for each account, latest first. */
+  /** Unsettled uploads by this or another program, for each account, latest first. */
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countSums} from unfinished_files where profile = ?
       group by path, dataset, agent, account order by max(seq) desc`;

@@ -13,7 +13,7 @@ export type RecordPhase = 'sending' | 'ingesting' | 'ingested';
 export interface UploadRecord {
   readonly benchId: string;
   readonly phase: RecordPhase;
-  /** Fingerprint of the last manifest sent; undefined before. */
+  /** Fingerprint of the last manifest sent; undefined if none was sent. */
   readonly manifest: string | undefined;
 }
 
@@ -24,11 +24,11 @@ export interface UnfinishedUpload {
 }
 
 /**
- * One record per folder. Files are stored by folder and id, so that a program that still sends files for an older id
- * does not interfere.
+ * One record per folder. Files are stored by folder and id, so that a program that is still sending files for an older
+ * id does not interfere.
  */
 export class UploadRecords extends ResumableUploads {
-  /** Resumable uploads of this or another program, latest first. */
+  /** Resumable uploads by this or another program, latest first. */
   unfinished(): UnfinishedUpload[] {
     const sql = 'select folder, bench_id from uploads where profile = ? order by begun_at desc, folder';
     return this.tables
