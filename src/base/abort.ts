@@ -2,7 +2,7 @@
  * Waits for a promise that is shared or cannot be stopped.
  *
  * @param reason returns the error to throw once the signal aborts; by default the signal's own reason
- * @throws that error, or the error of the promise
+ * @throws that error, or the promise's error
  */
 export async function unlessAborted<Value>(
   shared: Promise<Value>,
@@ -11,7 +11,7 @@ export async function unlessAborted<Value>(
 ): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(reason());
-  // Races even after the abort: an unhandled rejection of the shared promise would end the program.
+  // Race even after the abort: an unhandled rejection of the shared promise would end the program.
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   try {

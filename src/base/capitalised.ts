@@ -1,2 +1,2 @@
-/** Makes the first letter of a text upper case. */
+/** Makes a string's first letter upper case. */
 export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

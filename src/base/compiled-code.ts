@@ -10,11 +10,11 @@ import { Script } from 'node:vm';
 interface Compiled {
   readonly script: Script;
   readonly path: string;
-  /** Checksum of the source. */
+  /** The source's checksum. */
   readonly sum: number;
 }
 
-/** Folder of this process's compiled code. */
+/** The folder for this process's compiled code. */
 let folder = '';
 /** Scripts that are not in the cache yet. */
 let uncached: Compiled[] = [];
@@ -46,12 +46,12 @@ function writeCode({ script, path, sum }: Compiled): void {
     writeFileSync(fresh, Buffer.concat([head, code]), { mode: 0o600 });
     renameSync(fresh, path);
   } catch {
-    // The next start compiles it again.
+    // The next start will compile it again.
     rmSync(fresh, { force: true });
   }
 }
 
-/** A CommonJS module is the body of a function. */
+/** A CommonJS module is a function body. */
 const opening = Buffer.from('(function(exports,require,module,__filename,__dirname){');
 const closing = Buffer.from('\n})');
 
@@ -81,10 +81,10 @@ function whenUsed(id: string): object {
 }
 
 /**
- * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, at the latest when
- * the process exits.
+ * Loads the bundle's `.cjs` files with compiled code from a folder. Code that is missing is written there, when the
+ * process exits at the latest.
  *
- * @param purpose the purpose of the process: each one runs different functions
+ * @param purpose what the process is for: each purpose runs different functions
  */
 export function cacheCompiledCode(root: string, purpose: string): void {
   folder = join(root, `${process.version}-${process.arch}`, purpose);
@@ -96,7 +96,7 @@ export function cacheCompiledCode(root: string, purpose: string): void {
   process.on('exit', saveCompiledCode);
 }
 
-/** Writes missing code, including the functions that have run so far. Call this before changing V8's flags. */
+/** Writes code that is missing, including functions that have run so far. Call this before changing V8's flags. */
 export function saveCompiledCode(): void {
   for (const compiled of uncached) writeCode(compiled);
   uncached = [];

@@ -37,7 +37,7 @@ function matchedWithin<Item>(left: readonly Item[], right: readonly Item[], most
   // The furthest index in `left` on each diagonal, from -most to most.
   const furthest = new Int32Array(2 * most + 3);
   const at = (diagonal: number): number => furthest[diagonal + most + 1] ?? 0;
-  /** The furthest indexes before each number of edits, for the diagonals that they could have reached. */
+  /** For each number of edits, the furthest indexes before it, on the diagonals that it could have reached. */
   const before: Int32Array[] = [];
   for (let edits = 0; edits <= most; edits += 1) {
     before.push(furthest.slice(most - edits, most + edits + 3));

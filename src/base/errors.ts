@@ -1,4 +1,4 @@
-/** Reads facts from anything that was thrown, including errors of another realm (`node:vm`). */
+/** Reads facts from anything that was thrown, including errors from another realm (`node:vm`). */
 
 /** Modules load lazily, so an upgrade may have replaced the program's files before one is first needed. */
 export const partMissing = 'A part of benchtop is missing on disk: it may have been upgraded. Quit and start it again.';
@@ -27,13 +27,13 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether an SQLite file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB), as opposed to locked or inaccessible. */
+/** Whether an SQLite file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB) rather than locked or inaccessible. */
 export function isDamagedDatabase(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === 11 || code === 26;
 }
 
-/** The primary result code of an SQLite error (sqlite.org/rescode.html); undefined for another error. */
+/** The primary result code of an SQLite error (sqlite.org/rescode.html); undefined for any other error. */
 export function sqliteCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
@@ -46,8 +46,8 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * SQLite result codes with causes outside the program: busy, locked, no memory, read-only, I/O, corrupt, full, cannot
- * open, locking protocol, not a database (sqlite.org/rescode.html).
+ * SQLite result codes whose causes lie outside the program: busy, locked, no memory, read-only, I/O, corrupt, full,
+ * cannot open, locking protocol, not a database (sqlite.org/rescode.html).
  */
 const externalCodes: ReadonlySet<number | undefined> = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 

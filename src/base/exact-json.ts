@@ -1,10 +1,10 @@
 /**
- * Integers that a double cannot hold, such as seeds and ids of 64 bits. `JSON.parse` would round them; here they are raw
+ * Integers that a double cannot hold, such as 64-bit seeds and ids. `JSON.parse` would round them; here they become raw
  * JSON (github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes as it was read.
  */
 import type { RawJson } from './own-property.ts';
 
-/** The additions of the proposal that the compiler's library lacks. */
+/** The proposal's additions, which the compiler's library lacks. */
 interface JsonWithSource {
   parse(
     text: string,
@@ -19,9 +19,9 @@ const { parse, rawJSON } = JSON as unknown as JsonWithSource;
 const mayBeUnsafe = /\d{16}/;
 
 /**
- * Parses JSON; an integer that does not fit a number becomes raw JSON.
+ * Parses JSON; an integer that does not fit in a number becomes raw JSON.
  *
- * @param revive changes each other value
+ * @param revive changes every other value
  * @throws SyntaxError
  */
 export function parseExactly(text: string, revive?: (value: unknown) => unknown): unknown {

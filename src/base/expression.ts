@@ -1,4 +1,4 @@
-/** Untrusted regular expressions: a user's filter, a grader of a manifest. */
+/** Untrusted regular expressions: a user's filter, or a grader from a manifest. */
 import { errorMessage } from './errors.ts';
 import { withinCpuTime } from './time-limit.ts';
 
@@ -22,7 +22,7 @@ const samples = ['', '\u0100'];
 
 /**
  * An empty alternative that never matches. If no match can be empty, V8 first searches for characters to skip. For
- * twenty repeats of `(?:\P{L}|\P{N}|\P{M})` this takes minutes, in code that cannot be interrupted.
+ * twenty repeats of `(?:\P{L}|\P{N}|\P{M})`, this takes minutes, in code that cannot be interrupted.
  */
 const orNothing = '(?!)';
 
@@ -35,14 +35,14 @@ const boundaries: ReadonlyMap<string, string> = new Map([
 const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]?/gsu;
 
 /**
- * Compiles an expression now, within a time limit; V8 would otherwise do so on first use, without one. Run it under a
- * limit too: `withinCpuTime`.
+ * Compiles an expression now, within a time limit; V8 would otherwise do it on first use, without a limit. Run the
+ * expression under a limit too: `withinCpuTime`.
  *
  * @throws ExpressionError if it is not an expression, is too large, or takes too long to compile
  */
 export function compileExpression(source: string, flags: string): RegExp {
   try {
-    // Compile it alone first, so that unbalanced parentheses cannot combine with the wrapper below.
+    // Compile it on its own first, so that unbalanced parentheses cannot combine with the wrapper below.
     new RegExp(source, flags);
     const slower = source.replace(escapeOrClass, part => boundaries.get(part) ?? part);
     const expression = new RegExp(`(?:${slower}|${orNothing})`, flags);
@@ -55,8 +55,8 @@ export function compileExpression(source: string, flags: string): RegExp {
 }
 
 /**
- * Compiles an expression that finds this text. It needs no time limit, which a busy machine could exceed: without
- * alternatives, V8 takes milliseconds even for the longest text it accepts.
+ * Compiles an expression that finds this text. There is no time limit, which a busy machine could exceed: without
+ * alternatives, V8 takes only milliseconds even for the longest text it accepts.
  *
  * @throws ExpressionError if it is too long
  */

@@ -1,18 +1,18 @@
-/** A lock file shared by the processes of one machine. */
+/** A lock file shared by the processes on one machine. */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
 import { fileSharing, makePrivateFolder, SharedError } from './ownership.ts';
 
-/** SQLite's result codes if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
+/** SQLite's result codes when another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
 
 /**
  * Takes the lock until this process exits, however it exits: the operating system releases it. The file (0600) holds no
- * data and stays. Returns a function that releases the lock, or undefined if it is taken.
+ * data and stays. Returns a function that releases the lock; undefined if another process holds it.
  *
- * @throws SharedError if others share the file, Error of SQLite or the system if it is unusable
+ * @throws SharedError if others share the file, SQLite's or the system's error if it is unusable
  */
 export function takeLock(path: string): (() => void) | undefined {
   let lock: DatabaseSync | undefined;
@@ -32,7 +32,7 @@ export function takeLock(path: string): (() => void) | undefined {
 }
 
 /**
- * Takes a named lock of a folder: a file in `locks`.
+ * Takes one of a folder's named locks: a file in `locks`.
  *
  * @throws as `takeLock` does
  */

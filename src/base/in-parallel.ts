@@ -1,4 +1,4 @@
-/** Far below any service's rate limit, yet enough that no request waits long for another. */
+/** Far below any service's rate limit, yet high enough that no request waits long for another. */
 const atOnce = 4;
 
 function* each<Item>(items: Iterable<Item>): Generator<Item, void> {
@@ -6,7 +6,7 @@ function* each<Item>(items: Iterable<Item>): Generator<Item, void> {
 }
 
 /**
- * Runs `work` for each item, a few at a time. After a failure nothing new starts, and running work continues.
+ * Runs `work` for each item, a few at a time. After a failure, nothing new starts, but running work continues.
  *
  * @throws the first failure
  */

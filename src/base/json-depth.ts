@@ -1,8 +1,7 @@
-/** Parses JSON with a limit on its nesting. */
+/** Parses JSON, limiting how deeply it may be nested. */
 
 /**
- * Levels of arrays and objects. Records have about ten. The limit protects the recursive code that reads and prints
- * them.
+ * Levels of arrays and objects. Records have about ten. The limit protects recursive code that reads and prints them.
  */
 export const deepestJson = 1_000;
 

@@ -1,40 +1,40 @@
-/** Reads the rows of a long list in JSON as its bytes arrive, so that neither its text nor all of its rows are held at once. */
+/** Reads the rows of a long JSON list as its bytes arrive, without holding its whole text or all rows at once. */
 import { createHash } from 'node:crypto';
 import { parseDeepJson } from './json-depth.ts';
 
-/** Marks the place of dropped rows in invalid JSON; valid JSON has this character only inside strings. */
+/** Marks where rows were dropped from invalid JSON; valid JSON contains this character only inside strings. */
 export const leftOut = '…';
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Enough of the text before a list to hold its name. */
+/** Enough of the text before a list to contain its name. */
 const mostNameBytes = 256;
 
 /** Whole rows are recorded in blocks of at least this size. */
 const blockBytes = 64 * 1024;
 
-/** Whole rows of a list, by their bytes. */
+/** Whole rows of a list, as bytes. */
 export interface RowBlock {
   readonly bytes: number;
   /** SHA-256. */
   readonly digest: string;
 }
 
-/** Takes the rows of a list, and may keep them for the next answer, which usually has the same rows and a few more. */
+/** Takes a list's rows, and may keep them for the next response, which usually has the same rows plus a few more. */
 export interface RowReader {
   add(row: unknown): void;
-  /** The first rows of an earlier answer, in blocks. */
+  /** The first rows of an earlier response, in blocks. */
   readonly blocks: readonly RowBlock[];
   /** Keeps the rows of the first `blocks` blocks, which have not changed, and drops the rest. */
   keep(blocks: number): void;
-  /** Records the rows since the last block as one. */
+  /** Records the rows since the last block as a new block. */
   endBlock(block: RowBlock): void;
 }
 
 /**
- * Takes the rows of a list out of a JSON text: the text is the list, or an object with the list in a field. The rest
- * remains, with an empty list. Rows that the reader has from an earlier answer are compared, not parsed.
+ * Takes a list's rows out of JSON text: the text is the list itself, or an object with the list in a field. What
+ * remains has an empty list. Rows that the reader has kept from an earlier response are compared rather than parsed.
  */
 export class JsonRows {
   readonly #field: RegExp;
@@ -43,7 +43,7 @@ export class JsonRows {
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  /** The bytes so far: of the rest, and of the rows that are not taken yet. */
+  /** The bytes so far, of the remaining text and of the rows not yet taken. */
   readonly #rest: Uint8Array[] = [];
   #rows: Uint8Array[] = [];
   #hasTaken = false;
@@ -51,26 +51,26 @@ export class JsonRows {
   /** The number of unchanged blocks; final once a block differs. */
   #same = 0;
   #isSame = true;
-  /** The bytes so far of the block to compare. */
+  /** The bytes so far of the block being compared. */
   #compared: Uint8Array[] = [];
   #missingBytes = 0;
   /** The hash and size of the block being parsed. */
   #hash = createHash('sha256');
   #hashedBytes = 0;
 
-  /** @param name the field; must not need escaping */
+  /** @param name the field's name; must not need escaping */
   constructor(name: string, reader: RowReader) {
     this.#field = new RegExp(`[{,]\\s*"${name}"\\s*:\\s*\\[$`);
     this.#reader = reader;
   }
 
-  /** Takes the next bytes of the text. They must not change afterwards. */
+  /** Takes the text's next bytes. They must not change afterwards. */
   add(bytes: Uint8Array): void {
     if (this.#place === 'within' && this.#isSame) this.#compare(bytes);
     else this.#scan(bytes);
   }
 
-  /** Compares the next bytes of the list with the blocks, and scans those that differ. */
+  /** Compares the list's next bytes with the blocks, and scans those that differ. */
   #compare(bytes: Uint8Array): void {
     let rest = bytes;
     for (;;) {
@@ -98,7 +98,7 @@ export class JsonRows {
     if (rest.length > 0) this.#scan(rest);
   }
 
-  /** From here on, the list differs from the earlier answer. */
+  /** From here on, the list differs from the earlier response. */
   #differ(): void {
     const compared = this.#compared;
     [this.#isSame, this.#compared] = [false, []];
@@ -107,7 +107,7 @@ export class JsonRows {
   }
 
   #scan(bytes: Uint8Array): void {
-    // Where the current part of the rest or of the rows begins, and the comma behind its last whole row.
+    // Where the current part of the text or the rows begins, and the comma after its last whole row.
     let [from, whole] = [0, -1];
     let [depth, isText, isEscaped] = [this.#depth, this.#isText, this.#isEscaped];
     for (let at = 0; at < bytes.length && this.#place !== 'behind'; at += 1) {
@@ -145,7 +145,7 @@ export class JsonRows {
     (this.#place === 'within' ? this.#rows : this.#rest).push(bytes.subarray(from));
   }
 
-  /** Whether the list that begins here is the value of the field. */
+  /** Whether the list that begins here is the field's value. */
   #isNamed(): boolean {
     return this.#field.test(Buffer.concat(this.#rest).subarray(-mostNameBytes).toString('latin1'));
   }
@@ -169,13 +169,13 @@ export class JsonRows {
     [this.#hash, this.#hashedBytes] = [createHash('sha256'), 0];
   }
 
-  /** Leaves the first invalid part in the text, so that the parser's error points there. */
+  /** Leaves the first invalid part in the text, so that the parser's error points to it. */
   #keepBroken(bytes: Uint8Array): void {
     if (!this.#isBroken) this.#rest.push(Buffer.from(leftOut), bytes);
     this.#isBroken = true;
   }
 
-  /** The text without the rows. It is invalid JSON if the rows are. */
+  /** The text without the rows. It is invalid JSON if the rows are invalid. */
   text(): string {
     if (this.#isSame) this.#differ();
     if (this.#rows.length > 0) this.#keepBroken(Buffer.concat(this.#rows));

@@ -1,6 +1,6 @@
 /**
- * Lazy stand-ins for classes of Intl in the bundle. Packages create them while they load, and the first one costs
- * milliseconds in ICU, although a start needs none.
+ * Lazy stand-ins for Intl classes in the bundle. Packages create instances while they load, and the first one costs
+ * milliseconds in ICU, although starting up needs none.
  */
 const { Intl: intl } = globalThis;
 

@@ -10,7 +10,7 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
   };
 }
 
-/** Caches the results of an expensive pure function. Keeps at most `most` of them and drops the oldest first. */
+/** Caches the results of an expensive pure function. Keeps at most `most` of them, dropping the oldest first. */
 export function perArguments<Arguments extends readonly (number | undefined)[], Value>(
   make: (...values: Arguments) => Value,
   most = 2_000,
@@ -19,7 +19,7 @@ export function perArguments<Arguments extends readonly (number | undefined)[], 
   return (...values) => {
     const key = values.join();
     if (made.has(key)) return made.get(key) as Value;
-    // A map keeps the order in which its keys were added.
+    // A map keeps its keys in the order they were added.
     for (const oldest of made.keys()) {
       if (made.size < most) break;
       made.delete(oldest);

@@ -1,4 +1,4 @@
-/** Creates files for the user: under safe names, never over existing files, and completely or not at all. */
+/** Creates files for the user: under safe names, never over existing files, and either completely or not at all. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
 import { trimEnd } from './trim.ts';
 
-/** In characters; below the limit of every file system. */
+/** In characters; below every file system's limit. */
 export const longestFileName = 120;
 
 /** Trims dots and hyphens at both ends, so that `../x` leaves no trace of a path. */
@@ -16,8 +16,8 @@ export function nameSafe(text: string): string {
 }
 
 /**
- * A file name from any text, e.g. an id that came over the wire plus an extension: only `A-Z a-z 0-9 . _ -`, no folder,
- * at most 120 characters. A long name is cut before the extension.
+ * A file name from any text, e.g. an id from the wire plus an extension: only `A-Z a-z 0-9 . _ -`, no folder, at most
+ * 120 characters. A long name is cut before the extension.
  */
 export function safeFileName(name: string): string {
   const extension = nameSafe(extname(name));
@@ -58,10 +58,10 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
 }
 
 /**
- * Writes a new file for this user only (0600), completely or not at all, even if the program ends first: it has a
- * temporary name until it is complete. Keys are handled in the meantime. Returns the absolute path.
+ * Writes a new file for this user only (0600), either completely or not at all, even if the program ends first: it has
+ * a temporary name until it is complete. Keys are handled meanwhile. Returns the absolute path.
  *
- * @throws NewFileError if it exists or cannot be written, and whatever the parts throw
+ * @throws NewFileError if it exists or cannot be written, or whatever the parts throw
  */
 export async function writeNewFile(name: string, parts: Parts): Promise<string> {
   const path = resolve(name);
@@ -90,7 +90,7 @@ export async function writeNewFile(name: string, parts: Parts): Promise<string> 
   return path;
 }
 
-/** Gives a file its final name. A plain rename would replace a file that was created there in the meantime. */
+/** Gives a file its final name. A plain rename would replace a file created there in the meantime. */
 async function publish(unfinished: string, path: string): Promise<void> {
   await (await open(path, 'wx', 0o600)).close();
   try {

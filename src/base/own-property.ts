@@ -3,12 +3,12 @@ export interface RawJson {
   readonly rawJSON: string;
 }
 
-// Not beside `parseExactly`, because the program loads `isRecord` before its code is cached.
+// Not next to `parseExactly`, because the program loads `isRecord` before its code is cached.
 export const isRawJson = (JSON as unknown as { isRawJSON: (value: unknown) => value is RawJson }).isRawJSON;
 
 /**
  * The own property of a plain object under a name known only at run time; undefined if there is none. `object[name]`
- * would return an inherited property if a name that came over the wire is `__proto__` or `constructor`.
+ * would return an inherited property if a name from the wire is `__proto__` or `constructor`.
  */
 export function own<Value>(object: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return object && Object.hasOwn(object, name) ? object[name] : undefined;

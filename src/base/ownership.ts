@@ -1,4 +1,4 @@
-/** Whether a folder or a file belongs to this user alone. */
+/** Whether a folder or a file belongs only to this user. */
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode } from './errors.ts';
@@ -40,7 +40,7 @@ export function sharingOf(
   return { words: `can be ${words} by other users (mode ${shown})`, fix: `Run: chmod ${chmod} ${shellWord(path)}` };
 }
 
-/** Thrown for a folder or file that others share, or that is of another type. The message says what to run. */
+/** Thrown for a folder or file that others share, or that is of the wrong type. The message says what to run. */
 export class SharedError extends Error {
   override readonly name = 'SharedError';
 
@@ -53,7 +53,7 @@ export class SharedError extends Error {
 export function folderSharing(path: string): Sharing | undefined {
   const target = statSync(path);
   if (!target.isDirectory()) return { words: 'is not a folder', fix: 'Move it away' };
-  // The mode of a link means nothing; only its owner may change it.
+  // A link's mode means nothing; only its owner may change it.
   const link = lstatSync(path);
   return (
     sharingOf(path, target, 'change', 'go-rwx') ??
@@ -92,7 +92,7 @@ function makeFolders(path: string): void {
 }
 
 /**
- * Creates a folder and its parents for this user alone (0700). An existing one keeps its mode.
+ * Creates a folder and its parents for this user only (0700). An existing one keeps its mode.
  *
  * @throws SharedError if others can change it, the system's error if it cannot be created
  */
@@ -102,7 +102,7 @@ export function makePrivateFolder(path: string): void {
   if (sharing) throw new SharedError(path, sharing);
 }
 
-/** Makes a folder of this user 0700. Does nothing if it is missing, a link, or somebody else's. */
+/** Sets one of this user's folders to 0700. Does nothing if it is missing, a link, or somebody else's. */
 export function tightenFolder(path: string): void {
   try {
     const found = lstatSync(path);

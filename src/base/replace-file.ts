@@ -20,8 +20,8 @@ function syncFolder(path: string): void {
 }
 
 /**
- * Renames a flushed file within its folder. The new name survives a power loss, which could otherwise bring the old one
- * back.
+ * Renames a flushed file within its folder. The new name survives a power loss, which could otherwise restore the old
+ * one.
  *
  * @throws the system's error
  */
@@ -40,7 +40,7 @@ export function renameDurably(from: string, to: string): void {
 export function replaceFile(path: string, content: string | Uint8Array): void {
   const fresh = join(dirname(path), `.${randomUUID()}.part`);
   try {
-    // Creates the file; never follows a link that another user put there.
+    // Creates the file, and never follows a link that another user put there.
     const file = openSync(fresh, 'wx', 0o600);
     try {
       writeFileSync(file, content);

@@ -1,20 +1,20 @@
-/** The number of retries and the waits before them, for a service or an upstream server. Times are milliseconds. */
+/** How often a service or an upstream server is retried, and how long to wait each time. Times are in milliseconds. */
 
 /** Maximum number of retries after a wait. */
 export const maxRetries = 2;
-/** The longest wait that a host may request: above it a call fails, and a poll waits only this long. */
+/** The longest wait that a host may request: above it, a call fails, and a poll waits only this long. */
 export const maxRetryAfterMs = 60_000;
 const firstBackoffMs = 500;
 const maxBackoffMs = 8_000;
 const jitterShare = 0.25;
 
-/** Whether the same request may succeed after an answer with this HTTP status. */
+/** Whether the same request may succeed later, after a response with this HTTP status. */
 export const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 429 || (status >= 500 && status !== 501);
 
 /**
- * The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. The host counts a
- * date from the `Date` of the answer, by its clock.
+ * The wait that a response requests: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. A date is
+ * relative to the response's `Date`, by the host's clock.
  */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const milliseconds = parseAmount(headers['retry-after-ms']);
@@ -39,10 +39,10 @@ function parseAmount(text: string | undefined): number | undefined {
 /** Up to `maxMs`, less a random share, so that not all clients send at once. @param random in [0, 1) */
 const spread = (maxMs: number, random: number): number => Math.round(maxMs * (1 - jitterShare + jitterShare * random));
 
-/** The wait after this many failures in a row, from 1. @param random in [0, 1) */
+/** How long to wait after this many failures in a row, from 1. @param random in [0, 1) */
 export const backoff = (attempt: number, random: number): number =>
   spread(Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1)), random);
 
-/** The wait for a host that asks for `requestedMs`. @param random in [0, 1) */
+/** How long to wait for a host that asks for `requestedMs`. @param random in [0, 1) */
 export const honouredWait = (requestedMs: number, random: number): number =>
   requestedMs <= maxRetryAfterMs ? requestedMs : spread(maxRetryAfterMs, random);

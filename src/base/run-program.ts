@@ -7,25 +7,25 @@ const hasProcessGroups = process.platform !== 'win32';
 
 interface RunOptions {
   readonly limitMs: number;
-  /** Text for standard input. Without it, the program has neither an input nor a standard error. */
+  /** Text for standard input. Without it, the program has neither standard input nor standard error. */
   readonly input?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Kills a program with its children, if the system has process groups. */
+/** Kills a program and its children, if the system has process groups. */
 function killGroup(child: ChildProcess): void {
   child.stdout?.destroy();
   try {
     if (hasProcessGroups && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     else child.kill('SIGKILL');
   } catch {
-    // It exited by itself.
+    // It exited on its own.
   }
 }
 
 /**
- * Runs a program without a shell, so no word is expanded or split, and returns its output. It is killed with its
- * children at the time limit, once it has printed more than 64 KiB, once the signal aborts, and when this process exits.
+ * Runs a program without a shell, so that no word is expanded or split, and returns its output. It is killed with its
+ * children at the time limit, after printing more than 64 KiB, once the signal aborts, and when this process exits.
  *
  * @throws Error whose message completes a sentence that begins with the program
  */

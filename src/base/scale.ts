@@ -23,7 +23,7 @@ export function roundStep(atLeast: number, { quarters = false } = {}): number {
   return mantissa === 2.5 ? multipleOf(power / 10, 25) : multipleOf(power, mantissa);
 }
 
-/** A whole number of round steps without binary rounding errors: 0.3 and not 0.30000000000000004. */
+/** A whole number of round steps, without binary rounding errors: 0.3, not 0.30000000000000004. */
 export function multipleOf(step: number, count: number): number {
   return Number((step * count).toFixed(Math.min(100, decimalsOf(step))));
 }

@@ -9,7 +9,7 @@ export class UnclosedQuoteError extends Error {
 const escapable = /["\\$`]/;
 
 /**
- * The words of a command line: spaces separate them, quotes and backslashes keep them together. `$`, `~` and `*` have
+ * The words in a command line: spaces separate them, quotes and backslashes keep them together. `$`, `~` and `*` have
  * no special meaning.
  *
  * @throws UnclosedQuoteError

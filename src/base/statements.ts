@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** The statements of a database, each compiled once. */
+/** A database's statements, each compiled once. */
 export class Statements {
   readonly #database: DatabaseSync;
   readonly #compiled = new Map<string, StatementSync>();

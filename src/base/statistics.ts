@@ -10,12 +10,12 @@ export interface Summary {
   readonly maximum: number;
 }
 
-/** Ascending copy without the values that are not finite. */
+/** An ascending copy without the values that are not finite. */
 function ordered(values: Iterable<number>): Float64Array {
   return Float64Array.from([...values].filter(Number.isFinite)).sort();
 }
 
-/** Arithmetic mean; undefined for no values. */
+/** The arithmetic mean; undefined if there are no values. */
 export function mean(values: readonly number[]): number | undefined {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return undefined;
@@ -25,12 +25,12 @@ export function mean(values: readonly number[]): number | undefined {
   return sum / finite.length;
 }
 
-/** The rounding error of a sum of hundreds of values, relative to the largest. */
+/** The rounding error in a sum of hundreds of values, relative to the largest. */
 const roundingShare = 1e-13;
 
 /**
- * 0 if a difference between means of `values` is within their rounding error: (.1 + .2 + .3) / 3 is not (.3 + .2 + .1)
- * / 3.
+ * 0 if a difference between means of `values` is within the rounding error: (.1 + .2 + .3) / 3 is not (.3 + .2 + .1) /
+ * 3.
  */
 export function withoutRounding(difference: number, values: readonly number[]): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
@@ -46,7 +46,7 @@ export function meanDifference(before: readonly number[], after: readonly number
 /**
  * The quantile of `share` (0 to 1) by linear interpolation between order statistics at h = (n - 1)p: definition 7 of R.
  * J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the default
- * of R and NumPy. Undefined for no values.
+ * of R and NumPy. Undefined if there are no values.
  */
 function quantileOf(sorted: Float64Array, share: number): number | undefined {
   const position = (sorted.length - 1) * share;
@@ -56,7 +56,7 @@ function quantileOf(sorted: Float64Array, share: number): number | undefined {
   return lower + (upper - lower) * (position - Math.floor(position));
 }
 
-/** Count, mean, median, 95th percentile and range; undefined for no values. */
+/** Count, mean, median, 95th percentile and range; undefined if there are no values. */
 export function summarise(values: readonly number[]): Summary | undefined {
   const sorted = ordered(values);
   const average = mean(values);
@@ -76,12 +76,12 @@ export interface Bin {
   readonly count: number;
 }
 
-/** A few distinct values, such as 0 and 1, are easier to read with one bin each. */
+/** If there are only a few distinct values, such as 0 and 1, one bin for each is easier to read. */
 const fewValues = 4;
 
 /**
  * At most `most` (2 or more) bins of equal width with round bounds; one bin of width 0 per value if there are few
- * distinct values. Every finite value is in one bin. Empty for no values.
+ * distinct values. Every finite value is in exactly one bin. Empty if there are no values.
  */
 export function histogram(values: readonly number[], most: number): Bin[] {
   const sorted = ordered(values);
@@ -99,7 +99,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
     }));
   }
   let step = roundStep((high - low) / allowed);
-  // Round bounds may need one more bin than the span alone.
+  // Round bounds may need one more bin than the span itself would.
   while (binsBetween(low, high, step).count > allowed) step = roundStep(step * 1.5);
   const { first, count } = binsBetween(low, high, step);
   const edges = Array.from({ length: count + 1 }, (_, index) => multipleOf(step, first + index));
@@ -114,7 +114,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
 
 /** Whole steps from a multiple of `step` at or below `low` to one at or above `high`. */
 function binsBetween(low: number, high: number, step: number): { readonly first: number; readonly count: number } {
-  // A bound that is a multiple of the step apart from rounding errors counts as one.
+  // A bound counts as a multiple of the step if only rounding errors separate them.
   const first = Math.floor(low / step + 1e-9);
   const last = Math.ceil(high / step - 1e-9);
   return { first, count: Math.max(1, last - first) };

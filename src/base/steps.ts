@@ -1,4 +1,4 @@
-/** The usual distance between the steps of a curve, and the gaps in it. Pure. */
+/** A curve's usual distance between steps, and its gaps. Pure. */
 
 /** The distance that most neighbouring steps have (R. S. Boyer, J. S. Moore, "MJRTY", 1991); undefined if there is none. */
 export function usualDistance(steps: ArrayLike<number>): number | undefined {
@@ -22,7 +22,7 @@ interface Gap {
   readonly count: number;
 }
 
-/** The gaps in ascending steps, by their usual distance. */
+/** The gaps in ascending steps, judged by their usual distance. */
 export function stepGaps(steps: ArrayLike<number>): readonly Gap[] {
   const usual = usualDistance(steps);
   const gaps: Gap[] = [];

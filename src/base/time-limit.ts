@@ -7,7 +7,7 @@ let guard: { readonly run: (timeout: number) => void; task: () => void } | undef
 /** A nested guard would only cost time. */
 let guarding = false;
 
-/** Whether the current code already runs under a time limit. */
+/** Whether the current code is already running under a time limit. */
 export const isTimeLimited = (): boolean => guarding;
 
 /**
@@ -42,8 +42,8 @@ export const maxWallMs = (limit: number): number => limit * (2 * maxWallFactor -
 
 /**
  * Runs `task`; true if it ended within `limit` milliseconds of this thread's CPU time, so that a busy machine does not
- * change the result. An attempt that got too little CPU is repeated with a longer timeout, so `task` may run several
- * times.
+ * change the result. An attempt that got too little CPU time is repeated with a longer timeout, so `task` may run
+ * several times.
  */
 export function withinCpuTime(task: () => void, limit: number): boolean {
   for (let timeout = limit; timeout <= limit * maxWallFactor; timeout *= 2) {

@@ -1,5 +1,5 @@
 /**
- * Removes these characters from the end of a text. A loop, because `/x+$/` takes quadratic time on a long run inside
+ * Removes these characters from the end of a string. A loop, because `/x+$/` takes quadratic time on a long run inside
  * it.
  */
 export function trimEnd(text: string, characters: string): string {

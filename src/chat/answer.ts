@@ -1,25 +1,25 @@
-/** Assembles the answer of a model from the events of its stream. */
+/** Assembles a model's answer from the events of its stream. */
 import type { ChatEvent } from '../service/chat.ts';
 
-/** A tool call of the model. */
+/** A tool call by the model. */
 export interface ToolCall {
   readonly name: string;
   /** The arguments as the model wrote them, usually JSON. */
   readonly input: string;
 }
 
-/** The parts that an answer may have besides text and reasoning. */
+/** What an answer may have besides text and reasoning. */
 export interface AnswerExtras {
-  /** The text of the refusal. */
+  /** The refusal's text. */
   readonly refusal?: string | undefined;
   readonly calls?: readonly ToolCall[] | undefined;
   /** The model that answered, if it differs from the requested one. */
   readonly answeredBy?: string | undefined;
-  /** The number of choices after the first, which were dropped. */
+  /** How many choices after the first were dropped. */
   readonly leftOut?: number | undefined;
 }
 
-/** Collects the events of the first choice and counts the other choices. */
+/** Collects the first choice's events and counts the other choices. */
 export class Answer {
   content = '';
   reasoning = '';
@@ -32,7 +32,7 @@ export class Answer {
   readonly #calls = new Map<number, ToolCall>();
   readonly #others = new Set<number>();
 
-  /** @param requested the user's name for the model; for the id of a deployment, the answer may repeat that id */
+  /** @param requested what the user calls the model; if it is a deployment's id, the answer may repeat that id */
   constructor(requested: string) {
     this.#requested = requested;
   }
@@ -53,12 +53,12 @@ export class Answer {
     }
   }
 
-  /** The text or else the refusal. */
+  /** The text, or else the refusal. */
   get words(): string {
     return this.content || this.refusal;
   }
 
-  /** Only the parts that the answer has. */
+  /** Only those that the answer has. */
   get extras(): AnswerExtras {
     return {
       ...(this.answeredBy !== undefined && { answeredBy: this.answeredBy }),
@@ -69,7 +69,7 @@ export class Answer {
   }
 }
 
-/** Names the model that answered if it differs from the requested one. */
+/** Names the model that answered, if it differs from the requested one. */
 export const answererWords = (model: string): string => `answered by ${model}`;
 
 /** E.g. `calls the tool search with {"q":"tea"}`. */

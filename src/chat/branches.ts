@@ -1,4 +1,4 @@
-/** The branches of a conversation: an edited question starts a new branch, and the others stay unchanged. Pure. */
+/** A conversation's branches: an edited question starts a new branch, and the others stay unchanged. Pure. */
 import { pairKey } from './choices.ts';
 import type { Turn } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
@@ -12,7 +12,7 @@ export interface Branch {
 
 /** The branches besides the current one. */
 export interface OtherBranches {
-  /** In the order of their start. */
+  /** In the order they were started. */
   readonly others: readonly Branch[];
   /** The position of the current branch among them. */
   readonly branch: number;
@@ -20,7 +20,7 @@ export interface OtherBranches {
 
 export const onlyBranch: OtherBranches = { others: [], branch: 0 };
 
-/** All branches in the order of their start. */
+/** All branches, in the order they were started. */
 export function allBranches({ others, branch }: OtherBranches, current: Branch): readonly Branch[] {
   return [...others.slice(0, branch), current, ...others.slice(branch)];
 }
@@ -42,10 +42,10 @@ export function goToBranch(
   return target && { others: all.filter((_, each) => each !== index), branch: index, current: target };
 }
 
-/** A turn that differs between branches: its position among the variants, and their number. */
+/** A turn that differs between branches: its position among the variants, and how many there are. */
 export type Fork = readonly [position: number, count: number];
 
-/** The turns, by index, at which branches with the same beginning differ. */
+/** The turns, by index, at which branches with the same beginning diverge. */
 export function forksOf(all: readonly (readonly Turn[])[], current: readonly Turn[]): ReadonlyMap<number, Fork> {
   const forks = new Map<number, Fork>();
   if (all.length < 2) return forks;

@@ -1,4 +1,4 @@
-/** The user's choices between two answers, and their counts for two models. Pure. */
+/** The user's choices between two answers, and how often each of two models was chosen. Pure. */
 import { createHash } from 'node:crypto';
 import { perObject } from '../base/memo.ts';
 import { answererOf, isIncomplete, type Turn, wordsOf } from './conversation.ts';
@@ -13,15 +13,15 @@ export interface Choice {
   readonly better: Preference;
   /** The models that gave the left and the right answer. */
   readonly models: readonly [left: string, right: string];
-  /** When the user made it, in epoch milliseconds. */
+  /** When the user chose, in epoch milliseconds. */
   readonly at: number;
 }
 
 const hashOfTurn = perObject((turn: Turn) => createHash('sha256').update(JSON.stringify(turn)).digest('hex'));
 
 /**
- * Identifies the answers at an index by the conversation up to them, so that branches share the choice for a shared
- * turn, and a regenerated answer needs a new choice.
+ * Identifies the answers at an index by the conversation up to them, so that branches share the choice for a turn they
+ * share, and a regenerated answer needs a new choice.
  */
 export function pairKey(left: readonly Turn[], right: readonly Turn[], index: number): string {
   const hash = createHash('sha256');
@@ -32,7 +32,7 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
 const isWhole = (turn: Turn): boolean =>
   wordsOf(turn) !== '' && !isIncomplete(turn) && turn.stats?.totalMs !== undefined;
 
-/** The models of two complete answers at an index, or the reason why they cannot be compared. */
+/** The models behind two complete answers at an index, or why the answers cannot be compared. */
 export function answersAt(
   left: readonly Turn[],
   right: readonly Turn[],
@@ -45,7 +45,7 @@ export function answersAt(
   return models[0] === models[1] ? { why: 'Both answers are from the same model' } : { models };
 }
 
-/** Adds a choice, which replaces an earlier one about the same answers. The same choice again removes it. */
+/** Adds a choice, replacing an earlier one about the same answers. Making the same choice again removes it. */
 export function withChoice(choices: readonly Choice[], choice: Choice): readonly Choice[] {
   const before = choices.find(({ pair }) => pair === choice.pair);
   const rest = choices.filter(each => each !== before);
@@ -77,7 +77,7 @@ export interface PairCounts {
   readonly counts: Counts;
 }
 
-/** The counts per pair of models, most choices first. Only the newest choice about the same answers counts. */
+/** The counts for each pair of models, most choices first. Only the newest choice about the same answers counts. */
 export function countPairs(choices: readonly Choice[]): readonly PairCounts[] {
   const newest = new Map(choices.toSorted((left, right) => left.at - right.at).map(choice => [choice.pair, choice]));
   const kept = [...newest.values()];

@@ -1,9 +1,9 @@
-/** The state of a conversation with a model: turns, the streaming answer and errors. Pure. */
+/** The state of a conversation with a model: turns, the answer being streamed, and errors. Pure. */
 
 import { ServiceError } from '../service/errors.ts';
 import type { AnswerExtras } from './answer.ts';
 
-/** The parameters of a request; the service has defaults for missing ones. */
+/** The parameters of a request; the service has defaults for those missing. */
 export interface ChatParameters {
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
@@ -12,9 +12,9 @@ export interface ChatParameters {
 
 export interface AnswerStats {
   readonly model: string;
-  /** The settings of the request; unknown for conversations saved by older versions. */
+  /** The settings of the request; unknown in conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
-  /** The time of the request, in epoch milliseconds. It distinguishes answers with the same text. */
+  /** When the request was sent, in epoch milliseconds. Tells apart answers with the same text. */
   readonly at?: number | undefined;
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;
@@ -122,7 +122,7 @@ export const answererOf = ({ answeredBy, stats }: Turn): string | undefined => a
 /** Whether an answer was stopped or interrupted. */
 export const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
 
-/** The text of a turn or else its refusal. */
+/** A turn's text, or else its refusal. */
 export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;
 
 /** The messages to send: the system prompt, if any, then the turns, without empty answers. */
@@ -134,10 +134,10 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
   ];
 }
 
-/** The minimum time for a rate; over a shorter time, it is mostly noise. */
+/** The shortest time over which to compute a rate; over less, it would be mostly noise. */
 const shortestRateMs = 200;
 
-/** Tokens per second, from the first text to the end; undefined for too short a time. */
+/** Tokens per second, from the first text to the end; undefined if the time is too short. */
 export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
   if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
   if (totalMs - firstMs < shortestRateMs) return undefined;

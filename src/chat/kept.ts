@@ -1,4 +1,4 @@
-/** Saved conversations: for later sessions, as trajectories of a dataset, and as files. */
+/** Saved conversations: for later sessions, as trajectories in a dataset, and as files. */
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
@@ -21,7 +21,7 @@ export interface Chat extends Branch {
 
 export interface ListedChat extends Chat {
   readonly title: string;
-  /** Epoch milliseconds of its last turn. */
+  /** The time of its last turn, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -97,7 +97,7 @@ export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly
   });
 }
 
-/** The parts of a conversation to save. */
+/** What is saved of a conversation. */
 export function talkOf({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
   return {
     ...{ settings, turns, secondTurns },
@@ -106,21 +106,21 @@ export function talkOf({ settings, turns, secondTurns, others = [], branch, choi
   };
 }
 
-/** Whether the last answer of a conversation is incomplete. */
+/** Whether a conversation's last answer is incomplete. */
 export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
   return [turns.at(-1), secondTurns.at(-1)].some(isIncomplete);
 }
 
-/** The conversation with one of the models as an item of a trajectory upload. */
+/** The conversation with one of the models, as an item for a trajectory upload. */
 export interface StoredHalf {
   /** The requested model. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
-  /** Describes the parts that the item leaves out, and its differences from the conversation. */
+  /** Describes what the item leaves out, and how it differs from the conversation. */
   readonly notes: readonly string[];
 }
 
-/** Whether a turn is an answer that a dataset can store: complete, with text or a tool call. */
+/** Whether a turn is an answer that a dataset can store: complete, and with text or a tool call. */
 export const isStored = (turn: Turn): boolean =>
   turn.role === 'assistant' && !isIncomplete(turn) && (wordsOf(turn) !== '' || turn.calls !== undefined);
 
@@ -132,9 +132,8 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
 }
 
 /**
- * The current branch as items of a trajectory upload: one for each model with a complete answer. Items of two models
- * share the id of the conversation. The trace id depends only on the content, so a repeated upload stores no
- * duplicates.
+ * The current branch as items for a trajectory upload: one for each model with a complete answer. Two models' items
+ * share the conversation's id. The trace id depends only on the content, so a repeated upload stores no duplicates.
  */
 export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
@@ -191,8 +190,8 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
 }
 
 /**
- * The messages of a trajectory. Answers also have their reasoning, refusal, tool calls and finish reason, in the fields
- * of the chat completions API, and their model if it differs from `model`.
+ * A trajectory's messages. Answers also have their reasoning, refusal, tool calls and finish reason, in the fields of
+ * the chat completions API, and their model if it differs from `model`.
  */
 function storedMessages(turns: readonly Turn[], system: string, model: string) {
   const stored = turns.filter((_, index) => isStoredAt(turns, index));
@@ -216,7 +215,7 @@ function storedMessages(turns: readonly Turn[], system: string, model: string) {
 const resultFor = (side: 'left' | 'right', better: Preference): string =>
   better === 'left' || better === 'right' ? (better === side ? 'this' : 'other') : better;
 
-/** The choices in a branch, with the number of the question, from 1. @param counts whether to count a question */
+/** The choices in a branch, each with its question's number, from 1. @param counts whether to count a question */
 function choicesIn(
   turns: readonly Turn[],
   secondTurns: readonly Turn[],
@@ -235,7 +234,7 @@ function choicesIn(
   });
 }
 
-/** The JSON of a conversation: every branch with its settings, turns and choices. */
+/** A conversation as JSON: every branch with its settings, turns and choices. */
 export function exportedChat(chat: Chat) {
   const { id, others = [], branch = 0, choices = [], settings, turns, secondTurns } = chat;
   const branches = allBranches({ others, branch }, { settings, turns, secondTurns });
@@ -256,13 +255,13 @@ export function exportedChat(chat: Chat) {
   };
 }
 
-/** The turns to save while an answer is streaming: the answer is incomplete if the program ends now. */
+/** The turns to save while an answer is streaming: the answer will be incomplete if the program ends now. */
 export function stoppedTurns({ turns, answering }: Conversation): readonly Turn[] {
   const last = turns.at(-1);
   return answering && last ? [...turns.slice(0, -1), { ...last, cancelled: true }] : turns;
 }
 
-/** The key of a conversation in `Workbench.unfinished`. */
+/** A conversation's key in `Workbench.unfinished`. */
 export const unsavedKey = (id: string): string => `chat ${id}`;
 
 /** Removes a conversation, saved or not. */

@@ -1,13 +1,13 @@
-/** The route of a chat: most models by name, an inactive deployment at its own address. */
+/** Where to send a chat: to most models by name, to an inactive deployment at its own address. */
 import type { Deployment } from '../contract/deployments.ts';
 import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
 export interface ChatRoute {
-  /** The name of the model in the request. */
+  /** What the request calls the model. */
   readonly model: string;
-  /** The path or address, if it differs from the default for chat completions. */
+  /** The path or address, if it differs from the default one for chat completions. */
   readonly at?: string | undefined;
 }
 
@@ -15,8 +15,8 @@ export interface ChatRoute {
 const models = new WeakMap<object, Set<string>>();
 
 /**
- * @param name a slug or a deployment id; both may look alike
- * @param asks whether to look up an unknown name on the service
+ * @param name a slug or a deployment id; the two may look alike
+ * @param asks whether to ask the service about an unknown name
  */
 export async function chatRoute(
   service: Service,
@@ -37,7 +37,7 @@ export async function chatRoute(
     deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    // Another deployment may now serve its slug, so use its own address.
+    // Another deployment may serve its slug now, so use its own address.
     if (seen && !isGone(error)) {
       deployment = { ...seen.record, is_active: false };
       if (!deployment.playground_endpoint_url && service.generation.current === 'document') throw error;

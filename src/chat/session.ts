@@ -18,17 +18,17 @@ import {
 } from './conversation.ts';
 import { chatRoute } from './route.ts';
 
-/** The redraw interval of a stream: faster than a user reads, slow enough for a slow connection. */
+/** How often a stream is redrawn: faster than a user reads, slow enough for a slow connection. */
 const drawEveryMs = 66;
 
 export interface ChatSettings extends ChatParameters {
   readonly model: string;
   readonly system: string;
-  /** A second model that gets the same messages, for a comparison. */
+  /** A second model that is sent the same messages, for comparison. */
   readonly secondModel?: string | undefined;
 }
 
-/** Only the parameters with a value. */
+/** Only the parameters that have a value. */
 function parametersOf({ temperature, top_p, max_tokens }: ChatSettings): ChatParameters {
   return {
     ...(temperature === undefined ? {} : { temperature }),
@@ -124,7 +124,7 @@ export class ChatSession {
     const { signal } = controller;
     const started = Date.now();
     const answer = new Answer(request.model);
-    /** The characters already on screen. */
+    /** How many characters are already on screen. */
     let shown = { content: 0, reasoning: 0 };
     let isNew = false;
     let firstMs: number | undefined;

@@ -16,7 +16,7 @@ const expected = text.check(z.maxLength(longestAnswer));
 const choice = text.check(z.maxLength(longestChoice));
 
 export const graderSpec = z.discriminatedUnion('kind', [
-  /** The answer equals the expected text, ignoring case, surrounding space and a full stop. */
+  /** The answer equals the expected text, ignoring case, surrounding space and a final full stop. */
   z.object({ kind: z.literal('exact'), expected }),
   /** The expected text occurs in the answer as separate words. */
   z.object({ kind: z.literal('contains'), expected }),
@@ -24,12 +24,12 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('regex'),
     pattern: text.check(
-      // V8 may parse a long one for minutes, and has no limit.
+      // V8 may take minutes to parse a long one, and has no limit.
       z.maxLength(500, { abort: true }),
       z.refine(pattern => syntaxProblem(pattern) === undefined, 'not a regular expression'),
     ),
   }),
-  /** The first number of the answer; the reward falls linearly to 0 at `tolerance` away. */
+  /** The first number in the answer; the reward falls linearly to 0 at `tolerance` away. */
   z.object({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
   /** The share of the answer's words that begin with the letter. An answer without words scores 0. */
   z.object({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
@@ -59,7 +59,7 @@ export interface Grade {
   readonly explanation: string;
 }
 
-/** The spec cannot grade the answer, as opposed to a reward of 0. */
+/** The spec cannot grade the answer, which is not the same as a reward of 0. */
 export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
@@ -77,7 +77,7 @@ function answerWords(answer: string): string[] {
   return answer.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
-/** Returns a function that finds the words of a text in an answer; -1 if they do not occur. */
+/** Returns a function that finds a text's words in an answer; -1 if they do not occur. */
 function finderIn(answer: string): (expected: string) => number {
   const all = ` ${wordsAndNumbers(answer)} `;
   return expected => {
@@ -108,7 +108,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   const answer = whole.slice(0, longestAnswer);
   if (spec.kind === 'regex')
     return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
-  // The other graders read each text a few times at most. A limit needs a thread and takes longer than an ordinary
+  // The other graders read each text at most a few times. A limit needs a thread, and takes longer than an ordinary
   // answer.
   if (spec.kind !== 'choice') return gradeOf(spec, answer);
   const grades: Grade[] = [];
@@ -132,7 +132,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
   error: 'ended with an error',
 };
 
-/** Why an answer is missing or incomplete; undefined if the server gives no reason for that. */
+/** Why an answer is missing or incomplete; undefined if the server gives no reason. */
 export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
   const end = refusal ? 'refusal' : earlyEndOf(finish_reason);
   if (end !== undefined) return earlyEndWords[end];

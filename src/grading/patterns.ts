@@ -1,4 +1,4 @@
-/** The regular expressions of graders. They come from a manifest, so they have a limit of CPU time. */
+/** Graders' regular expressions. They come from a manifest, so their CPU time is limited. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage } from '../base/errors.ts';
 import { compileExpression, compileLimit, ExpressionError } from '../base/expression.ts';
@@ -7,29 +7,29 @@ import { maxWallMs, withinCpuTime } from '../base/time-limit.ts';
 const flags = 'iu';
 
 /**
- * CPU time per answer, in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third on the
- * longest answer, and one with nested repeats exceeds any limit. So the verdict does not depend on the machine.
+ * CPU time per answer, in milliseconds. An ordinary expression needs a thousandth of it; a quadratic one needs a third
+ * on the longest answer; one with nested repeats exceeds any limit. So the verdict does not depend on the machine.
  */
 const answerLimit = 500;
 
 /** Wall-clock time for grading one answer on a busy machine, in milliseconds. */
 export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 
-/** Time for compiling all patterns of a benchmark, in milliseconds. 10,000 ordinary patterns need a second. */
+/** Time for compiling all of a benchmark's patterns, in milliseconds. 10,000 ordinary patterns need a second. */
 const benchmarkLimit = 10_000;
 
 /** Escapes: properties such as `\p{L}`, and others. */
 const escapes = /\\(?:[pP]\{[^}\\]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 
-/** The problem with each property seen so far, if any. */
+/** What is wrong with each property seen so far, if anything. */
 const properties = new Map<string, string | undefined>();
 /** More than Unicode has. */
 const mostProperties = 2_000;
 
 /**
- * The syntax error of a pattern, if it has one. Checks each property only once and does not compile the pattern: V8
- * builds the character set for every occurrence, which takes 10 ms per hundred, and a benchmark may have thousands of
+ * A pattern's syntax error, if it has one. Checks each property only once and does not compile the pattern: V8 builds
+ * the character set for every occurrence, which takes 10 ms per hundred, and a benchmark may have thousands of
  * patterns.
  */
 export function syntaxProblem(pattern: string): string | undefined {
@@ -58,7 +58,7 @@ function problemOf(pattern: string): string | undefined {
 /** Caches the last pattern: a task has several answers in a row, and compiling takes as long as matching. */
 let last: { readonly pattern: string; readonly expression: RegExp } | undefined;
 
-/** Whether a pattern matches; undefined if it takes too long. @throws ExpressionError if it is unusable */
+/** Whether a pattern matches; undefined if that takes too long. @throws ExpressionError if it is unusable */
 export function patternMatches(pattern: string, answer: string): boolean | undefined {
   let found = false;
   if (last?.pattern !== pattern) last = { pattern, expression: compileExpression(pattern, flags) };
@@ -70,8 +70,8 @@ export function patternMatches(pattern: string, answer: string): boolean | undef
 }
 
 /**
- * The first unusable pattern and its problem. Compiles the patterns one by one and yields in between. Stops at the
- * first problem, because hundreds of slow patterns would take minutes.
+ * The first unusable pattern and what is wrong with it. Compiles the patterns one by one, yielding in between. Stops at
+ * the first problem, because hundreds of slow patterns would take minutes.
  */
 export async function unusablePattern(
   patterns: readonly (string | undefined)[],

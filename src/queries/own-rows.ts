@@ -43,16 +43,16 @@ export interface OwnRows {
 }
 
 /**
- * Chooses the rows of a page that belong to the requested run, training run or dataset. The document does not have
+ * Chooses the rows on a page that belong to the requested run, training run or dataset. The document does not have
  * these filters: a service may ignore them and send other rows too.
  *
- * - A row that names the owner belongs to it, and a row that names another one does not. UUIDs may differ in case. A
- *   row may also name a dataset by its id, or by another spelling of its name (case, spaces around it), if the list of
- *   datasets identifies it. An empty string names nothing.
- * - Rows that name no evaluation run, including those of earlier pages, are compared with the rewards of the run. A row
- *   with a reward must be among them; the others may have failed, as many as the total of the run allows. If they do
- *   not fit, the list has several runs, but only if the run has a reward, is not known to be running, and its total is
- *   too low for all rows: rewards may be late, or arrive only at the end.
+ * - A row that names the owner belongs to it, and a row that names a different one does not. UUIDs may differ in case.
+ *   A row may also name a dataset by its id, or by another spelling of its name (case, spaces around it), if the list
+ *   of datasets identifies it. An empty string names nothing.
+ * - Rows that name no evaluation run, including those on earlier pages, are compared with the run's rewards. A row with
+ *   a reward must be among them; the others may have failed, as many as the run's total allows. If they do not fit,
+ *   the list mixes several runs, but only if the run has a reward, is not known to be running, and its total is too
+ *   low for all rows: rewards may be late, or arrive only at the end.
  * - Any other row stays, but is `unsure`.
  */
 export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, known: KnownOwner): OwnRows {

@@ -1,6 +1,4 @@
-/**
- * Reports on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions.
- */
+/** Reports on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions. */
 import { type Side, sides } from '../base/sides.ts';
 import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -46,7 +44,7 @@ import {
   width,
 } from './report.ts';
 
-/** A change of verdict: most rollouts of a task pass in one run only. */
+/** A change of verdict: most of a task's rollouts pass in only one of the runs. */
 type Flip = 'lost' | 'gained' | undefined;
 
 function flipOf({ rollouts }: ComparedTask, passAt: number): Flip {
@@ -58,7 +56,7 @@ function flipOf({ rollouts }: ComparedTask, passAt: number): Flip {
   return before ? 'lost' : 'gained';
 }
 
-/** Lost tasks first, then gained ones, then the others, each group by the largest loss. */
+/** Lost tasks first, then gained ones, then the others; within each group, the largest loss first. */
 function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly ComparedTask[] {
   const rank = (task: ComparedTask): number => ['lost', 'gained', undefined].indexOf(flipOf(task, passAt));
   const change = ({ difference: by }: ComparedTask): number => by ?? Number.POSITIVE_INFINITY;
@@ -72,7 +70,7 @@ function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly Compa
 const noSetting =
   /^(?:(?!agent_|parent_checkpoint_|training_run_).*_id|display_name|model_slug|status|failure|warnings|ignored_options|.*_at|reward_.*|.*_rollouts)$/;
 
-/** The settings of a run, including its options under their own names. */
+/** A run's settings, including its options under their own names. */
 function settingsOf(run: EvalRun): ReadonlyMap<string, string> {
   const { options, ...fields } = run;
   const all = [...Object.entries(fields).filter(([name]) => !noSetting.test(name)), ...Object.entries(options ?? {})];
@@ -110,7 +108,7 @@ function differenceWords({ pairs, first, differing }: Alignment): string {
   return `They first differ at ${place}; ${differing} of ${counted(pairs.length, 'place')} differ.`;
 }
 
-/** Compares two rollouts of a task: the worst rollout of the worse run, and the best rollout of the other. */
+/** Compares two rollouts of a task: the worse run's worst one, and the other run's best one. */
 async function* changedTask(task: ComparedTask, names: Record<Side, string>, context: ReportContext): Blocks {
   const { base, new: fresh, difference: by } = task;
   yield {
@@ -177,7 +175,7 @@ function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<R
 }
 
 /**
- * A report that compares several runs of one benchmark with the first run.
+ * A report that compares several runs of one benchmark with the first of them.
  *
  * @param runs at least two
  * @throws Error for runs of different benchmarks
@@ -247,7 +245,7 @@ async function* comparisonBlocks(
   yield madeBy();
 }
 
-/** Describes the rewards that cannot be compared. */
+/** Describes rewards that cannot be compared. */
 function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
   const rewards = items.map(({ read }) => read.rewards);
   const unreadable = rewards.reduce((sum, each) => sum + unreadableIn(each), 0);

@@ -4,13 +4,13 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 
-/** The number of parallel reads. */
+/** How many reads run in parallel. */
 const atOnce = 4;
 
 /** After this many failures in a row, the problem is the service rather than a trajectory, and reading stops. */
 const mostFailures = 10;
 
-/** Whether an error may concern only this record: the service answered, and other records may be readable. */
+/** Whether an error may be about only this record: the service responded, and other records may be readable. */
 const isOfOne = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
   error.status !== undefined &&
@@ -19,9 +19,9 @@ const isOfOne = (error: unknown): error is ServiceError =>
   !isNotOffered(error);
 
 /**
- * Reads a trajectory with its steps. Returns an error if it concerns only this trajectory.
+ * Reads a trajectory with its steps. If an error concerns only this trajectory, returns it.
  *
- * @param query the query for the trajectory; by default it includes the steps
+ * @param query the query for the trajectory; by default, it includes the steps
  * @throws ServiceError
  */
 export async function readInFull(
@@ -37,7 +37,7 @@ export async function readInFull(
   }
 }
 
-/** Reads a few trajectories in parallel; yields them in order. @throws ServiceError, also after many failures */
+/** Reads trajectories, a few in parallel; yields them in order. @throws ServiceError, also after many failures */
 export async function* readAllInFull(
   ids: readonly string[],
   context: QueryContext,

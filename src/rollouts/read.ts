@@ -17,14 +17,14 @@ import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
 
-/** The owner of rollouts: a run, a training run or a dataset. */
+/** What rollouts belong to: a run, a training run or a dataset. */
 export interface Owner {
   readonly resource: Resource;
   readonly id: string;
   readonly row: object;
 }
 
-/** The context of a read that reports its progress. */
+/** The context for a read that reports its progress. */
 export interface LongRead extends QueryContext {
   /** Called with the number of trajectories read so far. */
   readonly onRead?: ((trajectories: number) => void) | undefined;
@@ -32,15 +32,15 @@ export interface LongRead extends QueryContext {
 
 export interface OwnRollouts {
   readonly rows: readonly Trajectory[];
-  /** The rewards of a run. */
+  /** The run's rewards. */
   readonly rewards?: ReadRewards;
   /** Why rows may be missing. */
   readonly notes: readonly string[];
-  /** The notes about missing rows or parts of rows. */
+  /** Notes about missing rows or parts of rows. */
   readonly unread: readonly string[];
 }
 
-/** The filter of the list of trajectories. */
+/** The filter for the list of trajectories. */
 export function scopeOf({ resource, id, row }: Owner): Scope {
   const [name] = resource.names;
   if (name === 'runs') return { run: id };
@@ -77,8 +77,8 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
 }
 
 /**
- * Adds to rollouts how they ended. If the service lists only their rewards, reads each rollout. Only the rewards of the
- * run count: as elsewhere, the mean leaves out a reward that only the record of a rollout has.
+ * Adds to rollouts how they ended. If the service lists only their rewards, reads each rollout. Only the run's rewards
+ * count: as elsewhere, the mean leaves out rewards that only a rollout's own record contains.
  *
  * @throws ServiceError
  */

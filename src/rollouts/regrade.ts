@@ -17,7 +17,7 @@ import { counted, difference, percent, reward } from '../text/numbers.ts';
 import type { Regrader } from './regraders.ts';
 
 type Unended = NonNullable<ReturnType<typeof unendedState>>;
-/** The number of rollouts without an answer to grade. */
+/** How many rollouts have no answer to grade. */
 export type LeftOut = Readonly<Record<Unended, number>>;
 
 /** A rollout with both rewards. */
@@ -53,18 +53,18 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
   idColumn(row => row.trajectory_id, false),
 ];
 
-/** Callbacks for each rollout, in the order of completion. */
+/** Callbacks for each rollout, in order of completion. */
 interface Regrading {
   readonly onGraded: (row: Regraded) => void;
-  /** For a rollout without an answer to grade, because it failed or still runs. */
+  /** For a rollout without an answer to grade, because it failed or is still running. */
   readonly onLeftOut: (state: Unended) => void;
 }
 
 /**
- * Grades rollouts, a few at a time. Leaves out rollouts that failed or run: at once if the list has statuses, otherwise
- * after each is read.
+ * Grades rollouts, a few at a time. Leaves out those that failed or are running: immediately if the list has statuses,
+ * otherwise once each has been read.
  *
- * @throws the reason of the signal when it aborts
+ * @throws the signal's reason when it aborts
  */
 export async function regradeAll(
   rows: readonly Trajectory[],
@@ -97,7 +97,7 @@ const mostReasons = 3;
 
 export interface RegradeOptions {
   readonly range: Range;
-  /** The lowest reward that passes; by default the highest of the range. */
+  /** The lowest reward that passes; by default, the top of the range. */
   readonly passAt?: number | undefined;
 }
 
@@ -123,7 +123,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   const compared = summariseComparison(run('before'), run('after'), options);
   const nameless = all.filter(row => !row.task_id && changeOf(row) !== undefined).length;
   const counts = { both: both.length, tasks: tasks.length - nameless, nameless, outside };
-  // Rollouts without a task may belong to a few tasks. An interval that treats them as independent would be too narrow.
+  // Rollouts without a task may belong to a few tasks. An interval that treats them as independent is too narrow.
   const intervals = nameless > 0 ? { interval: undefined } : {};
   return {
     compared: { ...compared, ...intervals },
@@ -134,7 +134,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   };
 }
 
-/** The reasons why rollouts could not be graded, the most frequent first. */
+/** Why rollouts could not be graded, the most frequent reason first. */
 export function ungradedWords(all: readonly Regraded[]): string {
   const reasons = [...Map.groupBy(all, ({ error }) => error)].flatMap(([error, { length }]) =>
     error === undefined ? [] : { error: trimEnd(error, '.'), length },
@@ -149,9 +149,9 @@ export function ungradedWords(all: readonly Regraded[]): string {
 
 export type RegradeSummary = ReturnType<typeof summariseRegrade>;
 
-/** The numbers of rollouts that were not graded. */
+/** How many rollouts were not graded. */
 interface Ungraded extends LeftOut {
-  /** Rollouts that were left when the user stopped. */
+  /** Rollouts that remained when the user stopped. */
   readonly stopped?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Grades the rollouts of a run again in the background, for the screen. */
+/** Grades a run's rollouts again in the background, for the screen. */
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -11,9 +11,9 @@ export interface RegradingState {
   readonly phase: 'reading' | 'grading' | 'done' | 'stopped' | 'failed';
   /** The graded rollouts, flips first. */
   readonly rows: readonly Regraded[];
-  /** The number of rollouts; 0 before they are read. */
+  /** The number of rollouts; 0 before they have been read. */
   readonly all: number;
-  /** The number of rollouts without an answer so far. */
+  /** How many rollouts without an answer have been found so far. */
   readonly left: LeftOut;
   /** Why rollouts may be missing. */
   readonly notes: OwnRollouts['notes'];
@@ -25,10 +25,10 @@ const begun: RegradingState = {
   left: { failed: 0, running: 0 },
 };
 
-/** The number of rollouts with an answer to grade, as far as it is known. */
+/** How many rollouts have an answer to grade, as far as known. */
 export const gradableIn = ({ all, left: { failed, running } }: RegradingState): number => all - failed - running;
 
-/** The minimum interval between calls of a listener in milliseconds. */
+/** Minimum interval between calls of a listener, in milliseconds. */
 const notifyEveryMs = 100;
 
 export class Regrading {
@@ -56,7 +56,7 @@ export class Regrading {
 
   readonly stop = (): void => this.#stop.abort(new Error('stopped'));
 
-  /** Reads and grades the rollouts. Never rejects; the state has the error. */
+  /** Reads and grades the rollouts. Never rejects; the state holds the error. */
   async run(connect: () => Promise<Omit<QueryContext, 'signal'>>): Promise<void> {
     const { signal } = this.#stop;
     const graded: Regraded[] = [];

@@ -36,7 +36,7 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
-  /** Called for each omission. The report contains the same note. */
+  /** Called for everything left out. The report contains the same note. */
   readonly note: (words: string) => void;
 }
 
@@ -48,25 +48,25 @@ export interface Report {
 const reportFormats = ['html', 'markdown'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** The report as the text of a file, in parts. */
+/** The report as a file's text, in parts. */
 export const reportParts = ({ title, blocks }: Report, format: ReportFormat): AsyncIterable<string> =>
   format === 'html' ? reportHtml(title, blocks) : reportMarkdown(blocks);
 
-/** The number of transcripts in a report. */
+/** How many transcripts to include in a report. */
 export interface ReportOptions {
-  /** Transcripts with the lowest rewards; 3 by default. */
+  /** Transcripts of the lowest rewards; 3 by default. */
   readonly worst?: number | undefined;
-  /** Transcripts with the highest rewards; 3 by default. */
+  /** Transcripts of the highest rewards; 3 by default. */
   readonly best?: number | undefined;
 }
 
-/** The maximum number of tasks in the table, transcripts under a heading, and bins of the distribution. */
+/** Maximum number of tasks in the table, transcripts under a heading, and bins in the distribution. */
 const mostTasks = 100;
 const mostTranscripts = 50;
 const mostBins = 10;
-/** The width of a transcript in cells. */
+/** A transcript's width in cells. */
 export const width = 100;
-/** In characters; a longer text is truncated, because browsers cannot display it. */
+/** In characters; longer text is truncated, because browsers cannot display it. */
 const longestText = 4 * 1024 * 1024;
 
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): ReportBlock {
@@ -78,14 +78,14 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   };
 }
 
-/** The first tasks as a table, and the number of other tasks. */
+/** The first tasks as a table, and how many more there are. */
 export function* firstTasks<Row>(tasks: readonly Row[], columns: readonly Column<Row>[]): Generator<ReportBlock> {
   yield table(tasks.slice(0, mostTasks), columns);
   if (tasks.length > mostTasks)
     yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
 }
 
-/** The curves of a training run, drawn and described. */
+/** A training run's curves, drawn and described. */
 async function* curves(id: string, context: ReportContext): Blocks {
   const range = comparisonOptions(context.compare).range;
   try {
@@ -122,14 +122,14 @@ export function rewardBars(values: readonly number[]): ReportBlock {
   return { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
 }
 
-/** The width of the rewards of a task in cells. More rewards than this are drawn as a sparkline. */
+/** How many cells wide a task's rewards are. More rewards than this are drawn as a sparkline. */
 const stripWidth = 16;
 
-/** The rewards of a task in ascending order. */
+/** A task's rewards in ascending order. */
 const strip = ({ scores }: TaskGroup): string =>
   scores.length > stripWidth ? sparkline(scores, stripWidth) : scores.map(reward).join(' ');
 
-/** The rewards and outcomes of rollouts, and the worst tasks. */
+/** The rollouts' rewards and outcomes, and the worst tasks. */
 function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
   const values = valuesOf(rewards?.rewards ?? rows);
   yield { kind: 'heading', text: 'Rewards' };
@@ -158,7 +158,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield* firstTasks(groups, [taskColumn, ...groupColumns(strip)]);
 }
 
-/** A text with a title. A very long text is truncated. @param rest the command that prints all of it */
+/** A text with a title. Very long text is truncated. @param rest the command that prints all of it */
 export function longText(title: string, text: string, rest: string): ReportBlock {
   const hidden = text.length - longestText;
   const words = hidden > 0 ? `\n… ${counted(hidden, 'character')} more: ${rest}\n` : '';
@@ -185,13 +185,12 @@ async function* transcript(id: string, notes: readonly Note[], context: ReportCo
 interface Part {
   readonly name: string;
   readonly ids: readonly string[];
-  /** Describes the set from which they were chosen, if others have the same reward. */
+  /** Describes what they were chosen from, if others have the same reward. */
   readonly among?: string;
 }
 
 /**
- * The rollouts with the lowest or the highest rewards. Among equal rewards, the newest rollout of each task comes
- * first.
+ * The rollouts with the lowest or the highest rewards. If rewards are equal, each task's newest rollout comes first.
  */
 function extremes(rated: readonly Trajectory[], name: 'Worst' | 'Best', most: number): Part {
   const sign = name === 'Best' ? -1 : 1;
@@ -231,14 +230,14 @@ function chosenIds(
   ];
 }
 
-/** The notes on trajectories, by their id. */
+/** The notes on trajectories, by trajectory id. */
 function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly Note[]> {
   if (memory.notes.lack !== undefined) note(`${memory.notes.lack}.`);
   const all = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && saysSomething(note));
   return Map.groupBy(all, ({ id }) => id);
 }
 
-/** Prints each trajectory once. If a part is too long, its remaining trajectories may still be in a later part. */
+/** Prints each trajectory once. If a part is too long, the trajectories it leaves out may still be in a later part. */
 async function* transcripts(
   parts: readonly Part[],
   notes: ReadonlyMap<string, readonly Note[]>,
@@ -290,7 +289,7 @@ async function* rolloutsBlocks(
   yield madeBy();
 }
 
-/** A report on the trajectories with a flag or a note; undefined if there is none. */
+/** A report on the trajectories with a flag or a note; undefined if there are none. */
 export function flaggedReport(context: ReportContext): Report | undefined {
   const notes = notesIn(context);
   if (notes.size === 0) return undefined;

@@ -1,7 +1,7 @@
 /** Truncates names so that different names stay distinguishable. */
 import { displayWidth, graphemes, type TruncateOptions, truncate } from './width.ts';
 
-/** Graphemes of the common part to show before a difference, if there is room. */
+/** Maximum graphemes of the shared part to show before a difference, if there is room. */
 const mostContext = 2;
 
 /** Longer names are compared only up to this length. */
@@ -41,14 +41,14 @@ function forksOf(names: readonly (readonly string[])[]): readonly (readonly numb
 }
 
 interface Pieces {
-  /** Cells of each piece; a piece always includes its fork. */
+  /** How many cells each piece gets; a piece always includes its fork. */
   readonly cells: number;
   readonly context: number;
   readonly ellipsis: string;
 }
 
 /**
- * The pieces of a name around its forks. Names with a common prefix show the same pieces up to their first difference.
+ * The pieces of a name around its forks. Names that share a prefix show the same pieces up to their first difference.
  */
 function shownAt(name: readonly string[], forks: readonly number[], { cells, context, ellipsis }: Pieces): string {
   let shown = '';
@@ -68,7 +68,7 @@ function shownAt(name: readonly string[], forks: readonly number[], { cells, con
   return end < name.length ? shown + ellipsis : shown;
 }
 
-/** Truncates names to the parts in which they differ, with as much of each part as fits. */
+/** Truncates names to the parts in which they differ, showing as much of each part as fits. */
 function cutAtForks(names: readonly string[], width: number, ellipsis: string): ReadonlyMap<string, string> {
   const sorted = names.toSorted();
   const split = sorted.map(name => graphemes(name.slice(0, longest)));
@@ -89,7 +89,7 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
 
 /**
  * If most names begin with the same words, leaves these words out, unless the cut in the middle already shows more than
- * them before the ellipsis, or all of the rest after it. A few names may begin differently.
+ * those words before the ellipsis, or the whole rest after it. A few names may begin differently.
  *
  * @param cuts the names with their cuts in the middle
  */
@@ -117,8 +117,8 @@ function cutAfterStart(
 }
 
 /**
- * Truncates each name to `width` cells, in the middle by default, and without a long beginning that most share. Names
- * that would look alike show the parts in which they differ instead.
+ * Truncates each name to `width` cells, in the middle by default, and drops a long beginning that most of them share.
+ * Names that would look alike instead show the parts in which they differ.
  */
 export function cutApart(
   names: Iterable<string>,

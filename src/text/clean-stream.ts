@@ -10,29 +10,27 @@ const longestTail = 1_024;
 const tabWidth = 4;
 
 /**
- * Returns a function that takes a chunk and returns the text that can be written now. All results together equal
- * `sanitise` of the whole text, line by line: an escape sequence or a run of marks split over chunks does not get
- * through. The work is linear in the length of the text, even without line breaks: settled text is not processed again,
- * and an overlong open tail is closed.
+ * Returns a function that takes a chunk and returns the text that can be written so far. The results joined equal
+ * `sanitise` applied to the whole text, line by line: an escape sequence or a run of marks split over chunks does not
+ * get through. The work is linear in the length of the text, even without line breaks: settled text is not processed
+ * again, and an overlong open tail is closed.
  *
  * @param clean `sanitise`; for tests
  */
 export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) => string {
   /** The end of the line, which the next chunk may still change. */
   let tail = '';
-  /** The part of the tail that was written. */
+  /** The part of the tail that has been written. */
   let written = '';
   /** The column in which the tail begins; its tabs depend on it. */
   let column = 0;
 
   const cleaned = (text: string): string => {
-    // Pad with at least a tab stop, so that leading marks have a base character.
+    // Pad with at least one tab stop, so that leading marks have a base character.
     const before = ' '.repeat(tabWidth + (column % tabWidth));
     return clean(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
   };
-  /**
-   * The unwritten part of the tail's first `length` characters. Written text may have become unsafe in the meantime.
-   */
+  /** What is unwritten of the tail's first `length` characters. Written text may have become unsafe meanwhile. */
   const rest = (length: number): string => {
     const now = cleaned(tail.slice(0, length));
     let common = 0;

@@ -1,5 +1,5 @@
 /**
- * Rows as the text of a file. Values are written unchanged, except that active content (control characters, spreadsheet
+ * Rows as a file's text. Values are written unchanged, except that active content (control characters, spreadsheet
  * formulas, Markdown syntax) is dropped or escaped.
  */
 import { inBatches } from '../base/many.ts';
@@ -10,16 +10,16 @@ export const exportFormats = ['json', 'jsonl', 'csv', 'markdown'] as const;
 
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** A column of a CSV or Markdown table. */
+/** A column in a CSV or Markdown table. */
 export interface ExportColumn<Row> {
   readonly name: string;
-  /** `undefined` and `null` give an empty cell: a missing reward is not 0. Objects are written as JSON. */
+  /** `undefined` and `null` become an empty cell: a missing reward is not 0. Objects are written as JSON. */
   readonly value: (row: Row) => unknown;
 }
 
 /**
  * The rows in `format`, with a final newline. JSON (indented by two) and JSON Lines contain whole rows and ignore the
- * columns; CSV and Markdown have a header of column names and a cell per column.
+ * columns; CSV and Markdown have a header with the column names, and one cell per column.
  *
  * @throws TypeError as JSON.stringify does, for cycles and bigint inside objects
  */
@@ -70,7 +70,7 @@ export type FileFormat = keyof typeof extensions;
 
 /**
  * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Contains only `A-Z a-z 0-9 . _ -`,
- * whatever kind and id contain, and at most 120 characters: a long id is cut at its end.
+ * whatever kind and id contain, and at most 120 characters: a long id is truncated.
  *
  * @throws RangeError for an invalid date
  */
@@ -93,14 +93,14 @@ function cellText(value: unknown): string {
   return text.replace(lineEnds, '\n').replace(controls, '');
 }
 
-/** A record of RFC 4180. A single empty cell is quoted, for readers that skip blank lines. */
+/** A record as in RFC 4180. A single empty cell is quoted, for readers that skip blank lines. */
 function csvRecord(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(',') || '""'}\r\n`;
 }
 
 function csvCell(value: unknown): string {
   const text = cellText(value);
-  // Spreadsheets run text that begins like this as a formula; the apostrophe makes it text.
+  // Spreadsheets run text that begins like this as a formula; the apostrophe makes it plain text.
   const inert = typeof value === 'string' && /^[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }

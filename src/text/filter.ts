@@ -12,7 +12,7 @@ type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 export interface Filter {
   readonly ok: true;
   readonly kind: FilterKind;
-  /** Whether a row with this text passes; several times faster than `matches`. For many rows see `filterRows`. */
+  /** Whether a row with this text passes; several times faster than `matches`. For many rows, see `filterRows`. */
   readonly accepts: (haystack: string) => boolean;
   /**
    * The ranges of `haystack` to highlight (none for `!text`), or undefined if it does not match. Never throws; an
@@ -29,13 +29,13 @@ export interface FilterError {
 
 export interface FilteredRows<T> {
   readonly rows: readonly T[];
-  /** Set if filtering stopped before the last row; says why and what to do. */
+  /** Set if filtering stopped before the last row; says why, and what to do. */
   readonly notice?: string;
 }
 
-/** A simple expression needs no guard in a text of at most this many UTF-16 units. */
+/** In a text of at most this many UTF-16 units, a simple expression needs no guard. */
 const shortText = 2_000;
-/** CPU limits of an expression in milliseconds: for all rows of a list, and for one text. */
+/** CPU limits for an expression in milliseconds: over all rows of a list, and for one text. */
 const listBudget = 100;
 const textBudget = 10;
 
@@ -83,7 +83,7 @@ export interface FilteredTexts {
 
 /**
  * Filters `count` texts. They share one time budget, so that an expression with endless backtracking costs the user 100
- * ms and a notice instead of the program.
+ * ms and a notice rather than the program.
  */
 export function filterTexts(count: number, textOf: (place: number) => string, filter: Filter): FilteredTexts {
   if (filter.kind === 'all') return { kept: undefined };
@@ -92,7 +92,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   const run = (): void => {
     for (; seen < count; seen += 1) {
       if (filter.accepts(textOf(seen))) kept?.push(seen);
-      // Allocate only if a text does not match.
+      // Allocate only once a text does not match.
       else kept ??= Array.from({ length: seen }, (_, place) => place);
     }
   };
@@ -116,7 +116,7 @@ export function inverseOf({ accepts }: Filter): Filter {
 
 /** Finds a literal text, with smart case. */
 export function textFilter(needle: string): Filter | FilterError {
-  // Ignore case with a flag: in lower-cased text, the ranges would be off.
+  // Ignore case with a flag: in lower-cased text, the ranges could be off.
   const flags = hasCapitals(needle) ? 'u' : 'iu';
   try {
     return { ok: true, kind: 'text', ...searchFor(compileLiteral, needle, flags) };
@@ -137,7 +137,7 @@ function searchFor(
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 
-/** Whether a search ended within this CPU time, and within V8's memory for backtracking: a long text may need more. */
+/** Whether a search ended within this CPU time and V8's memory for backtracking, which a long text may exceed. */
 function endsWithin(limit: number, search: () => void): boolean {
   try {
     return withinCpuTime(search, limit);
@@ -160,11 +160,11 @@ function ask<T>(search: (haystack: string) => T, haystack: string): T {
 function parseExpression(input: string): Filter | FilterError {
   const closed = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(input);
   const source = closed?.[1] ?? input.slice(1);
-  // Smart case here as well; classes such as \D and \P{Lu} do not count as capitals.
+  // Smart case here too; classes such as \D and \P{Lu} do not count as capitals.
   const ignoreCase = closed?.[2] === 'i' || !hasCapitals(source.replace(/\\(?:[pP]\{[^}\\]*\}|.)/g, ''));
   let search: Pick<Filter, 'accepts' | 'matches'>;
   try {
-    // In multi-line texts, ^ and $ match at the ends of each line.
+    // In multi-line text, ^ and $ match at the ends of each line.
     search = searchFor(compileExpression, source, ignoreCase ? 'imu' : 'mu');
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -174,7 +174,7 @@ function parseExpression(input: string): Filter | FilterError {
       error: `Not a regular expression: ${error.message}. For plain text leave out the first slash.`,
     };
   }
-  // With at most one choice to backtrack to, the time is at worst quadratic, so a short text needs no guard.
+  // With at most one choice to backtrack to, the time is quadratic at worst, so a short text needs no guard.
   const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;
   let tooSlow = false;
   const guarded = <T>(find: (haystack: string) => T, haystack: string, otherwise: T): T => {
@@ -200,7 +200,7 @@ function rangesOf(expression: RegExp, haystack: string): readonly Range[] | unde
   for (let match = expression.exec(haystack); match; match = expression.exec(haystack)) {
     ranges ??= [];
     if (match[0] !== '') ranges.push([match.index, match.index + match[0].length]);
-    // Skip a whole character after an empty match: between surrogates, the same match would be found forever.
+    // After an empty match, skip a whole character: between surrogates, the same match would be found forever.
     else expression.lastIndex += (haystack.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
   }
   return ranges;

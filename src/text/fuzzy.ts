@@ -1,9 +1,9 @@
 /**
- * Fuzzy matching like fzf's v1 algorithm: finds the letters of a term in order from the left, then narrows the match
- * from the right; scores word starts and consecutive letters. Linear in the length of the text.
+ * Fuzzy matching like fzf's v1 algorithm: finds a term's letters in order from the left, then narrows the match from
+ * the right; scores word starts and consecutive letters. Linear in the length of the text.
  */
 
-/** Bounds in UTF-16 units, the second exclusive; in order, without overlap. */
+/** Bounds in UTF-16 units, the end exclusive; in order, without overlap. */
 export type Range = readonly [start: number, end: number];
 
 export interface FuzzyMatch {
@@ -51,7 +51,7 @@ export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined 
   return { score, ranges: toRanges(hits) };
 }
 
-/** The matching candidates, best first; ties keep their order, shorter texts win. An empty query keeps all. */
+/** The matching candidates, best first; of equal ones, the shorter first, else in order. An empty query keeps all. */
 export function fuzzyRank<T>(
   query: string,
   candidates: readonly T[],

@@ -1,13 +1,13 @@
-/** Whether the terminal can show images. Pure. Not in terminal.ts, which every start compiles. */
+/** Whether the terminal can show images. Pure. Not in terminal.ts, which is compiled at every start. */
 import type { Environment } from './terminal.ts';
 
-/** How images are shown: by a protocol of the terminal, or by the viewer of the system. */
+/** How images are shown: by one of the terminal's protocols, or by the system's viewer. */
 export const imageDisplays = ['kitty', 'iterm2', 'wezterm', 'viewer'] as const;
 export type ImageDisplay = (typeof imageDisplays)[number];
 
 /**
  * Chooses by the environment. Over SSH, only `TERM` is certain to arrive; many servers accept `LC_TERMINAL`. A
- * multiplexer drops images, but keeps the variables of the outer terminal.
+ * multiplexer drops images, but keeps the outer terminal's variables.
  */
 export function imageDisplayOf(environment: Environment): ImageDisplay {
   const { TERM = '', TERM_PROGRAM, LC_TERMINAL, KITTY_WINDOW_ID, TMUX, STY, ZELLIJ } = environment;

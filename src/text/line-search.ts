@@ -1,5 +1,5 @@
 /**
- * A search in lines: words and "phrases" that must all be in one line, or a regular expression `/re/`. A word or
+ * A search within lines: words and "phrases" that must all be in one line, or a regular expression `/re/`. A word or
  * expression with capitals is case-sensitive, as in filters.
  */
 import { compileExpression, ExpressionError } from '../base/expression.ts';
@@ -8,7 +8,7 @@ import { hasCapitals, type Range } from './fuzzy.ts';
 
 export interface LineSearch {
   readonly ok: true;
-  /** Words that every match contains, ignoring case; an expression may have others, or none. */
+  /** Words that every match contains, ignoring case; the list for an expression may be incomplete or empty. */
   readonly words: readonly string[];
   /** The text that the reader highlights: the expression, or the first word. */
   readonly highlighted: string;
@@ -30,7 +30,7 @@ export interface SearchError {
 
 /** In characters. */
 const longest = 1_000;
-/** CPU limit of an expression in milliseconds, for all texts of a call. */
+/** CPU limit for an expression in milliseconds, over all texts in a call. */
 const expressionBudget = 100;
 
 export function parseLineSearch(input: string): LineSearch | SearchError {
@@ -59,22 +59,22 @@ interface WantedWord {
 
 /**
  * Folds case character by character, so that a part of the text folds to a part of the result. `toLowerCase` alone
- * depends on context for a sigma at the end of a word.
+ * treats a sigma at the end of a word differently.
  */
 export const foldCase = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
 
-/** Searches the whole text for the first word instead of each line, because most lines do not contain it. */
+/** Searches the whole text for the first word rather than each line, because most lines do not contain it. */
 function matchWords(text: string, wanted: readonly WantedWord[]): LineMatches {
   const [first, ...others] = wanted;
   if (!first) return { count: 0 };
   const folded = foldCase(text);
-  // `İ` becomes longer when folded: highlights on its line are slightly off.
+  // `İ` becomes longer when folded, so highlights on its line are slightly off.
   const subject = first.isExact ? text : folded;
   let count = 0;
   let found: { readonly from: number; readonly at: number } | undefined;
   for (let at = subject.indexOf(first.word); at >= 0; ) {
     const to = endOfLine(subject, at);
-    // A single word needs the beginning of its line only once: a common word is on thousands of lines.
+    // For a single word, only the first match needs its line's beginning: a common word is on thousands of lines.
     if (others.length > 0 || !found) {
       const from = subject.lastIndexOf('\n', at) + 1;
       const line = subject.slice(from, to);
@@ -145,7 +145,7 @@ const expressionPart =
   /\\(?:[pPu]\{[^}]*\}?|k<[^>]*>?|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|\d+|.)|\[(?:\\.|[^\]\\])*\]?|\{[\d,]*\}?|./gisu;
 
 /**
- * Words that every match of an expression contains, ignoring case, so that the index can leave out most texts. Only
+ * Words that every match of an expression contains, ignoring case, so that the index can rule out most texts. Only
  * ASCII characters outside groups count: a group may be repeated, optional or negative.
  */
 function wordsIn(source: string, ignoresCase: boolean): readonly string[] {

@@ -1,4 +1,4 @@
-/** Numbers for reading. A missing number is always the word `none`; 0 is always `0`. */
+/** Numbers for people to read. A missing number is always the word `none`; 0 is always `0`. */
 
 type Maybe = number | null | undefined;
 
@@ -9,8 +9,8 @@ function isMissing(value: Maybe): value is null | undefined {
 }
 
 /**
- * Scales `value` to the first unit in which it stays below `base` after rounding, so that 999,950 becomes 1M and
- * never 1000k.
+ * Scales `value` to the first unit in which it stays below `base` after rounding, so that 999,950 becomes 1M, never
+ * 1000k.
  */
 function scaled(value: number, base: number, units: readonly string[]): { text: string; unit: string } {
   let size = Math.abs(value);
@@ -26,7 +26,7 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
 /** A count from the service; undefined if it is missing or negative. */
 export const countOf = (value: Maybe): number | undefined => (isMissing(value) || value < 0 ? undefined : value);
 
-/** A count in at most four characters and a suffix: `999`, `1.2k`, `12k`, `3.4M`. */
+/** A count in at most four characters plus a suffix: `999`, `1.2k`, `12k`, `3.4M`. */
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;
   if (!Number.isFinite(value)) return infinite(value);
@@ -50,9 +50,9 @@ export function bytes(value: Maybe): string {
 }
 
 /**
- * A reward to three significant digits: `0.417`, `0.500`, `12.3`, `1.00`; `0` for exactly 0 and for nothing else,
- * `none` for a missing one. Very small and very large rewards take an exponent. A value just short of the end of a
- * scale takes more digits, so that it does not look like the end: `0.9996`.
+ * A reward to three significant digits: `0.417`, `0.500`, `12.3`, `1.00`; `0` for exactly 0 and nothing else, `none`
+ * for a missing one. Very small and very large rewards get an exponent. A value just short of the end of a scale gets
+ * more digits, so that it does not look like the end: `0.9996`.
  */
 export function reward(value: Maybe): string {
   if (isMissing(value)) return none;
@@ -65,14 +65,14 @@ export function difference(value: Maybe): string {
   return value > 0 ? `+${significant(value)}` : significant(value);
 }
 
-/** A difference with the fewest digits for which `holds` accepts the displayed number: `+0.3196`. */
+/** A difference with the fewest digits such that `holds` accepts the displayed number: `+0.3196`. */
 export function differenceUntil(value: number, holds: (shown: number) => boolean): string {
   let digits = 3;
   while (digits < 17 && !holds(Number(significant(value, digits)))) digits += 1;
   return `${value > 0 ? '+' : ''}${significant(value, digits)}`;
 }
 
-/** The numbers where scales begin or end, after rounding: up to 10, and 100. */
+/** Numbers at which scales begin or end, after rounding: up to 10, and 100. */
 const endOfScale = /^-?(?:\d\.0+|10\.0+|100(?:\.0+)?)$/;
 
 /** Sums of fractions and clamped correlations miss the end of a scale by less; one rollout in 50,000 by more. */
@@ -103,8 +103,8 @@ export function percent(share: Maybe): string {
 }
 
 /**
- * A range such as `0..1` or `-1..1`, the lower number first; undefined for anything else, and for numbers so large that
- * their sums and squares may overflow.
+ * A range such as `0..1` or `-1..1`, the lower number first; undefined for anything else, including numbers so large
+ * that their sums and squares may overflow.
  */
 export function parseRange(text: string): readonly [low: number, high: number] | undefined {
   const limits = text.split('..').map(limit => (limit.trim() === '' ? Number.NaN : Number(limit)));
@@ -114,7 +114,7 @@ export function parseRange(text: string): readonly [low: number, high: number] |
   return limits.length === 2 && range.every(isUsable) && low < high ? range : undefined;
 }
 
-/** The currency of a price, and the number of tokens that it is for. */
+/** A price's currency, and the number of tokens that it is for. */
 export interface PriceUnit {
   readonly currency: string;
   readonly tokens: number;
@@ -126,7 +126,7 @@ const multiples = new Map([
   ['m', 1e6],
 ]);
 
-/** Parses `USD per 1M tokens` or `$/1000`; undefined for other text. */
+/** Parses `USD per 1M tokens` or `$/1000`; undefined for any other text. */
 export function parsePriceUnit(text: string): PriceUnit | undefined {
   const parts = /^([^\s\d/]{1,5}) ?(?:\/|per) ?(\d{1,9}) ?([km]?)(?: ?tokens?)?$/i.exec(text.trim());
   if (!parts) return undefined;
@@ -135,7 +135,7 @@ export function parsePriceUnit(text: string): PriceUnit | undefined {
   return tokens > 0 ? { currency, tokens } : undefined;
 }
 
-/** `$4.10`, `4.10 USD`; two digits below a cent. */
+/** `$4.10`, `4.10 USD`; two significant digits below a cent. */
 export function money(amount: number, currency: string): string {
   const digits = amount !== 0 && amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2);
   const text = amount < 1_000 ? digits : Math.round(amount).toLocaleString('en');

@@ -6,7 +6,7 @@ const erasesLine = '\u001b[2K';
 const erasesRest = /^\u001b\[0?K/;
 
 /**
- * The text as a terminal shows it in the end, and how many lines were overwritten: text after a carriage return
+ * The text as a terminal would finally show it, and how many lines were overwritten: text after a carriage return
  * replaces the text before it. Linear in the length of the text.
  */
 export function overwritten(text: string): { readonly text: string; readonly lines: number } {
@@ -22,7 +22,7 @@ export function overwritten(text: string): { readonly text: string; readonly lin
   return { text: shown.join('\n'), lines };
 }
 
-/** Goes back from the last part: an earlier part shows only where it is longer than the later ones. */
+/** Works back from the last part: an earlier part shows only where it is longer than the later ones. */
 function lastOf(parts: readonly string[]): string {
   let shown = '';
   for (const part of parts.toReversed()) {

@@ -1,7 +1,7 @@
 /**
- * Makes text that came over the wire safe for a terminal. It drops or makes visible everything that a terminal would
- * execute (ECMA-48 control sequences and strings, C0 and C1 controls), that reorders text (bidi controls), or that is
- * hidden (zero-width characters, tag characters). Sanitise on the way to the screen and keep the original for export.
+ * Makes text from the wire safe for a terminal. It drops or makes visible everything that a terminal would execute
+ * (ECMA-48 control sequences and strings, C0 and C1 controls), that reorders text (bidi controls), or that is hidden
+ * (zero-width characters, tag characters). Sanitise on the way to the screen and keep the original for export.
  */
 import { isRawJson } from '../base/own-property.ts';
 import { expandTabs } from './width.ts';
@@ -13,13 +13,13 @@ export interface SanitiseOptions {
   readonly mode?: SanitiseMode;
   /** Keeps tabs, and line ends as line feeds. Otherwise the result is one line. */
   readonly multiline?: boolean;
-  /** Cells per tab stop, or `keep` to leave `\t` in multi-line text (for pipes, not for a layout). 4 by default. */
+  /** Cells per tab stop, or `keep` to leave `\t` in multi-line text (for pipes, not for layout). 4 by default. */
   readonly tabs?: number | 'keep';
 }
 
 /**
- * Combining marks and joiners kept after one character, and prefix signs before one; more would overlap the neighbouring
- * lines or cells.
+ * How many combining marks and joiners to keep after one character, and prefix signs before one; more would overlap
+ * neighbouring lines or cells.
  */
 const maximumMarks = 4;
 
@@ -29,34 +29,34 @@ const plainLine = /^[ -~]*$/;
 
 /**
  * ECMA-48: a control sequence; a terminated control string (OSC, DCS, APC, PM, SOS; 7-bit and C1 openers); any other
- * escape. A string's body ends at the next control character. So each stretch is scanned once, and an unterminated
- * opener removes only itself, not the text after it.
+ * escape. A string's body ends at the next control character, so that each stretch is scanned only once, and an
+ * unterminated opener removes only itself, not the text after it.
  */
 const escapes =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[P\]X^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]?/g;
 
-/** NEL and the line and paragraph separators end a line as well. */
+/** NEL and the line and paragraph separators also end a line. */
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
 
 /**
  * Matches joiners where no script or emoji needs them: they are kept after an emoji, a mark, or a letter of a joining
- * script. Elsewhere they would make different words look the same.
+ * script. Elsewhere they could make different words look the same.
  */
 const strayJoiners = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}[\p{L}--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]]])[\u200C\u200D]`;
 
 /**
  * Invisible by definition (Unicode `Default_Ignorable_Code_Point`: bidi controls, zero-width space, tags, fillers, soft
- * hyphen…) except joiners and variation selectors, plus equally harmful characters outside that set.
+ * hyphen…) except joiners and variation selectors, plus characters outside that set that are just as harmful.
  */
 const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]]\u2028\u2029\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]`;
 
 /**
  * Prefix signs that form one grapheme with the number or letter that follows (`Grapheme_Cluster_Break=Prepend`). With
- * nothing after them they would join the padding of their cell, which would make the line shorter.
+ * nothing after them, they would join their cell's padding, which would make the line shorter.
  */
 const prefixSigns = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u0D4E\u{110BD}\u{110CD}\u{111C2}\u{111C3}\u{1193F}\u{11941}\u{11A3A}\u{11A84}-\u{11A89}\u{11D46}\u{11F02}`;
 
-/** Each of these takes about ten milliseconds to compile, so plain ASCII text must not need them. */
+/** Compiling each of these takes about ten milliseconds, so plain ASCII text must not need them. */
 function whenNeeded(source: string, flags: string): () => RegExp {
   let made: RegExp | undefined;
   return () => {
@@ -66,7 +66,7 @@ function whenNeeded(source: string, flags: string): () => RegExp {
 }
 
 const unsafe = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
-/** A cheap first check in one pass for everything that the replacements below could change. */
+/** A cheap first check, in one pass, for everything that the replacements below could change. */
 const mayNeedWork = whenNeeded(
   String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D${prefixSigns}]|${invisible}`,
   'v',
@@ -74,7 +74,7 @@ const mayNeedWork = whenNeeded(
 const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
 
 /**
- * Characters that settle the text up to them: no controls, no parts of a longer grapheme, nothing that a joiner may
+ * Characters that settle the text up to them: not controls, not parts of a longer grapheme, nothing that a joiner may
  * follow.
  */
 const firm = whenNeeded(
@@ -104,7 +104,7 @@ export function closedLength(text: string): number {
 const longestOpenEnd = 16;
 
 const excessSigns = whenNeeded(`([${prefixSigns}]{${maximumMarks}})[${prefixSigns}]+`, 'gv');
-/** Match only from the first sign: starting at each later one would be quadratic. */
+/** Match only from the first sign: also starting at each later one would be quadratic. */
 const prefixesOfNothing = whenNeeded(String.raw`(?<![${prefixSigns}])[${prefixSigns}]+(?=\s|$)`, 'gv');
 
 /** Makes text safe for a terminal. Linear in its length; plain ASCII passes at memory speed. */
@@ -119,7 +119,7 @@ export function sanitise(text: string, options: SanitiseOptions = {}): string {
 /** The text without control sequences and control strings, as `sanitise` drops them. */
 export const withoutEscapes = (text: string): string => text.replace(escapes, '');
 
-/** Counts of the parts that `sanitise` drops from multi-line text. */
+/** Counts of what `sanitise` drops from multi-line text. */
 export interface HiddenCount {
   /** Control sequences and strings, such as colours. */
   readonly sequences: number;
@@ -127,7 +127,7 @@ export interface HiddenCount {
   readonly characters: number;
 }
 
-/** Counts the parts that `sanitise` drops from multi-line text; carriage returns count as line ends. */
+/** Counts what `sanitise` drops from multi-line text; carriage returns count as line ends. */
 export function hiddenIn(text: string): HiddenCount {
   if (plainText.test(text) || !mayNeedWork().test(text)) return { sequences: 0, characters: 0 };
   let sequences = 0;
@@ -148,8 +148,8 @@ type Value = string | number | boolean | null | undefined;
 
 /**
  * A template for sentences with text from the wire: each value is sanitised to one line before it is inserted.
- * Sanitising the whole sentence instead would lose the words after an incomplete escape sequence in a value. The values
- * of a list are separated by commas.
+ * Sanitising the whole sentence instead would lose the words after an incomplete escape sequence in a value. A list's
+ * values are separated by commas.
  */
 export function clean(parts: TemplateStringsArray, ...values: readonly (Value | readonly Value[])[]): string {
   const safe = values.map(value => [value].flat().map(each => sanitiseLine(String(each))));
@@ -170,7 +170,7 @@ export function safeJson(value: unknown, indent: number = 0): string {
     .replace(excessMarks(), (run, kept: string) => kept + escapeUnits(run.slice(kept.length)));
 }
 
-/** Levels of objects and lists to take apart: down to the messages of a trajectory. */
+/** How many levels of objects and lists to take apart: down to a trajectory's messages. */
 const levels = 4;
 
 /** The same text in parts, so that a large one need not fit in memory. */

@@ -5,7 +5,7 @@ type Values = readonly (number | undefined)[];
 /** From lowest to highest. */
 export const blockLevels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
-/** The range that includes all values and at least 0 to 1. */
+/** A range that includes all values and at least 0 to 1. */
 export function levelRange(values: Values): readonly [low: number, high: number] {
   return [
     values.reduce<number>((lowest, value) => Math.min(lowest, value ?? 0), 0),
@@ -13,7 +13,7 @@ export function levelRange(values: Values): readonly [low: number, high: number]
   ];
 }
 
-/** Reduces the list to at most `count` values: the mean of each part; undefined for a part without values. */
+/** Reduces the list to at most `count` values: each is the mean of one part, or undefined if the part has no values. */
 function thinned(values: Values, count: number): Values {
   if (values.length <= count) return values;
   return Array.from({ length: count }, (_, index) => {
@@ -25,11 +25,11 @@ function thinned(values: Values, count: number): Values {
 }
 
 /**
- * All values as a sparkline of at most `width` cells, newest at the right. Its levels span at least 0 to 1, so a curve
+ * All values as a sparkline of at most `width` cells, newest on the right. Its levels span at least 0 to 1, so a curve
  * keeps its true height instead of being stretched to the line. A missing value leaves its cell empty.
  *
  * @param levels the characters, from lowest to highest
- * @param range the span of the levels; the same for lines to be compared
+ * @param range the span of the levels; the same for lines that are to be compared
  */
 export function sparkline(
   values: Values,

@@ -1,6 +1,6 @@
-/** The abilities of the terminal, according to the environment. Pure. */
+/** What the terminal can do, according to the environment. Pure. */
 
-/** Columns for text without a terminal, or if the terminal does not report its width. */
+/** How many columns to use without a terminal, or if the terminal does not report its width. */
 export const defaultColumns = 80;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Terminals that cannot move their cursor (terminfo has no `cup` for them). */
 const withoutCursor = /^(dumb|unknown|network|dialup|lpr|printer|emacs)(-|$)/;
 
-/** Whether the cursor can be moved, which a full screen needs. Assumed if TERM is not set. */
+/** Whether the cursor can be moved, which a full screen needs. Assumed to be true if TERM is not set. */
 export function canMoveCursor({ TERM = '' }: Environment): boolean {
   return !withoutCursor.test(TERM);
 }
@@ -28,18 +28,18 @@ export function hasFewColours({ TERM = '' }: Environment): boolean {
   return /^(linux|ansi|cons25|vt\d+)(-|$)|-16color$/.test(TERM);
 }
 
-/** Whether only ASCII can be shown: because of the console's font, or a locale other than UTF-8. */
+/** Whether only ASCII can be shown, because of the console's font or a locale other than UTF-8. */
 export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform = process.platform): boolean {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return (
     environment['BENCHTOP_ASCII'] === '1' ||
     environment['TERM'] === 'linux' ||
-    // Assume UTF-8 without a locale, as today's terminals use it. The plain POSIX locales do not.
+    // Without a locale, assume UTF-8, as today's terminals use it. The plain POSIX locales do not.
     (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale))
   );
 }
 
-/** The non-ASCII characters of benchtop's own texts; their replacements have the same width. */
+/** The non-ASCII characters in benchtop's own text; their replacements have the same width. */
 const beyondAscii = '…·•–−×±≈“”‘’→←↑↓↵';
 const inAscii = `.----x~~""''><^v/`;
 const beyond = new RegExp(`[${beyondAscii}]`, 'g');

@@ -4,7 +4,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** Each unit of an age and the age at which the next one takes over. */
+/** Each unit of age, and the age at which the next unit takes over. */
 const ageUnits = [
   { unit: second, below: minute, letter: 's' },
   { unit: minute, below: hour, letter: 'm' },
@@ -18,8 +18,8 @@ function ageUnit(ms: number): (typeof ageUnits)[number] {
 }
 
 /**
- * An age in one whole unit, rounded down: `2s`, `3m`, `4h`, `5d`, from two years on `2y`. A negative age (the service's
- * clock is ahead) is `0s`; NaN is `?`.
+ * An age in one whole unit, rounded down: `2s`, `3m`, `4h`, `5d`, and from two years on `2y`. A negative age (the
+ * service's clock is ahead) is `0s`; NaN is `?`.
  */
 export function age(ms: number): string {
   if (!Number.isFinite(ms)) return '?';
@@ -61,7 +61,7 @@ function pair(amount: number, size: number, large: string, small: string): strin
 const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * Formats that `Date.parse` reads directly: services use them, and for a list of 100,000 rows the difference matters.
+ * Formats that `Date.parse` reads directly: services use them, and for a list of 100,000 rows it makes a difference.
  */
 const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
@@ -72,21 +72,21 @@ const leastBehindMs = 60_000;
 
 export const clockBehind = (): number => behindMs;
 
-/** @param ms the value of an earlier session; 0 for a new service */
+/** @param ms the value from an earlier session; 0 for a new service */
 export function setClockBehind(ms: number): void {
   behindMs = ms;
 }
 
-/** Learns how far the service's clock is behind. @param date the `Date` header of an answer that arrives now */
+/** Learns how far the service's clock is behind. @param date the `Date` header of a response that is just arriving */
 export function noteClock(date: string | undefined): void {
   const ms = Date.now() - Date.parse(date ?? '');
   if (Math.abs(ms - behindMs) > leastBehindMs) behindMs = ms;
 }
 
 /**
- * A time that the service wrote, in epoch milliseconds by this machine's clock; undefined if the text is not a time.
- * Accepts ISO 8601 and its common relatives: a space for the `T`, microseconds, `+00`, a bare date. A time without a
- * zone is UTC, as services write it.
+ * A time that the service wrote, in epoch milliseconds by this machine's clock; undefined if it is not a time. Accepts
+ * ISO 8601 and its common relatives: a space for the `T`, microseconds, `+00`, a bare date. A time without a zone is
+ * UTC, as services write it.
  */
 export function parseTime(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;
@@ -108,7 +108,7 @@ function plainMomentOf(text: string): string | undefined {
   return `${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`;
 }
 
-/** How far the clock of a service may be ahead of this machine's, in milliseconds. */
+/** How far a service's clock may be ahead of this machine's, in milliseconds. */
 export const maxAheadMs = 5 * 60_000;
 
 /**
@@ -139,7 +139,7 @@ export function clock(ms: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** The local time for today; for another day the date and minute, `2026-03-04 HH:MM`. */
+/** Today's local time; for any other day the date and minute, `2026-03-04 HH:MM`. */
 export function clockOrDay(ms: number, now = Date.now()): string {
   const [date, today] = [new Date(ms), new Date(now)];
   if (date.toDateString() === today.toDateString()) return clock(ms);

@@ -6,9 +6,7 @@ const visible = /[^\s\p{M}\p{C}\u2800]/u;
 
 const asTyped = (text: string): string => sanitiseLine(text).trim().replaceAll(/\s+/g, ' ');
 
-/**
- * The first name with visible characters, as displayed; `yes` if there is none, so that something must always be typed.
- */
+/** The first name with visible characters, as displayed; `yes` if there is none, so that something is always typed. */
 export function typeable(...names: readonly (string | null | undefined)[]): string {
   return names.map(name => asTyped(name ?? '')).find(name => visible.test(name)) ?? 'yes';
 }

@@ -1,19 +1,19 @@
 /**
- * Measures text in terminal cells. A grapheme is what the reader sees as one character; it is never split. Expects
+ * Measures text in terminal cells. A grapheme is what a reader sees as one character; it is never split. Expects
  * sanitised text: control characters have width zero here, but not in a terminal.
  */
 import stringWidth from 'string-width';
 
-/** Created on first use: this takes milliseconds, and a plain first screen does not need it. */
+/** Created on first use: creating it takes milliseconds, and a plain first screen does not need it. */
 let segmenter: Intl.Segmenter | undefined;
 const printableAscii = /^[ -~]*$/;
 
 /**
- * For each simple UTF-16 unit, its cells plus one; 0 for all others. A simple unit is a grapheme of its own next to
- * other simple ones. Most text consists of them and needs no segmenter, which is about a hundred times slower.
+ * For each simple UTF-16 unit, its cells plus one; 0 for all others. Next to each other, simple units are graphemes of
+ * their own. Most text consists of them and needs no segmenter, which is about a hundred times slower.
  */
 const simpleUnits = new Uint8Array(0x10000);
-// Controls take no cell and do not combine, except a carriage return with a line feed (UAX #29, GB3 to GB5).
+// Controls take up no cells and do not combine, except a carriage return with a line feed (UAX #29, GB3 to GB5).
 simpleUnits.fill(1, 0x00, 0x0d).fill(1, 0x0e, 0x20);
 for (const [first, last] of [
   [0x20, 0x7e],
@@ -54,7 +54,7 @@ function simpleAt(text: string, index: number): number {
   return simpleUnits[text.charCodeAt(index)] ?? 0;
 }
 
-/** Cached widths of graphemes: a text has few distinct ones, and measuring is slow. */
+/** Cached grapheme widths: text has few distinct graphemes, and measuring is slow. */
 const knownWidths = new Map<string, number>();
 const maximumKnown = 5_000;
 
@@ -69,8 +69,8 @@ function graphemeWidth(grapheme: string): number {
 }
 
 /**
- * Walks the graphemes of `text`: `visit` gets the bounds of each and its cells, and returns `false` to stop. There is
- * always a grapheme boundary between two simple units, so only the stretches around other units are segmented.
+ * Walks the graphemes of `text`: `visit` gets each one's bounds and cells, and returns `false` to stop. There is always
+ * a grapheme boundary between two simple units, so only the stretches around other units are segmented.
  */
 export function walk(text: string, visit: (start: number, end: number, width: number) => boolean): void {
   const { length } = text;
@@ -92,7 +92,7 @@ export function walk(text: string, visit: (start: number, end: number, width: nu
   }
 }
 
-/** Cells of a text of simple units without controls; undefined for any other. */
+/** The width in cells of a text that consists of simple units without controls; undefined for any other. */
 export function simpleTextWidth(text: string): number | undefined {
   let cells = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -103,7 +103,7 @@ export function simpleTextWidth(text: string): number | undefined {
   return cells;
 }
 
-/** Width of `text` in cells, on one line. */
+/** The width of `text` in cells, on one line. */
 export function displayWidth(text: string): number {
   if (printableAscii.test(text)) return text.length;
   let cells = 0;
@@ -125,11 +125,11 @@ export function graphemes(text: string): string[] {
 export interface TruncateOptions {
   /** Marks the omitted part; `…` by default, `...` or `~` with ASCII glyphs. */
   readonly ellipsis?: string;
-  /** The part to omit; `end` by default. `middle` suits ids and paths. */
+  /** Which part to omit; `end` by default. `middle` suits ids and paths. */
   readonly position?: 'end' | 'middle' | 'start';
 }
 
-/** `text` (one line) in at most `width` cells. */
+/** `text` (a single line) in at most `width` cells. */
 export function truncate(text: string, width: number, options: TruncateOptions = {}): string {
   const { ellipsis = '…', position = 'end' } = options;
   if (width <= 0) return '';
@@ -199,7 +199,7 @@ export function fitCells(
   return align === 'right' ? padStart(cut, width) : padEnd(cut, width);
 }
 
-/** Tabs replaced by spaces up to the next stop, counted from the start of each line. */
+/** Replaces tabs with spaces up to the next stop, counted from the start of each line. */
 export function expandTabs(text: string, stop: number): string {
   if (!text.includes('\t')) return text;
   return text

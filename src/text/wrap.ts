@@ -4,9 +4,9 @@ const printableAscii = /^[ -~]*$/;
 const space = 0x20;
 
 /**
- * `text` as lines of at most `width` cells. Breaks at spaces (which are dropped) and around wide characters; a longer
- * word gets a line of its own and is split, but never inside a grapheme, so a wide one is alone in a column of one
- * cell. Line ends and indentation are kept. Linear in the length of the text.
+ * `text` as lines of at most `width` cells. Breaks at spaces (which are dropped) and around wide characters. A longer
+ * word gets a line of its own and is split, but never inside a grapheme, so in a column one cell wide, a wide grapheme
+ * stands alone. Line ends and indentation are kept. Linear in the length of the text.
  */
 export function wrap(text: string, width: number): string[] {
   const limit = Math.max(1, Math.floor(width));
@@ -24,7 +24,7 @@ export function firstLines(lines: readonly string[], room: number): readonly str
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }
 
-/** Like `wrapGraphemes`, for text in which every unit is one cell; about ten times faster. */
+/** Like `wrapGraphemes`, for text in which every unit is one cell wide; about ten times faster. */
 function wrapAscii(text: string, limit: number, lines: string[]): void {
   let start = 0;
   while (text.length - start > limit) {

@@ -4,7 +4,7 @@ import { Listeners } from '../base/listeners.ts';
 import type { Waiter } from '../queries/lists/read-all.ts';
 
 export interface Export {
-  /** The name of the exported rows, e.g. `trajectories`. */
+  /** What the exported rows are called, e.g. `trajectories`. */
   readonly title: string;
   /** The number of rows read so far. */
   readonly rows: number;
@@ -22,7 +22,7 @@ export class Exports {
   /** Calls `listener` after every change, until the returned function is called. */
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Runs an export and lists it until it ends. Returns the result of `work`. @throws the error of `work` */
+  /** Runs an export and lists it until it ends. Returns the result of `work`. @throws any error from `work` */
   async run<Result>(title: string, work: (waiter: Waiter) => Promise<Result>): Promise<Result> {
     const id = Symbol(title);
     const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * The inbox: ends, failures, stalls and deployments of this and earlier sessions, until the user dismisses them. It is
- * stored on disk and shared with other processes of the user.
+ * The inbox: ends, failures, stalls and deployments from this and earlier sessions, until the user dismisses them. It
+ * is stored on disk and shared with the user's other processes.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
@@ -15,17 +15,17 @@ import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { endInstant, parseTime } from '../text/time.ts';
 
-/** A resource at the time of an event. */
+/** What a resource was like at the time of an event. */
 export type EventDetail = Partial<
   Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>
 > & {
-  /** The text of an alarm. */
+  /** An alarm's text. */
   readonly alarm?: string;
-  /** When a silence began; epoch milliseconds. */
+  /** When a silence began, in epoch milliseconds. */
   readonly since?: number;
   /** Whether the silence may have begun earlier. */
   readonly atLeast?: boolean;
-  /** When this machine noticed the event; epoch milliseconds. */
+  /** When this machine noticed the event, in epoch milliseconds. */
   readonly noticedAt?: number;
 };
 
@@ -33,30 +33,30 @@ export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
   readonly detail: EventDetail;
 }
 
-/** A period in which the user was not watching; epoch milliseconds. */
+/** A period during which the user was not watching, in epoch milliseconds. */
 export interface Absence {
   readonly from: number;
   readonly to: number;
 }
 
-/** After this time and number of poll intervals without an answer, the program was asleep, suspended or offline. */
+/** After this time and number of poll intervals without a response, the program was asleep, suspended or offline. */
 const shortestAwayMs = 2 * 60_000;
 const awayPolls = 3;
-/** The maximum length of a reason: the service may send a whole traceback. */
+/** Maximum length of a reason: the service may send a whole traceback. */
 const mostReason = 2_000;
-/** The interval for saving the time of the last answer. */
+/** How often the time of the last response is saved. */
 const savedEveryMs = 15_000;
-/** The maximum clock difference between the service and this machine. */
+/** The largest clock difference to expect between the service and this machine. */
 const clockMs = 60_000;
-/** The setting with the time of the last answer. */
+/** The setting that holds the time of the last response. */
 const lastAnswerSetting = 'looked at';
-/** The setting with the time when the user last opened the inbox. */
+/** The setting that holds when the user last opened the inbox. */
 const openedSetting = 'inbox opened';
 
-/** The key of an event in a map. */
+/** The key for an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
 
-/** The part of a resource that is stored: without its long curve and without undefined fields. */
+/** What is stored of a resource: everything but its long curve and undefined fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
   const { status, done, mean, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
   const { graded, total } = countsBeside(known);
@@ -123,9 +123,9 @@ export class Inbox {
   #lastAnswerAt: number | undefined;
   #savedAt = 0;
   #absence: Absence | undefined;
-  /** The keys of the events of the last absence. */
+  /** The keys of the events during the last absence. */
   readonly #missed = new Set<string>();
-  /** The keys of all alarms of this and earlier sessions that hold, including dismissed ones: `clear` removes them. */
+  /** The keys of all alarms, from this and earlier sessions, that hold, even if dismissed: `clear` removes them. */
   #raised: Set<string>;
   readonly #awayMs: number;
   #openedAt: number | undefined;
@@ -152,7 +152,7 @@ export class Inbox {
   }
 
   /**
-   * When the user last opened the inbox or left; later events are new. Epoch milliseconds; undefined if neither has
+   * When the user last opened the inbox or left; later events are new. In epoch milliseconds; undefined if neither has
    * happened.
    */
   get newSince(): number | undefined {
@@ -180,7 +180,7 @@ export class Inbox {
     return this.#absence;
   }
 
-  /** The events of the last absence that the user has not dismissed. */
+  /** The events during the last absence that the user has not dismissed. */
   missed(): readonly InboxEvent[] {
     return this.#list.filter(event => this.#missed.has(nameOf(event)));
   }
@@ -190,7 +190,7 @@ export class Inbox {
     return this.#absence !== undefined && lastReadAt !== undefined && lastReadAt < this.#absence.to;
   }
 
-  /** Applies changes by other processes. */
+  /** Applies changes made by other processes. */
   readAgain(): void {
     const list = this.#read();
     this.#openedAt = this.#timeOf(openedSetting);
@@ -199,9 +199,9 @@ export class Inbox {
   }
 
   /**
-   * Records that an answer has arrived, so the user may be watching.
+   * Records that a response has arrived, so the user may be watching.
    *
-   * @param wasPaused whether polling was paused since the last answer; a pause is no absence
+   * @param wasPaused whether polling has been paused since the last response; a pause is not an absence
    */
   attend(now: number, wasPaused = false): void {
     const last = this.#lastAnswerAt;
@@ -212,7 +212,7 @@ export class Inbox {
     if (isFirst || now - this.#savedAt >= savedEveryMs) this.save();
   }
 
-  /** Saves the time of the last answer for the next session. */
+  /** Saves the time of the last response for the next session. */
   save(): void {
     if (this.#lastAnswerAt === undefined || this.#lastAnswerAt === this.#savedAt) return;
     this.#savedAt = this.#lastAnswerAt;
@@ -225,15 +225,15 @@ export class Inbox {
     this.clear('stall', resource);
     if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
     const endTime = endInstant(resource, now);
-    // After a second end, the record may still have the time of the first end.
+    // After a second end, the record may still contain the time of the first.
     const isOld = !transition.ended && (endTime ?? 0) <= (transition.lastReadAt ?? 0);
     this.#put('end', resource, isOld ? undefined : endTime, now);
   }
 
   /**
-   * Records ends that no session has seen, and completes recorded ends. Must be called before the answer is remembered.
+   * Records ends that no session has seen, and completes recorded ends. Call this before the response is remembered.
    *
-   * @param at the time of the answer; epoch milliseconds
+   * @param at the time of the response, in epoch milliseconds
    */
   observed(observations: readonly Observation[], at: number): void {
     for (const observation of observations) {
@@ -255,8 +255,8 @@ export class Inbox {
   }
 
   /**
-   * Detects an unrecorded failure after an earlier success, e.g. of a deployment. Returns its time, unless the service
-   * still reports the time of the success.
+   * Detects an unrecorded failure after an earlier success, e.g. of a deployment. Returns when it failed, unless the
+   * service still reports the time of the success.
    */
   #failedSince(observation: Observation): { readonly exact: number | undefined } | undefined {
     const { kind, id, status } = observation;
@@ -270,12 +270,12 @@ export class Inbox {
     return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
   }
 
-  /** Whether a resource ended since the user was last watching and no process has recorded the end. */
+  /** Whether a resource has ended since the user was last watching, without any process recording it. */
   #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
     if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    // If the end time is unknown, the start must also be since then.
+    // If the end time is unknown, the start must also be more recent than that.
     const exact = endInstant({ startedAt, endTime });
     const time = exact ?? parseTime(startedAt) ?? 0;
     if (time > (this.#before ?? this.#begun)) return true;
@@ -283,7 +283,7 @@ export class Inbox {
     return isNear && !hasEnded(remembered.find(kind, id)?.status);
   }
 
-  /** Adds the time, reason and last numbers from later answers to an end. Keeps fields that they lack. */
+  /** Adds the time, reason and last numbers from later responses to an end. Keeps fields that they lack. */
   #complete(event: InboxEvent, known: KnownResource): void {
     if (!hasEnded(known.status)) return;
     const detail = { ...event.detail, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
@@ -294,9 +294,9 @@ export class Inbox {
   }
 
   /**
-   * Records an alarm, unless it is recorded already. Returns the event if it is new to a user who is watching.
+   * Records an alarm, unless it has already been recorded. Returns the event if it is new to a user who is watching.
    *
-   * @param at when benchtop noticed the alarm; epoch milliseconds
+   * @param at when benchtop noticed the alarm, in epoch milliseconds
    */
   raise(
     what: string,
@@ -343,7 +343,7 @@ export class Inbox {
     this.readAgain();
   }
 
-  /** Dismisses all events of a resource. */
+  /** Dismisses all of a resource's events. */
   dismissAll({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     this.dismiss(this.#list.filter(event => event.kind === kind && event.id === id));
   }

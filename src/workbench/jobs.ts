@@ -7,25 +7,25 @@ import type { Service } from '../service/index.ts';
 import type { TrajectoryUploadRef } from '../store/sent-record.ts';
 import { clean } from '../text/sanitise.ts';
 
-/** Returns the service; connects first if needed. */
+/** Returns the service, connecting first if needed. */
 export type Connect = () => Promise<Service>;
 
-/** The state of all jobs. The phases `done`, `failed` and `cancelled` end a run. */
+/** The state that all jobs have. The phases `done`, `failed` and `cancelled` end a run. */
 export interface JobState {
   readonly phase: string;
   readonly error: Error | undefined;
 }
 
 export interface JobSubject {
-  /** The name of the upload in sentences, e.g. `my-benchmark`. */
+  /** What sentences call the upload, e.g. `my-benchmark`. */
   readonly label: string;
   /** The target dataset; missing for a benchmark. */
   readonly dataset?: string;
-  /** Prefixes of query keys. A run changes the answers of these queries, even if it fails. */
+  /** Prefixes of query keys. A run changes the results of these queries, even if it fails. */
   readonly touches: readonly (readonly unknown[])[];
 }
 
-/** The minimum interval between calls of a listener: a file may have thousands of chunks. */
+/** Minimum interval between calls of a listener: a file may have thousands of chunks. */
 const notifyEveryMs = 100;
 
 export abstract class Job<State extends JobState> {
@@ -50,7 +50,7 @@ export abstract class Job<State extends JobState> {
     this.#state = state;
   }
 
-  /** The name of the job in the question whether to interrupt it. */
+  /** What the question whether to interrupt it calls the job. */
   get title(): string {
     return clean`The upload of ${this.label}`;
   }
@@ -60,26 +60,26 @@ export abstract class Job<State extends JobState> {
     return false;
   }
 
-  /** The share of the sent bytes, from 0 to 1. */
+  /** The share of bytes sent, from 0 to 1. */
   abstract get share(): number;
 
-  /** Whether it has recorded progress from which it can resume. */
+  /** Whether it has recorded progress that it can resume from. */
   abstract get hasStarted(): boolean;
 
   /** Describes the result of a successful run, after the title in a sentence. */
   abstract get outcome(): string;
 
-  /** Whether it is running: an exit would interrupt it. */
+  /** Whether it is running, so that exiting would interrupt it. */
   get busy(): boolean {
     return this.#running;
   }
 
-  /** When its last run began; epoch milliseconds. */
+  /** When its last run began, in epoch milliseconds. */
   get startedAt(): number | undefined {
     return this.#startedAt;
   }
 
-  /** When its last run ended; undefined while it runs. Epoch milliseconds. */
+  /** When its last run ended, in epoch milliseconds; undefined while it is running. */
   get endedAt(): number | undefined {
     return this.#endedAt;
   }
@@ -100,7 +100,7 @@ export abstract class Job<State extends JobState> {
     }, notifyEveryMs).unref();
   }
 
-  /** The state at the start of a run, before the connection. */
+  /** The state when a run starts, before connecting. */
   protected abstract begin(): Partial<State>;
 
   /** Does the work. Returns the state of its end, which no view may see while it is busy. @throws what ends it early */
@@ -109,7 +109,7 @@ export abstract class Job<State extends JobState> {
   /** The state after an error or a cancellation. */
   protected abstract end(cancelled: boolean, error: Error): Partial<State>;
 
-  /** Runs until it is done, fails or is cancelled, and can then run again. Never rejects; the state has the error. */
+  /** Runs until it is done, fails or is cancelled, and can then run again. Never rejects; the state holds the error. */
   async run(connect: Connect): Promise<void> {
     if (this.#running) return;
     this.#running = true;
@@ -145,7 +145,7 @@ export abstract class Job<State extends JobState> {
 
 export type AnyJob = Job<JobState>;
 
-/** The maximum number of ended jobs to keep for their views. */
+/** Maximum number of ended jobs to keep for their views. */
 const keptEnded = 20;
 
 /** The jobs since the program started. */
@@ -159,10 +159,10 @@ export class Jobs {
     return this.#jobs.get(id);
   }
 
-  /** All jobs in the order they were added; the same array until something changes. */
+  /** All jobs, in the order they were added; the same array until something changes. */
   readonly list = (): readonly AnyJob[] => this.#list;
 
-  /** Adds a job or replaces the job with the same id. Removes the oldest ended jobs. */
+  /** Adds a job, or replaces the one with the same id. Removes the oldest ended jobs. */
   add(job: AnyJob): void {
     this.#jobs.delete(job.id);
     this.#jobs.set(job.id, job);
@@ -185,7 +185,7 @@ export class Jobs {
     this.#listeners.notify();
   };
 
-  /** Calls `listener` after every change of a job, until the returned function is called. */
+  /** Calls `listener` after every change to a job, until the returned function is called. */
   readonly subscribe = this.#listeners.subscribe;
 
   /** Calls `listener` with each job that ends, until the returned function is called. */

@@ -25,7 +25,7 @@ export class Notes {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #byId: ReadonlyMap<string, readonly Note[]> | undefined;
-  /** The subjects of the last change of flags, by their previous flag. */
+  /** The subjects of the last change to flags, by their previous flag. */
   #replaced: ReadonlyMap<string, readonly Noted[]> | undefined;
 
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
@@ -36,20 +36,20 @@ export class Notes {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** The notes that are not empty, by the id of the resource; the same map until one changes. */
+  /** The notes that are not empty, by resource id; the same map until one changes. */
   readonly byId = (): ReadonlyMap<string, readonly Note[]> => {
     this.#byId ??= Map.groupBy((this.#remembered().notes.all() ?? []).filter(saysSomething), ({ id }) => id);
     return this.#byId;
   };
 
-  /** The note of this author on a subject. */
+  /** This author's note on a subject. */
   own({ id, message = 0 }: Pick<Noted, 'id' | 'message'>): Note | undefined {
     return this.byId()
       .get(id)
       ?.find(note => note.author === this.author && note.message === message);
   }
 
-  /** Changes the notes of this author on several subjects. @returns false if they could not be saved */
+  /** Changes this author's notes on several subjects. @returns false if they could not be saved */
   say(subjects: readonly Noted[], change: NoteChange, now = Date.now()): boolean {
     const { author } = this;
     if (change.flag !== undefined) this.#replaced = Map.groupBy(subjects, each => this.own(each)?.flag ?? '');
@@ -59,12 +59,12 @@ export class Notes {
     return isSaved;
   }
 
-  /** The flags that the last change of flags replaced. */
+  /** The flags that the last change to flags replaced. */
   get replaced(): readonly string[] {
     return [...(this.#replaced?.keys() ?? [])];
   }
 
-  /** Undoes the last change of flags, once. @returns false if there is none, or it could not be saved */
+  /** Undoes the last change to flags, once. @returns false if there is none, or it could not be saved */
   takeBack(): boolean {
     const replaced = this.#replaced;
     const isSaved = replaced !== undefined && [...replaced].every(([flag, subjects]) => this.say(subjects, { flag }));

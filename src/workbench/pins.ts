@@ -1,4 +1,4 @@
-/** The pins of Watch: saved between sessions, and observable. */
+/** Watch's pins: saved between sessions, and observable. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
@@ -16,12 +16,12 @@ export class Pins {
     this.#list = this.#read() ?? [];
   }
 
-  /** In the order of pinning; the same array until it changes. */
+  /** In the order they were pinned; the same array until it changes. */
   list(): readonly ResourceRef[] {
     return this.#list;
   }
 
-  /** Applies pins of other processes. @param isNew whether another process has written since the last call */
+  /** Applies other processes' pins. @param isNew whether another process has written since the last call */
   readAgain(isNew = this.#remembered().wasWrittenElsewhere()): void {
     if (!isNew && !this.#isOld) return;
     const list = this.#read();
@@ -33,7 +33,7 @@ export class Pins {
   }
 
   /**
-   * Pins or unpins a resource. Returns the new state; undefined if it could not be saved and has not changed.
+   * Pins or unpins a resource. Returns the new state; undefined if it could not be saved and has therefore not changed.
    */
   toggle(resource: ResourceRef): 'pinned' | 'unpinned' | undefined {
     const { kind, id } = resource;
@@ -50,7 +50,7 @@ export class Pins {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Undefined if the pins cannot be read: the pins on screen stay, and the next `readAgain` retries. */
+  /** Undefined if the pins cannot be read: the pins on screen then stay, and the next `readAgain` tries again. */
   #read(): readonly ResourceRef[] | undefined {
     const list = this.#remembered().pinned();
     this.#isOld = list === undefined;

@@ -1,4 +1,4 @@
-/** Feeds what each answer reports to the statuses, the inbox and the remembered store. */
+/** Feeds what each response reports to the statuses, the inbox and the remembered store. */
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
@@ -30,7 +30,7 @@ export interface RecordsOptions {
   readonly notes: Notes;
   readonly inbox: Inbox;
   readonly remembered: () => RememberedStore;
-  /** Records that the program received an answer at this time; epoch milliseconds. */
+  /** Records that the program received a response at this time, in epoch milliseconds. */
   readonly attend: (at: number) => void;
 }
 
@@ -45,7 +45,7 @@ export class Records {
 
   /** Remembers when resources left the queue, and records their ends in the inbox. */
   #changed(transitions: readonly Transition[]): void {
-    // The first answer after the user has been away may report that something ended.
+    // The first response after the user has been away may report that something ended.
     this.#of.attend(Date.now());
     for (const transition of transitions) {
       const { kind, id, beganAt } = transition.resource;
@@ -56,7 +56,7 @@ export class Records {
     }
   }
 
-  /** Passes on the observations in an answer. */
+  /** Passes on the observations made by a response. */
   observed(observations: readonly Observation[], times: ReadTimes): void {
     const { at, by } = times;
     this.#of.attend(at);
@@ -69,7 +69,7 @@ export class Records {
     }
   }
 
-  /** Loads the running and pinned resources of earlier sessions and other processes. Sends nothing. */
+  /** Loads running and pinned resources from earlier sessions and other processes. Sends nothing. */
   recall(): void {
     const { statuses, pins, inbox, notes } = this.#of;
     const remembered = this.#of.remembered();
@@ -103,7 +103,7 @@ export class Records {
     );
   }
 
-  /** Saves answers for the next session. The store writes them later. */
+  /** Saves what was observed for the next session. The store writes it later. */
   #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
     const kept = observations.filter(({ kind, record }) => record !== undefined || this.#of.statuses.runs(kind));
     this.#of.remembered().see(
@@ -133,7 +133,7 @@ export class Records {
     this.#remember([{ ...observation, isStart: true }], at);
   }
 
-  /** Removes a resource that this program has just deleted. @param touches key prefixes of the lists that had it */
+  /** Removes a resource that this program has just deleted. @param touches key prefixes of lists that contained it */
   deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
     for (const under of touches) this.#of.lists.remove(under, [id]);
     if (kind === undefined) return;
@@ -142,7 +142,7 @@ export class Records {
     this.#forget({ kind, id });
   }
 
-  /** Dismisses the end of a resource and its other events in the inbox. */
+  /** Dismisses a resource's end and its other events in the inbox. */
   dismiss({ kind, id }: Subject): void {
     this.#of.statuses.dismiss({ kind, id });
     this.#of.inbox.dismissAll({ kind, id });
@@ -155,8 +155,8 @@ export class Records {
   }
 
   /**
-   * Forgets the resources of a kind that the service no longer has. Keeps those seen after `before`, which may be newer
-   * than the answer.
+   * Forgets resources of a kind that the service no longer has. Keeps those seen after `before`, which may be newer
+   * than the response.
    */
   keepOnly({ kind, ids }: AllOfKind, before: number): void {
     for (const { id, seenAt } of this.#of.remembered().seenSince(0, { kinds: [kind] }))

@@ -1,4 +1,4 @@
-/** The shared state of all views: the service, the query cache, statuses, jobs and polling. */
+/** The state that all views share: the service, the query cache, statuses, jobs and polling. */
 import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../base/listeners.ts';
 import { perObject } from '../base/memo.ts';
@@ -33,16 +33,16 @@ import { Records } from './records.ts';
 // In Node, react-query assumes server rendering, where it neither polls nor retries.
 environmentManager.setIsServer(() => false);
 
-/** The busy timeout of the database on an immediate exit, in milliseconds. */
+/** The database's busy timeout on an immediate exit, in milliseconds. */
 const exitBusyMs = 50;
-/** The time after which unused cache entries are dropped. */
+/** How long unused cache entries are kept. */
 const forgetAfterMs = 10 * 60_000;
-/** The setting with the clock difference of the service, for times on screen before its first answer. */
+/** The setting that holds the service's clock difference, for times shown before its first response. */
 const clockSetting = 'clock behind';
 
 /** A file of rollouts on screen, which may change. */
 export interface ShownFile {
-  /** Its name, and the gaps in it. */
+  /** The file's name, and what is missing from it. */
   readonly title: string;
   /** Sentences about parts that could not be read. */
   readonly problem: string | undefined;
@@ -52,15 +52,15 @@ export interface ShownFile {
 export interface WorkbenchOptions {
   /** The kinds of resources whose statuses are tracked. */
   readonly kinds: Kinds;
-  /** Returns the service, loading and connecting it on first use. */
+  /** Returns the service, loading it and connecting on first use. */
   readonly service: () => Promise<Service>;
-  /** Always connected by default. */
+  /** By default, always connected. */
   readonly connection?: ConnectionMonitor;
-  /** Whether the host of the service accepts requests; always by default. */
+  /** Whether the service's host accepts requests; by default, always. */
   readonly gate?: GateMonitor;
   /** The name of the profile, for the frame. */
   readonly profile: string;
-  /** Hides and refuses all actions that write. */
+  /** Whether to hide and refuse all actions that write. */
   readonly readOnly?: boolean;
   /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
@@ -71,13 +71,13 @@ export interface WorkbenchOptions {
   readonly priceUnit?: PriceUnit | undefined;
   readonly alarms?: AlarmSettings | undefined;
   readonly triage?: TriageSettings | undefined;
-  /** Opens the index of trajectory texts; in memory by default. */
+  /** Opens the index of trajectory text; in memory by default. */
   readonly texts?: () => TextIndex;
   /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;
 }
 
-/** Work that an exit would lose. */
+/** Work that would be lost on exit. */
 export interface UnfinishedWork {
   /** A description, e.g. `The answer from model-a in the chat`. */
   readonly words: string;
@@ -85,7 +85,7 @@ export interface UnfinishedWork {
   readonly stop?: (() => void) | undefined;
 }
 
-/** One connection of the screen to a service. */
+/** The screen's connection to one service. */
 export class Workbench implements QueryHost {
   readonly service: () => Promise<Service>;
   readonly connection: ConnectionMonitor;
@@ -105,9 +105,9 @@ export class Workbench implements QueryHost {
       queries: {
         retry: false,
         gcTime: forgetAfterMs,
-        // Data from an earlier session is stale at any age.
+        // Data from an earlier session is stale whatever its age.
         staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : usualStaleMs),
-        // Refresh the data on screen after a suspension, unless polling is paused.
+        // Refresh the data on screen after the program was suspended, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,
       },
@@ -126,9 +126,9 @@ export class Workbench implements QueryHost {
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
   readonly failed: FailedQueries;
-  /** The last progress of each query in flight, by hash; monotonic milliseconds. */
+  /** When each query in flight last made progress, by hash; in monotonic milliseconds. */
   readonly waitingSince = new Map<string, number>();
-  /** The known state of every resource with a status. */
+  /** What is known about every resource that has a status. */
   readonly statuses: StatusStore;
   readonly restarts = new Restarts();
   readonly pins: Pins;
@@ -139,22 +139,22 @@ export class Workbench implements QueryHost {
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
-  /** Other work that an exit would lose, by id. */
+  /** Other work that would be lost on exit, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
-  /** Resolves after `close`, once all data is written. */
+  /** Resolves after `close`, once all data has been written. */
   readonly closed: Promise<void>;
   readonly #setClosed: () => void;
   #closing = false;
   readonly #stopObserving: () => void;
   #paused = false;
-  /** Whether polling was paused at any time since the last answer. */
+  /** Whether polling has been paused at any time since the last response. */
   #wasPaused = false;
   readonly #stopFollowing: () => void;
-  /** The generation of the connected service process. */
+  /** The generation of the service process that is connected. */
   #generation = 0;
   readonly #listeners = new Listeners();
 
-  /** The remembered clock difference of the service. */
+  /** The service's remembered clock difference. */
   #behindMs: number;
 
   readonly #openRemembered: () => RememberedStore;
@@ -205,7 +205,7 @@ export class Workbench implements QueryHost {
         this.remembered.setSetting(clockSetting, this.#behindMs);
       },
     });
-    // Refresh even after an error, because the service may have stored a part of the upload.
+    // Refresh even after an error, because the service may have stored part of the upload.
     this.jobs.onEnd(({ touches }) => {
       for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
     });
@@ -220,12 +220,12 @@ export class Workbench implements QueryHost {
     });
   }
 
-  /** The alarms for the runs of a benchmark. */
+  /** The alarms for a benchmark's runs. */
   alarmsFor(benchId: string | undefined): AlarmRules {
     return rulesFor(this.#alarms, [benchId, benchId === undefined ? undefined : this.benchmarkName(benchId)]);
   }
 
-  /** The name of a benchmark, if its record or its list has been read. */
+  /** A benchmark's name, if its record or its list has been read. */
   benchmarkName(id: string): string | undefined {
     const known = this.statuses.get({ kind: 'benchmark', id });
     if (known && known.label !== id) return known.label;
@@ -233,19 +233,19 @@ export class Workbench implements QueryHost {
     return (rows && namesOf(rows).get(id)) ?? this.remembered.find('benchmark', id)?.label;
   }
 
-  /** The remembered store of this service; opened on first use. Saves nothing after the workbench is closed. */
+  /** This service's remembered store, opened on first use. Saves nothing once the workbench is closed. */
   get remembered(): RememberedStore {
     this.#remembered ??= this.#closing ? RememberedStore.inMemory(this.profile) : this.#openRemembered();
     return this.#remembered;
   }
 
-  /** The index of searched trajectory texts; opened on first use. Saves nothing after the workbench is closed. */
+  /** The index of searched trajectory text, opened on first use. Saves nothing once the workbench is closed. */
   get texts(): TextIndex {
     this.#texts ??= this.#closing ? textsInMemory(this.profile) : this.#openTexts();
     return this.#texts;
   }
 
-  /** Describes the work that an exit or a switch of services would lose now. */
+  /** Describes the work that would be lost on exiting or switching services now. */
   unfinishedWork(): string[] {
     const jobs = this.jobs.list().filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
@@ -256,10 +256,10 @@ export class Workbench implements QueryHost {
     ];
   }
 
-  /** When this workbench was opened; older data is from an earlier session. Epoch milliseconds on the current clock. */
+  /** When this workbench was opened, by the current clock; older data is from an earlier session. In epoch ms. */
   get openedAt(): number {
     const { at, monotonic } = this.#opened;
-    // The monotonic clock stops while the machine sleeps, which would make the time too late.
+    // The monotonic clock stops while the machine is asleep, which would make the time too late.
     return Math.min(at, Date.now() - (performance.now() - monotonic));
   }
 
@@ -276,7 +276,7 @@ export class Workbench implements QueryHost {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Refreshes the data on screen after a restart of the service, because polls may have backed off. */
+  /** Refreshes the data on screen after the service restarts, because polls may have backed off. */
   readonly #follow = (): void => {
     const { state } = this.connection;
     if (state.kind !== 'connected' || state.generation === this.#generation) return;
@@ -291,7 +291,7 @@ export class Workbench implements QueryHost {
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
   }
 
-  /** Whether the last read of any query on screen failed with an error that `isMatch` accepts. */
+  /** Whether the last read by any query on screen failed with an error that `isMatch` accepts. */
   fails(isMatch: (error: unknown) => boolean): boolean {
     return this.cache
       .getQueryCache()
@@ -299,7 +299,7 @@ export class Workbench implements QueryHost {
       .some(query => query.isActive() && isMatch(query.state.error));
   }
 
-  /** After a manual refresh: retries endpoints that the service did not offer. */
+  /** After a manual refresh: tries endpoints again that the service did not offer. */
   async retryMissing(): Promise<void> {
     // Without a service, the next query reports the error.
     await this.service()
@@ -311,7 +311,7 @@ export class Workbench implements QueryHost {
     await this.cache.resetQueries({ type: 'inactive', predicate: isRefused });
   }
 
-  /** Pauses all requests while the program is suspended. Afterwards refreshes the data on screen once. */
+  /** Pauses all requests while the program is suspended. Afterwards, refreshes the data on screen once. */
   setSuspended(suspended: boolean): void {
     focusManager.setFocused(!suspended);
   }
@@ -336,7 +336,7 @@ export class Workbench implements QueryHost {
   }
 
   /**
-   * Writes and closes the store synchronously, for an immediate exit. Otherwise the next start would have to recover
+   * Writes and closes the store synchronously, for an immediate exit. Otherwise the next session would have to recover
    * the file before its first frame.
    */
   closeNow(): void {
@@ -357,7 +357,7 @@ export class Workbench implements QueryHost {
 const textsInMemory = (service: string): TextIndex =>
   TextIndex.inMemory({ service, mostBytes: Number.POSITIVE_INFINITY });
 
-/** The names of listed benchmarks by id. */
+/** The names of the listed benchmarks, by id. */
 const namesOf = perObject(
   (rows: readonly object[]) =>
     new Map(

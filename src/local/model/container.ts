@@ -1,10 +1,10 @@
 /**
- * Binary files of models and training states: a fixed preamble, a JSON header, arrays of numbers, and a SHA-256 of
+ * Binary files for models and training states: a fixed preamble, a JSON header, arrays of numbers, and a SHA-256 of
  * everything before it.
  *
  *     "BTOP" | u32 version | u32 header bytes | header (JSON, UTF-8) | arrays, each from a multiple of 4 | 32 bytes SHA-256
  *
- * The header has the kind of file, the arrays with type and length, and other fields of the kind. Numbers are
+ * The header gives the kind of file, each array's type and length, and other fields for that kind. Numbers are
  * little-endian.
  */
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const version = 1;
 const preamble = 12;
 const digestLength = 32;
 
-/** An unusable file. The message gives the reason. */
+/** The file is unusable. The message gives the reason. */
 export class CorruptFileError extends Error {
   override readonly name = 'CorruptFileError';
 }

@@ -1,16 +1,15 @@
 /**
- * Policy gradient on the rewards of a grader. For each task of a batch a group of answers is sampled; an answer's
- * advantage is its reward minus the mean of its group (GRPO, Shao et al. 2024, on-policy, so that nothing is
- * clipped). The loss of a step, over all tokens w of all graded answers, with c their context, π the policy and ρ the
- * base model:
+ * Policy gradient on a grader's rewards. For each task in a batch, a group of answers is sampled; an answer's
+ * advantage is its reward minus its group's mean (GRPO, Shao et al. 2024, on-policy, so that nothing is clipped). A
+ * step's loss, over all tokens w of all graded answers, with c their context, π the policy and ρ the base model:
  *
  *     1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
  *
- * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it and are left out: division by each answer's
- * length favours long wrong answers, and division of the advantages by the group's standard deviation favours tasks
- * that are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step.
- * The vocabulary is small, so the KL divergence and its gradient are exact instead of estimated. In a rollout with
- * tool calls, the answer is everything that the model wrote; the results of the tools are only context.
+ * As Liu et al. 2025 (Dr. GRPO) show, two divisions in GRPO bias it, so they are left out: dividing by each answer's
+ * length favours long wrong answers, and dividing the advantages by the group's standard deviation favours tasks that
+ * are nearly always or nearly never solved. "Longest answer" is the run's limit, the same in every step. The
+ * vocabulary is small, so the KL divergence and its gradient are exact rather than estimated. In a rollout with tool
+ * calls, the answer is everything that the model wrote; the tools' results are only context.
  */
 import { hashOf } from '../../base/hash.ts';
 import { adamStep } from './adam.ts';
