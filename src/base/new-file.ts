@@ -39,7 +39,7 @@ export function isTaken(path: string): Promise<boolean> {
   );
 }
 
-/** Characters written at a time. */
+/** How many characters to write at a time. */
 const batchLength = 256 * 1024;
 
 type Parts = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;

@@ -36,7 +36,7 @@ function parseAmount(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** Up to `maxMs`, less a random share, so that not all clients send at once. @param random in [0, 1) */
+/** Up to `maxMs`, less a random share, so that clients do not all send at once. @param random in [0, 1) */
 const spread = (maxMs: number, random: number): number => Math.round(maxMs * (1 - jitterShare + jitterShare * random));
 
 /** How long to wait after this many failures in a row, from 1. @param random in [0, 1) */

@@ -1,6 +1,6 @@
 /** A curve's usual distance between steps, and its gaps. Pure. */
 
-/** The distance that most neighbouring steps have (R. S. Boyer, J. S. Moore, "MJRTY", 1991); undefined if there is none. */
+/** The distance between most neighbouring steps (R. S. Boyer, J. S. Moore, "MJRTY", 1991); undefined if none. */
 export function usualDistance(steps: ArrayLike<number>): number | undefined {
   const distances = steps.length - 1;
   const distance = (index: number): number => (steps[index + 1] as number) - (steps[index] as number);
@@ -14,7 +14,7 @@ export function usualDistance(steps: ArrayLike<number>): number | undefined {
   return usual > 0 && count * 2 > distances ? usual : undefined;
 }
 
-/** The missing steps before the one at `index`. */
+/** The steps missing before the one at `index`. */
 interface Gap {
   readonly index: number;
   readonly from: number;

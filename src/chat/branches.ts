@@ -10,11 +10,11 @@ export interface Branch {
   readonly secondTurns?: readonly Turn[] | undefined;
 }
 
-/** The branches besides the current one. */
+/** The branches other than the current one. */
 export interface OtherBranches {
   /** In the order they were started. */
   readonly others: readonly Branch[];
-  /** The position of the current branch among them. */
+  /** The current branch's position among them. */
   readonly branch: number;
 }
 

@@ -37,7 +37,7 @@ export interface Turn extends AnswerExtras {
 
 export interface Conversation {
   readonly turns: readonly Turn[];
-  /** True while the last turn is being streamed. */
+  /** Whether the last turn is still being streamed. */
   readonly answering: boolean;
 }
 

@@ -24,7 +24,7 @@ const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 
 /** What is wrong with each property seen so far, if anything. */
 const properties = new Map<string, string | undefined>();
-/** More than Unicode has. */
+/** More properties than Unicode has. */
 const mostProperties = 2_000;
 
 /**

@@ -75,10 +75,10 @@ export interface AlignedPair {
 
 export interface Alignment {
   readonly pairs: readonly AlignedPair[];
-  /** Index of the first pair that differs; -1 if all are equal. */
+  /** The index of the first pair that differs; -1 if all are equal. */
   readonly first: number;
   readonly differing: number;
-  /** False if the trajectories differ too much to find all equal messages. */
+  /** Whether all equal messages were found; false if the trajectories differ too much. */
   readonly isExact: boolean;
 }
 

@@ -85,7 +85,7 @@ const limits = {
   answer: { questions: 4, words: 5, ofQuestions: 0.5, short: { ofQuestions: 0.7, ofRollouts: 0.4, ofNext: 2 } },
   /** Share of the answers that were cut off and all get the highest, or all get the lowest, reward. */
   cutOff: { answers: 16, share: 0.5 },
-  /** Share of long answers with few distinct words. */
+  /** Share of the long answers that have few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
   duplicates: { tasks: 2, share: 0.25 },
   never: { steps: 3, rollouts: 48 },

@@ -95,7 +95,6 @@ export const plainColumn = <Row>(
   options: Partial<Column<Row>> = {},
 ): Column<Row> => ({ id, title, width, value: row => value(row) ?? undefined, ...options });
 
-/** A status column. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,
   {

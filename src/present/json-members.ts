@@ -17,7 +17,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** The position after the closing quote of the string at `start`. The text must be valid JSON. */
+/** The position after the closing quote of the string at `start`. The JSON must be valid. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
@@ -59,7 +59,7 @@ function endOfValue(text: string, start: number): number {
   }
 }
 
-/** The fields of an object, or the elements of an array; none for other values. The text must be valid JSON. */
+/** The fields of an object, or the elements of an array; none for other values. The JSON must be valid. */
 export function membersOf(json: string): readonly JsonMember[] {
   const members: JsonMember[] = [];
   const start = after(spaces, json, 0);

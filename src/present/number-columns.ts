@@ -1,4 +1,4 @@
-/** Columns of numbers that rows may lack. */
+/** Columns for numbers that rows may lack. */
 import { reward } from '../text/numbers.ts';
 import type { Column } from './column.ts';
 import type { Interval } from './statistics/interval.ts';

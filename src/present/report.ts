@@ -20,7 +20,7 @@ export type ReportBlock =
   | { readonly kind: 'title' | 'heading' | 'words'; readonly text: string }
   | { readonly kind: 'facts'; readonly facts: readonly Fact[] }
   | { readonly kind: 'table'; readonly titles: readonly string[]; readonly rows: readonly (readonly unknown[])[] }
-  /** A histogram: the number of values in each range. */
+  /** A histogram: how many values fall in each range. */
   | { readonly kind: 'bars'; readonly bars: readonly { readonly label: string; readonly count: number }[] }
   | {
       readonly kind: 'curves';

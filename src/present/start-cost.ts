@@ -26,7 +26,7 @@ export interface KnownCost {
   readonly name?: string;
   /** How many tasks an evaluation runs. */
   readonly tasks?: number;
-  /** The price of generated tokens, in the unit of the prices. */
+  /** The price of generated tokens, in the service's unit. */
   readonly price?: number | undefined;
 }
 

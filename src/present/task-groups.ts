@@ -43,7 +43,7 @@ export interface TaskGroup {
   readonly failed: number;
   /** Failed executions without a reward. */
   readonly failedUnscored: number;
-  /** Other rollouts without a reward that have ended or have an unknown status. */
+  /** Other rollouts without a reward that have ended or whose status is unknown. */
   readonly unscored: number;
   readonly running: number;
   /** Rollouts that the service does not list. */

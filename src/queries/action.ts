@@ -74,7 +74,7 @@ export interface FailedInput<Input> {
 
 interface SendOptions {
   readonly signal: AbortSignal;
-  /** The idempotency keys of an action that starts something. */
+  /** The idempotency keys, for an action that starts something. */
   readonly keys?: StartKeys | undefined;
 }
 

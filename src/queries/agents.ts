@@ -11,7 +11,7 @@ import type { LiveQuery } from './live-query.ts';
 /** Maximum number of agents to read; any agent beyond these must be named by id. */
 const mostAgents = 2_000;
 
-/** @throws ServiceError also if the service has no list of agents */
+/** @throws ServiceError, also if the service has no list of agents */
 async function listAgents(service: Service, signal: AbortSignal): Promise<readonly Agent[]> {
   const agents: Agent[] = [];
   const readPage = (cursor: string | undefined) =>

@@ -13,7 +13,7 @@ import { contradictionWords } from './run-rewards.ts';
 export interface ComparedRun {
   readonly id: string;
   readonly name: string;
-  /** The evaluated model or checkpoint, as text. */
+  /** The evaluated model or checkpoint, in words. */
   readonly model?: string | undefined;
   /** The ids of all pooled runs, if there are several. */
   readonly pool?: readonly string[] | undefined;

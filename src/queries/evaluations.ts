@@ -175,7 +175,7 @@ export function listedRunsOf(benchId: string): ListSource<EvalRun> {
   return remembering(listed, { ...rememberedRuns, parent: benchId });
 }
 
-/** The runs of all benchmarks, newest first, as the service lists them. */
+/** All benchmarks' runs, newest first, as the service lists them. */
 export const everyListedRun: ListSource<EvalRun> = remembering(
   {
     key: evaluationKeys.everyRun,
@@ -186,7 +186,7 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
         words: 'runs',
         operation: 'listEvalRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
-        // The count may be missing: only a zero skips the request.
+        // The count may be missing: only a zero makes the request unnecessary.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       });
       return asSent(page, context);

@@ -20,11 +20,11 @@ export interface RunExtent {
   readonly status: string | null | undefined;
   /** How many rollouts the complete run will have; undefined if the service does not report it. */
   readonly total: number | undefined;
-  /** The number of rollouts in the list of rewards, including unreadable ones. */
+  /** How many rollouts the list of rewards contains, including unreadable ones. */
   readonly listed?: number | undefined;
   /**
-   * The number of listed rollouts that are unreadable, or have a reward but no readable task. Rollouts without a reward
-   * count as missing instead.
+   * How many listed rollouts are unreadable, or have a reward but no readable task. Rollouts without a reward count as
+   * missing instead.
    */
   readonly nameless?: number | undefined;
   /** How many listed rollouts are known to have failed without a reward. */
@@ -33,7 +33,7 @@ export interface RunExtent {
   readonly samplesPerTask?: SamplesPerTask | undefined;
   /** From the run's record, if it was read. */
   readonly recorded?: RecordedMean | undefined;
-  /** When the run ended, if known; epoch milliseconds. */
+  /** When the run ended, if known; in epoch milliseconds. */
   readonly endedAt?: number | undefined;
   /** Whether it cannot be determined how many rewards are missing from one of several pooled runs. */
   readonly isPartOpen?: boolean | undefined;

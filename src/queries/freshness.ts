@@ -1,4 +1,4 @@
-/** How current the data on screen is. All times are epoch milliseconds. */
+/** How current the data on screen is. All times are in epoch milliseconds. */
 import type { GateState } from '../service/gate.ts';
 
 export type Freshness =

@@ -18,7 +18,7 @@ export interface HeldOutSamples {
 /** A round without a reward, because all its rollouts failed. */
 export interface FailedRound {
   readonly step: number;
-  /** The number of its rollouts that have ended. */
+  /** How many of its rollouts have ended. */
   readonly failed: number;
   /** It may still get a reward. */
   readonly isUnfinished?: boolean | undefined;
@@ -315,7 +315,7 @@ export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefi
   return highest(finished.length > 0 ? finished : means, worstOf);
 }
 
-/** The steps of other means that are as high as the best one, in order. */
+/** The steps of other means as high as the best one, in order. */
 export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): readonly number[] =>
   means
     .filter(

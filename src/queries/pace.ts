@@ -79,7 +79,7 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   return intervals;
 }
 
-/** The pace and the usual interval of the observed steps. */
+/** The pace and usual interval of the observed steps. */
 function observedPace(points: readonly ProgressPoint[]) {
   const intervals = recentIntervals(points);
   const medianStep = median(intervals.map(({ ms, steps }) => ms / steps));

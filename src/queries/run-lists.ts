@@ -59,5 +59,5 @@ function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
 
 export const runsOfBenchmark = (benchId: string): ListSource<EvalRun> => withOutcomes(listedRunsOf(benchId));
 
-/** The runs of all benchmarks, newest first. */
+/** All benchmarks' runs, newest first. */
 export const everyRun: ListSource<EvalRun> = withOutcomes(everyListedRun);

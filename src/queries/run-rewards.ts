@@ -31,7 +31,7 @@ export interface RunRewards {
   readonly nameless: Rollouts;
 }
 
-/** The mean and the number of a run's numeric rewards. */
+/** The mean of a run's numeric rewards, and their number. */
 export interface RewardMean {
   readonly mean: number | undefined;
   readonly rewards: number;

@@ -101,7 +101,7 @@ const remembered = {
 const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
   service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
 
-/** The training runs of all benchmarks, newest first, without progress. */
+/** All benchmarks' training runs, newest first, without progress. */
 export const everyPlainTrainingRun: ListSource<TrainingRun> = remembering(
   {
     key: trainingKeys.everyRun,
@@ -167,7 +167,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
   };
 }
 
-/** The training runs of all benchmarks, newest first, with their progress. */
+/** All benchmarks' training runs, newest first, with their progress. */
 export const everyTrainingRun = withProgress(everyPlainTrainingRun);
 
 /** A benchmark's training runs with their progress. */

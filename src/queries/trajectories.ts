@@ -170,7 +170,7 @@ interface Learnt {
   /** Null if the service has no rewards for the run. */
   rewards?: readonly TrajectoryReward[] | null;
   isOver: boolean;
-  /** The rewards were read after the end. */
+  /** Whether the rewards were read after the end. */
   isReadOver: boolean;
   total?: number | undefined;
   /** The rows so far that do not name the run and are not among its rewards. */
@@ -192,7 +192,7 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
   return all;
 }
 
-/** Learns that the run is over, also from a service without statuses, and its total if that cannot change. */
+/** Learns that the run is over, even if the service has no statuses, and its total if that cannot change. */
 function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
   const hasStatus = status != null || unread !== undefined;
   if (hasStatus && !hasEnded(status)) return;
@@ -239,7 +239,7 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
 const idsOf = (rows: readonly Trajectory[]): ReadonlySet<string> =>
   new Set(rows.map(({ trajectory_id }) => trajectory_id));
 
-/** A page without rows of other runs or datasets. */
+/** A page without the rows of other runs or datasets. */
 function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows): AnnotatedPage<Trajectory> {
   return {
     ...page,
@@ -294,7 +294,6 @@ async function readOfRun(
     dropped: unreadableIn(rewards),
     mayRepeat: query.cursor != null,
     mayChange: isMixed,
-    // From earlier pages.
     ...(own && { unsure: idsOf(learnt.unlisted) }),
   };
 }

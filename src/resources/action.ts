@@ -52,7 +52,7 @@ export interface ChangeEnd<Row> {
   readonly mayHaveEnded?: true;
 }
 
-/** The request of an action. A window or the command may ask for its values. */
+/** An action's request. A window or the command may ask for its values. */
 export interface Sending<Row = never> {
   readonly send: Action<Row>;
   /** Its command, which takes row names as arguments. */
@@ -85,7 +85,7 @@ export interface RunStart extends Start<RunInput> {
   readonly isEach?: true;
   /** A checkpoint can stand in for the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
-  /** The cost of the runs in words. */
+  /** What the runs will cost, in words. */
   readonly cost?: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
   /** Reads whatever else the cost depends on, for a benchmark and a model. */
   readonly costFrom?: (benchId: string, model: string) => LiveQuery<KnownCost>;
@@ -97,7 +97,7 @@ export interface RunStart extends Start<RunInput> {
 export interface StartedFrom {
   readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
   readonly model?: string | undefined;
-  /** The step of the checkpoint, if there is one, and its training run. */
+  /** The checkpoint's step, if it has one, and its training run. */
   readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
   readonly run?: Pick<TrainingRun, 'display_name'> | undefined;
   /** The chosen options, and the options the service describes. */
@@ -150,7 +150,7 @@ export interface Change<Row> extends Sending<Row> {
   readonly asks?: (count: number) => string;
   /** The message after success; by default, `Cancelled first, second`. */
   readonly says?: (names: string) => string;
-  /** Replaces `past` if the response reports that less was done. */
+  /** Replaces `past` if the response says that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
   /** The slugs that would lose their deployment, which the user must type to confirm; empty if certainly none would. */
   readonly outages?: (row: Row) => readonly Outage[];

@@ -63,7 +63,7 @@ export interface Reading {
   readonly failedRound?: FailedRound | undefined;
 }
 
-/** The rollouts of an evaluation. */
+/** An evaluation's rollouts. */
 interface Rollouts {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
@@ -205,7 +205,7 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
     : { failed, ended, isAll, step };
 }
 
-/** @param range the range of rewards in the settings */
+/** @param range the range of rewards from the settings */
 export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdicts {
   const verdicts = new Map<AlarmKind, Alarm | undefined>();
   const { silence, heldOut, trainer, rollouts } = reading;

@@ -17,7 +17,7 @@ export interface Answerers {
   readonly base: string | undefined;
   /** The name to chat with: of the checkpoint, or of another deployment with the same base model. */
   readonly checkpoint: string | undefined;
-  /** The training run of the checkpoint. */
+  /** The checkpoint's training run. */
   readonly training: string | undefined;
   /** Sentences about the models, including why a checkpoint cannot answer. */
   readonly words: string;

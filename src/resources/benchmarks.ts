@@ -47,7 +47,7 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     width: 6,
     align: 'right',
     value: row => countOf(row.eval_run_count),
-    // The number is unknown, so do not show `none`.
+    // If the number is unknown, do not show `none`.
     text: row => (countOf(row.eval_run_count) === undefined ? '?' : count(row.eval_run_count)),
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),

@@ -40,7 +40,7 @@ export const kinds: Kinds = new Map(
   resources.flatMap(({ kind, watch }) => (kind === undefined || !watch ? [] : [[kind, watch]])),
 );
 
-/** The action behind a command of a resource. */
+/** The action behind one of a resource's commands. */
 export function actionOf({ actions = {} }: Resource, command: string): RowAction<object> | undefined {
   return Object.values(actions).find(({ change, sends }) => (change ?? sends)?.command === command);
 }

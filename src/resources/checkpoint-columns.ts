@@ -21,7 +21,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { heldOutCell, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
 
-/** The combined evaluations of a checkpoint. */
+/** A checkpoint's evaluations, combined. */
 interface Evaluations {
   readonly runs: number;
   /** Over all rewards; over the runs if any of them does not report its number of rewards. */

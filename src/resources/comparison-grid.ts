@@ -23,7 +23,7 @@ import { modelColumn } from './models.ts';
 /** Maximum number of runs in a grid. */
 export const mostCompared = 8;
 
-/** A run of a grid. */
+/** One run in a grid. */
 export interface GridRow extends ComparedRun {
   /** Names the run above its column in the task table: `A`. */
   readonly letter: string;
@@ -86,7 +86,7 @@ export function gridVerdicts({
 /** The verdict in one word. */
 const verdictWord = ({ isBase, compared }: GridRow): string => (isBase ? 'baseline' : compared.verdict.kind);
 
-/** The columns of the runs, most important first. */
+/** The columns for the runs, most important first. */
 export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
     { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },

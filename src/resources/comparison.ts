@@ -29,7 +29,7 @@ export const comparisonOptions = (settings: QueryContext['compare']): Comparison
   ...(settings && { equalWithin: settings.equalWithin, range: settings.rewardRange }),
 });
 
-/** The owner of rollouts: its id, and its benchmark if known. */
+/** What rollouts belong to: its id, and its benchmark if known. */
 interface OfBenchmark {
   readonly id: string;
   readonly bench_id?: string | null | undefined;
@@ -162,7 +162,7 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
 
 const mostNamed = 5;
 
-/** `a, b, c, d, e and 3 more in neither run`; empty if every common task has a reward in one of the runs. */
+/** `a, b, c, d, e and 3 more in neither run`; empty if every shared task has a reward in one of the runs. */
 export function ungradedWords({ ungradedNames: names = [] }: NamedComparison): string {
   if (names.length === 0) return '';
   const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
@@ -227,8 +227,8 @@ export function boundsWords(run: TaskMean): string {
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
 /**
- * `0.710 of 28 tasks`, or `0.710 of 28 tasks, 112 rollouts`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750
- * with the 4 missing`, or `0.710 of 28 tasks, 28 rollouts, total unknown`.
+ * `0.710 of 28 tasks`, `0.710 of 28 tasks, 112 rollouts`, `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with
+ * the 4 missing`, or `0.710 of 28 tasks, 28 rollouts, total unknown`.
  */
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;

@@ -19,7 +19,7 @@ export interface Advice {
   readonly words: string;
 }
 
-/** The facts of a record, and the data behind them. */
+/** The facts about a record, and the data behind them. */
 export interface WholeFacts {
   readonly facts: readonly Fact[];
   /** Whether the facts include the mean reward. */
@@ -34,7 +34,7 @@ export interface WholeFacts {
 
 /** Extra columns of a list, which need requests per row or depend on the rows. */
 export interface Measures<Row> {
-  /** All columns of a list with these rows. Permanent columns keep their ids whatever the rows. */
+  /** All columns of a list with these rows. Permanent columns keep their ids, whatever the rows. */
   readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
   /** The ids of the columns that need requests. */
   readonly costly: readonly string[];
@@ -103,7 +103,7 @@ export interface ResourceOf<Row> {
   readonly facts: (row: Row) => readonly Fact[];
   /** All facts about a single record on the command line, if reading them takes further requests. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;
-  /** The long part of a record, below its facts on the command line. `width` is in columns. */
+  /** The long part of a record, shown under its facts on the command line. `width` is in columns. */
   readonly text?: (row: Row, width: number) => Promise<Iterable<string>>;
   /** A row's name, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
@@ -130,7 +130,7 @@ export interface ResourceOf<Row> {
   readonly watch?: Watching;
   /** The actions on its rows, in the order the screen shows them. */
   readonly actions?: ActionTable<Row>;
-  /** Commands of its views that need no row. */
+  /** Commands in its views that need no row. */
   readonly commands?: CommandTable;
   /** Shown for an empty list; `No projects yet` if missing. */
   readonly emptyWords?: string;
@@ -247,7 +247,7 @@ export function idOf<Row extends object>({ list }: Pick<ResourceOf<Row>, 'list'>
   return list({}).id(row);
 }
 
-/** The name of a row, or else its id. */
+/** A row's name, or else its id. */
 export function labelOf<Row extends object>(resource: Pick<ResourceOf<Row>, 'label' | 'list'>, row: Row): string {
   return resource.label?.(row) || idOf(resource, row);
 }

@@ -168,11 +168,11 @@ export function surelyInProduction(row: Deployment): boolean | undefined {
   return row.is_active === false || isTest || !mayBeDeployed ? false : undefined;
 }
 
-/** The deployments of a checkpoint. */
+/** A checkpoint's deployments. */
 export interface Deployed {
   /** The slugs, in words. */
   readonly deployed: string;
-  /** The first of the deployments. */
+  /** The id of the first deployment. */
   readonly deployment_id: string;
 }
 

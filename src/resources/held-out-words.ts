@@ -1,4 +1,4 @@
-/** Describes held-out rewards in words, with their samples and intervals, and computes the limits of their curve. */
+/** Describes held-out rewards in words, with their samples and intervals, and computes the limits of a curve. */
 
 import { perObject } from '../base/memo.ts';
 import type { HeldOutReward } from '../contract/training.ts';

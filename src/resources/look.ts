@@ -31,7 +31,7 @@ const textOf = (value: unknown): string[] => (typeof value === 'string' && value
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
-  /** The best one. */
+  /** Likewise for the best one. */
   readonly bestHeldOut: string | undefined;
   /** Why its work is waiting, if the service reports it. */
   readonly waits: string | undefined;

@@ -16,7 +16,7 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
  * The evaluated model: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is unknown.
  * Empty if unknown.
  *
- * @param withId adds the id of the checkpoint to its step
+ * @param withId adds the checkpoint's id to its step
  */
 export function modelWords(
   { base_model_slug: model, parent_checkpoint_id: checkpoint, step }: Partial<EvalRun>,

@@ -3,11 +3,11 @@
 import type { OutcomeKind } from '../present/outcome-classes.ts';
 import type { Sort } from '../present/sort.ts';
 
-/** The scopes of lists: singular names of resources, and the status. */
+/** What a list can be limited to: singular names of resources, and the status. */
 export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
-/** The scope of a list: ids, except for `dataset` and `status`. */
+/** What a list is limited to: ids, except for `dataset` and `status`. */
 export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 
 /** Trajectories for a text search, and a label for them. */
@@ -18,17 +18,17 @@ export interface SearchedTexts {
   readonly label: string;
 }
 
-/** The input of each view. */
+/** The input for each view. */
 interface Places {
   readonly watch: object;
   readonly inbox: object;
   readonly chat: { readonly model?: string; readonly prompt?: ChatPrompt };
   /** The list of a resource, with an optional scope. */
   readonly list: {
-    /** The first name of the resource, e.g. `runs`. */
+    /** The resource's first name, e.g. `runs`. */
     readonly resource: string;
     readonly scope?: Scope;
-    /** The label of the scope, e.g. the name of the benchmark. */
+    /** The scope's label, e.g. the benchmark's name. */
     readonly label?: string;
     /** The id of the row to select first. */
     readonly at?: string;
@@ -36,10 +36,10 @@ interface Places {
     readonly sort?: Sort;
   };
   readonly record: {
-    /** The first name of the resource, e.g. `runs`. */
+    /** The resource's first name, e.g. `runs`. */
     readonly resource: string;
     readonly id: string;
-    /** Its label, if it is known in advance. */
+    /** Its label, if known in advance. */
     readonly label?: string;
     /** The search hit to show first. */
     readonly found?: { readonly query: string; readonly place: number };
@@ -94,7 +94,7 @@ interface Places {
   };
   /** The audit of a training run. */
   readonly audit: { readonly trainingRunId: string };
-  /** The rollouts behind a finding of an audit. */
+  /** The rollouts behind one of an audit's findings. */
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   /** A search through the text of trajectories. */
   readonly search: { readonly query: string } & SearchedTexts;
@@ -135,7 +135,7 @@ interface RolloutScope {
   readonly scope: Scope;
   /** Only these training steps, e.g. `50..60`. */
   readonly steps?: string;
-  /** The label of the scope. */
+  /** The scope's label. */
   readonly label?: string;
 }
 

@@ -51,7 +51,7 @@ export interface Turn {
 export interface Round {
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The interval between rounds in milliseconds. */
+  /** The interval between rounds, in milliseconds. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
   /** Requests in the current window, not counting first reads. */

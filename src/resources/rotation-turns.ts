@@ -17,7 +17,7 @@ import { lacksEnds, rolloutEndsQuery } from './rollout-ends.ts';
 import { type Round, type Turn, turnMs, windowMs } from './rotation-budget.ts';
 import { offered, type RewardRead } from './watch-reads.ts';
 
-/** The input of a round. */
+/** What a round needs to know. */
 export interface Purpose extends Round {
   readonly attention: Attention;
   /** Whether Watch or the inbox is on screen. */

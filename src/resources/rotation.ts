@@ -90,7 +90,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const all = workbench.statuses.all().filter(({ parent }) => parents.size === 0 || parents.has(parent));
   // Rows on screen come first.
   const listedNow = isListed ? [...workbench.lists.shown(), ...all] : [];
-  // Watch on screen or in focus makes rounds more frequent.
+  // Rounds are more frequent while Watch is on screen or in focus.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
   const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';

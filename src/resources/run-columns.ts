@@ -69,7 +69,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     wide: true,
     decides: 6,
     forPrograms: true,
-    // It is read with the interval.
+    // Read together with the interval.
     beside: 'interval',
   }),
   { ...durationColumn(), decides: 7 },

@@ -18,7 +18,7 @@ export interface RewardSummary {
   /** Trajectories listed without a reward. */
   readonly missing: number;
   readonly unreadable: number;
-  /** Describes trajectories with several rewards; empty if there are none. */
+  /** Describes trajectories that have several rewards; empty if there are none. */
   readonly contradictions: string;
   /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;

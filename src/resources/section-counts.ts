@@ -17,7 +17,7 @@ import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
 
-/** A list with a section count. */
+/** A list that has a section count. */
 export interface CountedList {
   readonly resource: Resource;
   readonly source: ListSource<object>;

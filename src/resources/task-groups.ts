@@ -17,7 +17,7 @@ import { unlistedOf } from './unlisted.ts';
 interface GroupOptions {
   /** The run that the rollouts belong to, if it is a single one. */
   readonly run?: Partial<RunExtent> | undefined;
-  /** The lowest and the highest reward. */
+  /** The lowest and highest possible rewards. */
   readonly range: Range;
   /** The lowest reward that counts as a pass; by default the top of the range. */
   readonly passAt?: number | undefined;

@@ -18,7 +18,7 @@ import type { LineMatches, LineSearch } from '../text/line-search.ts';
 import type { ResourcePage } from './pages.ts';
 import { missingIn } from './trajectories.ts';
 
-/** The matches in a trajectory. */
+/** The matches in one trajectory. */
 interface TextMatch {
   /** The number of matching lines in messages. */
   readonly lines: number;
@@ -49,7 +49,7 @@ export interface TextSearchState {
   readonly stored: number;
   /** Trajectories that could not be read in full, with the reason. They do not count as searched. */
   readonly unread: readonly { readonly trajectory_id: string; readonly reason: string }[];
-  /** The number of listed trajectories beyond the limit. */
+  /** How many listed trajectories are beyond the limit. */
   readonly beyond: number;
   /** Why trajectories may be missing. */
   readonly notes: readonly string[];
@@ -164,7 +164,7 @@ export class TextSearch {
   readonly #ports: TextSearchPorts;
   readonly #listeners = new Listeners();
   readonly #rows = new Map<string, Trajectory>();
-  /** The rows that were searched in full. */
+  /** The rows that have been searched in full. */
   readonly #searched = new Map<string, Trajectory>();
   /** `state` copies this array; copying it for each hit would be slow. */
   #hits: TextHit[] = [];
@@ -422,7 +422,7 @@ function recordOf(trajectory: Trajectory): Partial<Trajectory> {
   };
 }
 
-/** Adds the fields that the row lacks. */
+/** Adds the fields that a row lacks. */
 function completed(row: Trajectory, record: Partial<Trajectory>): Trajectory {
   const lacking = Object.entries(record).filter(([name, value]) => value != null && own(row, name) == null);
   return { ...row, ...Object.fromEntries(lacking) };

@@ -58,7 +58,7 @@ export interface TreeRow {
   readonly unread?: UnreadList | undefined;
 }
 
-/** A list with unread rows on the service. */
+/** A list that has unread rows on the service. */
 export interface UnreadList {
   /** The kind of its rows. */
   readonly kind: Exclude<TreeKind, 'checkpoint'>;
@@ -79,7 +79,7 @@ export interface KnownLineage {
   readonly benchmarks: readonly Benchmark[];
   readonly runs: readonly EvalRun[];
   readonly training: readonly TrainingRun[];
-  /** By id of the training run, if they have been read. */
+  /** By training run id, for those that have been read. */
   readonly parts: ReadonlyMap<string, KnownTraining>;
   readonly deployments: readonly TracedDeployment[];
   /** Whether a run is the baseline of its benchmark. */

@@ -1,11 +1,11 @@
-/** Rollouts of a run that the service does not list. Some services list a rollout only once it has a reward. */
+/** A run's rollouts that the service does not list. Some services list a rollout only once it has a reward. */
 
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { counted } from '../text/numbers.ts';
 
-/** The number of rollouts that the service did not list; undefined if the total is unknown. */
+/** How many rollouts the service did not list; undefined if the total is unknown. */
 export function unlistedOf(rows: readonly unknown[], run: Partial<RunExtent> | undefined): number | undefined {
   const { total, listed = 0 } = run ?? { total: 0 };
   return total === undefined ? undefined : Math.max(0, total - Math.max(rows.length, listed));

@@ -40,7 +40,7 @@ export function groupNameOf(line: WatchedResource, by: Grouping['by'], now: numb
   return by === 'status' ? stateOf(line, now).word || 'no status' : (line.benchmark ?? 'no benchmark');
 }
 
-/** Identifies the header line of a group among all lines. */
+/** Identifies a group's header line among all lines. */
 export const keyOfGroup = (name: string): string => keyOf({ kind: groupKind, id: name });
 
 /** The lines in groups, ordered by their first lines; undefined if lines are not grouped. */

@@ -22,7 +22,7 @@ export interface Watching extends Kind {
   readonly status?: (id: string) => readonly AnyQuery[];
   /** Responses to `status` queries report the progress. Responses without it, e.g. lists, do not count as reads. */
   readonly countsDone?: true;
-  /** Other data for a line of Watch, read once and again after the end. */
+  /** Other data for a line of Watch, read once, and again after the end. */
   readonly details?: (id: string) => readonly AnyQuery[];
   /** Curves, read again as they grow; the second one only for a run that lacks the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
@@ -37,7 +37,7 @@ export interface Watching extends Kind {
   readonly apart?: (record: object, isOld: boolean) => string;
   /** Its mean so far, if no status response has it: read with the progress while its line is on screen. */
   readonly soFar?: (known: KnownResource) => AnyQuery;
-  /** The certainty of its mean: read once after its end, while its line is on screen. */
+  /** The certainty of its mean: read once after its end, if its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
   /**
    * Its difference from the baseline, unless it is known: read once after its end, while it is in a list on screen. The

@@ -42,7 +42,7 @@ export interface WatchedResource extends KnownResource {
   readonly rate: string;
   /** Its pace when its progress was last read. */
   readonly standing: Standing;
-  /** When its progress, or else its status, was last read; epoch milliseconds. */
+  /** When its progress (or else its status) was last read, in epoch milliseconds. */
   readonly readAt: number | undefined;
   /** Tells it apart from lines of the same kind and label; undefined if there are none. */
   readonly apart?: string | undefined;
@@ -97,7 +97,7 @@ function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
 }
 
 /**
- * The alarms in the inbox by resource: an alarm holds until a read refutes it. Leaves out stalls, because their times
+ * The alarms in the inbox, by resource: an alarm holds until a read refutes it. Leaves out stalls, because their times
  * date from the last read.
  */
 function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAlarm[]> {
@@ -151,11 +151,11 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
   return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
-/** A line, with the texts that tell it apart from others with the same label. */
+/** A line, with the words that tell it apart from others with the same label. */
 type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
 
 /**
- * Texts that tell apart lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
+ * Words that tell apart lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
  * ids.
  */
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
@@ -169,7 +169,7 @@ function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: n
   return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
 }
 
-/** Adds texts that tell apart lines with the same label. */
+/** Adds words that tell apart lines with the same label. */
 export function toldApart<Line extends Labelled>(
   remembered: RememberedStore,
   lines: readonly Line[],
@@ -279,7 +279,7 @@ const shortNames: Readonly<Record<Alarm['kind'], string>> = {
 /** The width of a state in the narrowest column, in cells. */
 const shortestState = 11;
 
-/** E.g. `12: 3 ALARM, 9 running`, in the order of the lines. */
+/** E.g. `12: 3 ALARM, 9 running`, in line order. */
 function stateOfGroup(members: readonly WatchedResource[], now: number): LineState {
   const states = members.map(member => stateOf(member, now));
   const words = [...Map.groupBy(states, ({ word }) => word)].map(
@@ -362,7 +362,7 @@ function uploadsOf({ jobs }: Workbench): AnyJob[] {
     .toReversed();
 }
 
-/** A line that is not a resource of the service. */
+/** A line that is not one of the service's resources. */
 export function watchedLine(named: KindAndId, label: string): WatchedResource {
   const own = { pinned: false, readAt: undefined, benchmark: undefined, alarms: [] };
   return { ...unknownResource(named, label), ...noPace, ...own };

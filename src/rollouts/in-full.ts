@@ -7,7 +7,7 @@ import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 /** How many reads run in parallel. */
 const atOnce = 4;
 
-/** After this many failures in a row, the problem is the service rather than a trajectory, and reading stops. */
+/** After this many failures in a row, the problem is the service rather than a trajectory, so reading stops. */
 const mostFailures = 10;
 
 /** Whether an error may be about only this record: the service responded, and other records may be readable. */

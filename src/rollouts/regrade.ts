@@ -20,7 +20,7 @@ type Unended = NonNullable<ReturnType<typeof unendedState>>;
 /** How many rollouts have no answer to grade. */
 export type LeftOut = Readonly<Record<Unended, number>>;
 
-/** A rollout with both rewards. */
+/** A rollout with its old and new rewards. */
 export interface Regraded {
   readonly trajectory_id: string;
   readonly task_id: string | undefined;
@@ -33,7 +33,7 @@ export interface Regraded {
 export const changeOf = ({ reward: before, new_reward: after }: Regraded): number | undefined =>
   before === undefined || after === undefined ? undefined : after - before;
 
-/** Whether the rollout no longer passes or newly passes. */
+/** Whether a rollout no longer passes, or now does. */
 export function flipOf(row: Regraded, passAt: number): 'lost' | 'gained' | undefined {
   const { reward: before, new_reward: after } = row;
   if (before === undefined || after === undefined || before >= passAt === after >= passAt) return undefined;

@@ -82,7 +82,7 @@ export function exportFileName(kind: string, id: string, format: FileFormat, at:
 }
 
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
-/** C0 and C1 except line feed and tab. */
+/** C0 and C1 controls except line feed and tab. */
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 function cellText(value: unknown): string {

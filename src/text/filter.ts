@@ -104,7 +104,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   return { kept };
 }
 
-/** Accepts the texts that another filter does not accept. */
+/** Accepts whatever another filter does not. */
 export function inverseOf({ accepts }: Filter): Filter {
   return {
     ok: true,

@@ -7,7 +7,7 @@
 export type Range = readonly [start: number, end: number];
 
 export interface FuzzyMatch {
-  /** Higher is better; only comparable between matches of one query. */
+  /** Higher is better; comparable only between matches for the same query. */
   readonly score: number;
   readonly ranges: readonly Range[];
 }

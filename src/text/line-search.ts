@@ -58,7 +58,7 @@ interface WantedWord {
 }
 
 /**
- * Folds case character by character, so that a part of the text folds to a part of the result. `toLowerCase` alone
+ * Folds case character by character, so that a part of the text folds to a part of the result. `toLowerCase` by itself
  * treats a sigma at the end of a word differently.
  */
 export const foldCase = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');

@@ -18,7 +18,7 @@ export interface Trajectory extends Item {
 export type Portion =
   | { readonly kind: 'unreadable'; readonly item: Item }
   | { readonly kind: 'new'; readonly items: readonly Trajectory[] }
-  /** Sent before. */
+  /** An item that was sent before. */
   | { readonly kind: 'known'; readonly item: Trajectory; readonly line: SentLine }
   /** The items of a request whose outcome is unknown; fewer if the file has changed since. */
   | { readonly kind: 'unknown'; readonly items: readonly Trajectory[]; readonly request: SentRequest };

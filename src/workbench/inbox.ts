@@ -81,7 +81,7 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
   return JSON.parse(JSON.stringify(detail)) as EventDetail;
 }
 
-/** The sorts of events, most urgent first. */
+/** The kinds of events, most urgent first. */
 const sorts = ['failed', 'stalled', 'alarm', 'deleted', 'deployed', 'ended'] as const;
 export type EventSort = (typeof sorts)[number];
 
@@ -219,7 +219,7 @@ export class Inbox {
     this.#remembered().setSetting(lastAnswerSetting, this.#lastAnswerAt);
   }
 
-  /** Records the end or disappearance of a resource. */
+  /** Records that a resource ended or disappeared. */
   ended(transition: Transition, now = Date.now()): void {
     const { resource } = transition;
     this.clear('stall', resource);

@@ -19,7 +19,7 @@ export interface JobState {
 export interface JobSubject {
   /** What sentences call the upload, e.g. `my-benchmark`. */
   readonly label: string;
-  /** The target dataset; missing for a benchmark. */
+  /** The dataset it uploads to; missing for a benchmark. */
   readonly dataset?: string;
   /** Prefixes of query keys. A run changes the results of these queries, even if it fails. */
   readonly touches: readonly (readonly unknown[])[];
@@ -148,7 +148,7 @@ export type AnyJob = Job<JobState>;
 /** Maximum number of ended jobs to keep for their views. */
 const keptEnded = 20;
 
-/** The jobs since the program started. */
+/** The jobs started since the program was. */
 export class Jobs {
   readonly #jobs = new Map<string, AnyJob>();
   #list: readonly AnyJob[] = [];

@@ -16,7 +16,7 @@ function authorOf({ author }: TriageSettings): string {
   }
 }
 
-/** The subject of a note. */
+/** What a note is about. */
 export type Noted = Pick<Note, 'kind' | 'id' | 'label'> & { readonly message?: number };
 
 export class Notes {

@@ -58,7 +58,7 @@ export interface WorkbenchOptions {
   readonly connection?: ConnectionMonitor;
   /** Whether the service's host accepts requests; by default, always. */
   readonly gate?: GateMonitor;
-  /** The name of the profile, for the frame. */
+  /** The profile's name, for the frame. */
   readonly profile: string;
   /** Whether to hide and refuse all actions that write. */
   readonly readOnly?: boolean;
@@ -150,7 +150,7 @@ export class Workbench implements QueryHost {
   /** Whether polling has been paused at any time since the last response. */
   #wasPaused = false;
   readonly #stopFollowing: () => void;
-  /** The generation of the service process that is connected. */
+  /** The generation of the service process that it is connected to. */
   #generation = 0;
   readonly #listeners = new Listeners();
 

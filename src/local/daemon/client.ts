@@ -68,7 +68,7 @@ const requestTimeoutMs = 2_000;
 const probeTimeoutMs = 800;
 /** Timeout for starting, once no other process holds the folder. */
 const startMs = 15_000;
-/** Timeout for saving running work. */
+/** How long saving running work may take. */
 const stopMs = 60_000;
 /** How long a process may take to exit after a signal. */
 const endMs = 2_000;
@@ -162,7 +162,7 @@ export async function ensureLocalService(options: EnsureOptions): Promise<Ensure
     await stopService(dataFolder, { successor: true });
   }
   const started = await startService(options);
-  // Another program may have been first; use its service.
+  // Another program may have started one first; use that.
   const decision = compareSettings(started, { ...options, reason: 'lost' });
   return { ...started, note: decision.use ? decision.note : undefined };
 }
@@ -240,21 +240,20 @@ function holderNote(dataFolder: string): string {
   return `, because ${who} holds the data folder and does not answer; stop it with \`benchtop serve --stop\``;
 }
 
-/** Whether another service has written its address. */
+/** Whether another service has written its address since. */
 function isReplaced(dataFolder: string, stopped: LocalAddress | undefined): boolean {
   const address = readAddress(dataFolder);
   return stopped !== undefined && address !== undefined && address.instance_id !== stopped.instanceId;
 }
 
 export interface StopOptions {
-  /** Lets open screens wait for the next service instead of starting their own. */
+  /** Has open screens wait for the next service instead of starting their own. */
   readonly successor?: boolean;
 }
 
 /** A process holds the data folder, and does not respond or does not exit. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
-  /** Undefined if unknown. */
   readonly pid: number | undefined;
 
   constructor(dataFolder: string, pid: number | undefined) {
@@ -304,7 +303,7 @@ export async function stopService(
     // The response is lost if the process exits first, e.g. when killed; the lock shows whether it has exited.
     await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`).catch(() => {});
   }
-  // The address is removed first, the lock last, after running work has been saved.
+  // The address is removed first and the lock last, once running work has been saved.
   const deadline = performance.now() + (running ? stopMs : requestTimeoutMs);
   while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {
     if (performance.now() > deadline) {

@@ -145,7 +145,7 @@ export function keyringOf(folder: string): Keyring {
   );
 }
 
-/** The API key of the folder's first organization, created on first use. */
+/** The API key for the folder's first organization, created on first use. */
 export function apiKeyOf(folder: string): string {
   try {
     const key = readFileSync(join(folder, keyFile), 'utf8').trim();
@@ -163,8 +163,8 @@ export function writeAddress(folder: string, service: ServiceAddress): void {
 }
 
 /**
- * The last address of the folder's service; undefined if it is missing or unreadable, or if other users may have
- * written it, because the key is sent there.
+ * The address last written by the folder's service; undefined if it is missing or unreadable, or if other users may
+ * have written it, because the key is sent there.
  */
 export function readAddress(folder: string): ServiceAddress | undefined {
   try {
@@ -237,7 +237,7 @@ export function holderOf(folder: string): number | undefined {
   }
 }
 
-/** Whether a process holds the folder's lock now. @throws DataFolderError if the lock itself is unusable */
+/** Whether a process currently holds the folder's lock. @throws DataFolderError if the lock itself is unusable */
 export function isFolderLocked(folder: string): boolean {
   if (!existsSync(join(folder, lockFile))) return false;
   const unlock = lockFolder(folder);

@@ -29,7 +29,7 @@ import {
 } from './files.ts';
 
 export interface ServeOptions extends Omit<DaemonOptions, 'apiKey'> {
-  /** 0 takes any free port. */
+  /** 0 chooses any free port. */
   readonly port?: number;
   /** The sample organization's API key; generated and stored if missing. */
   readonly apiKey?: string | undefined;
@@ -141,7 +141,7 @@ function surviveFullLog(): void {
   }
 }
 
-/** The user of this machine, in the form of an e-mail address. */
+/** This machine's user, in the form of an e-mail address. */
 function userOfMachine(): string {
   try {
     return `${userInfo().username}@localhost`;

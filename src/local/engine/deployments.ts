@@ -20,7 +20,7 @@ type Parts = Pick<EngineParts, 'deployments' | 'training' | 'catalog' | 'weights
 
 export class Deployer implements JobSource, JobRecords {
   readonly kind = 'deployment';
-  /** One at a time, so that deployments take over their slug in the order of the requests. */
+  /** One at a time, so that deployments take over their slug in the order they were requested. */
   readonly concurrency = 1;
   readonly #parts: Parts;
 

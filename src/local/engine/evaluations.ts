@@ -103,7 +103,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
     const checkpoint = id === null ? undefined : training.requireCheckpoint(run.organization_id, id);
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
     const { max_output_tokens_per_step: longest, seed } = storedOptions(run);
-    /** Records the rollouts of tasks that cannot be sampled. */
+    /** Records rollouts of tasks that cannot be sampled. */
     const others: RolloutResult[] = [];
     const orders = batch.flatMap(planned => {
       const { task, sample } = planned;

@@ -50,7 +50,7 @@ export class JobQueue {
   readonly #source: JobSource;
   readonly #attempts: JobAttempts;
   readonly #running = new Map<string, RunningJob>();
-  /** Timers of delayed jobs. */
+  /** The timers of delayed jobs. */
   readonly #held = new Map<string, NodeJS.Timeout>();
   /** Why each job's last attempt failed. */
   readonly #problems = new Map<string, string>();

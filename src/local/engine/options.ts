@@ -14,7 +14,7 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** An invalid option: which, and why. */
+/** An option is invalid; says which, and why. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly option: string;

@@ -17,7 +17,7 @@ export interface PlannedRollout {
 export interface EvaluationSampling {
   /** The run's seed. Two runs with the same seed and model have the same rollouts. */
   readonly seed: number;
-  /** Maximum length of an answer in tokens; a task may set a lower limit. */
+  /** Maximum number of tokens in an answer; a task may set a lower limit. */
   readonly longest: number | undefined;
 }
 

@@ -113,7 +113,7 @@ export function readTrainingOptions(input: Readonly<Record<string, unknown>>, on
   const { set, ignored } = readOptions(trainingOptionSpecs, input);
   const most = { ...defaultsOf(trainingOptionSpecs), held_out_every: 0, ...set };
   const num_steps = set.num_steps ?? stepsOf(on, most);
-  // At least five steps, and a round number.
+  // At least five steps, and a multiple of five.
   const held_out_every = set.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));
   return { options: { ...most, num_steps, held_out_every }, ignored };
 }

@@ -175,7 +175,7 @@ function refusesSeed(error: unknown): boolean {
   return /\bseed\b/.test(`${error.details.param} ${error.message}`);
 }
 
-/** A complete answer, sampled with the seed if the server supports one. @throws UpstreamError */
+/** Returns a complete answer, sampled with the seed if the server supports one. @throws UpstreamError */
 export async function answerUpstream(
   upstream: Upstream,
   model: string,

@@ -53,7 +53,7 @@ export interface WorkerThreadOptions {
 export class WorkerThread {
   readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
-  /** Pending orders, each with its worker. */
+  /** Pending orders, each with the worker it was sent to. */
   readonly #waiting = new Map<number, { readonly worker: Worker; readonly listener: Listener }>();
   #orders = 0;
   #lastGrade: Promise<unknown> = Promise.resolve();

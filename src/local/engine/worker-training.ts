@@ -15,7 +15,7 @@ import { gradeAnswer, sampleEpisode } from './worker-rollouts.ts';
 
 /** How many answers to sample for each held-out task: enough for a meaningful mean. */
 const heldOutSamples = { perTask: 4, inAll: 100, mostPerTask: 16 } as const;
-/** One batch may be ungradable by chance; a run fails after this many in a row. */
+/** A batch may be ungradable by chance; a run fails after this many in a row. */
 const maxUngradedSteps = 5;
 
 /** No answer in several consecutive steps could be graded, so there is nothing to learn from. */

@@ -6,7 +6,7 @@ const about = z.object({ base_model_slug: z.string(), step: z.int().check(z.gte(
 
 export interface CheckpointContent {
   readonly base_model_slug: string;
-  /** Number of completed steps. */
+  /** The number of completed steps. */
   readonly step: number;
   readonly weights: Float32Array;
 }

@@ -68,7 +68,7 @@ export function pack(
   return bytes;
 }
 
-/** Unpacked content. */
+/** A file's unpacked content. */
 export interface Unpacked {
   readonly about: unknown;
   /** @throws CorruptFileError if the file has no such array of this type */
@@ -77,7 +77,7 @@ export interface Unpacked {
   counts: (name: string) => Uint32Array<ArrayBuffer>;
 }
 
-/** @throws CorruptFileError for bytes of another kind or version, or that are cut off or changed */
+/** @throws CorruptFileError if the bytes are of another kind or version, cut off, or changed */
 export function unpack(kind: string, file: Uint8Array): Unpacked {
   if (file.length < preamble + digestLength)
     throw new CorruptFileError(`The file is cut off: ${file.length} bytes are too few for a ${kind}.`);

@@ -39,7 +39,7 @@ export interface Generated {
   readonly completion_tokens: number;
   /** `stop` or `length`; from an upstream server, its finish reason unchanged, or null if it gives none. */
   readonly finish_reason: string | null;
-  /** From an upstream server. */
+  /** Only from an upstream server. */
   readonly reasoning?: string | undefined;
   readonly refusal?: string | undefined;
   /** The content, if it is more than text. */
@@ -100,7 +100,7 @@ export class PolicyModel {
     return { base, logits, activation };
   }
 
-  /** The text that a token adds after another. */
+  /** The text that a token adds after another token. */
   piece(token: number, previous: number | undefined): string {
     const word = this.vocabulary.word(token);
     return separatorBefore(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;

@@ -107,7 +107,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env
     }),
   );
   addContract(app, service, guard);
-  // Storage at signed addresses.
+  // The storage behind signed addresses.
   app.all(storagePath, context =>
     service.signedUploads.receive(
       context,

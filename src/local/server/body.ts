@@ -1,4 +1,4 @@
-/** Request bodies: their size limit, compression, and JSON. */
+/** Request bodies: size limit, compression, and JSON. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { bodyLimit } from 'hono/body-limit';

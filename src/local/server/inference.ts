@@ -23,7 +23,7 @@ function usageOf({ prompt_tokens, completion_tokens }: Generated) {
 }
 
 /**
- * The model for a request. Without a model name, the upstream server chooses.
+ * The model for a request. If the request names no model, the upstream server chooses.
  *
  * @throws ApiError in the inference envelope if no model answers
  */
@@ -171,7 +171,7 @@ async function streamAnswer(
   });
 }
 
-/** The event that ends a failed stream. */
+/** The event that ends a stream that has failed. */
 function brokenOff(error: unknown): string {
   const message = errorMessage(error);
   return JSON.stringify(new ApiError(500, 'api_error', 'internal_error', message).inferenceEnvelope());

@@ -22,7 +22,7 @@ function withOtherFields<Schema extends z.ZodMiniObject>(schema: Schema) {
 }
 
 const startEval = z.extend(z.partial(startEvalBody, { display_name: true }), {
-  /** The document has it in the path, the newest generation in the body, where the display name is optional. */
+  /** The document has it in the path; the newest generation has it in the body, where the display name is optional. */
   bench_id: z.optional(z.string()),
   benchmark_name: z.optional(z.string().check(z.minLength(1))),
 });

@@ -181,7 +181,7 @@ function aboutOf(item: Uploaded, more: Fields) {
   };
 }
 
-/** Optional fields, which are absent rather than null. */
+/** Optional fields, absent rather than null. */
 function moreOf(item: Uploaded): Pick<UploadedTrajectory, 'rewards' | 'step' | 'origin'> {
   const { counted } = rewardsOf(item);
   const step = own(item, 'policy_step') ?? own(item, 'step');

@@ -9,7 +9,7 @@ import { type ApiError, apiError } from './errors.ts';
 /** zod/mini ships without messages. */
 z.config(english());
 
-/** One error in a request, and its path. */
+/** One error in a request, with its path. */
 export interface Issue {
   /** In the form `tasks[3].name`. */
   readonly path: string;
@@ -34,7 +34,7 @@ function issuesOf(error: z.core.$ZodError): Issue[] {
   });
 }
 
-/** @throws ApiError `validation_error` naming the first invalid field, unless `toError` makes another error */
+/** @throws ApiError `validation_error` naming the first invalid field, unless `toError` creates another error */
 export function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,

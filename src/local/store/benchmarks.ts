@@ -157,7 +157,7 @@ export class BenchmarkStore {
     return this.#database.all<{ bench_id: string }>('select bench_id from benchmarks').map(row => row.bench_id);
   }
 
-  /** Images with their state and failure. */
+  /** Images with their state and any failure. */
   images(benchId: string): ImageRow[] {
     return this.#database.all<ImageRow>(
       `select task_id, provider, provider_ref, dockerfile_uri, build_status, failure as failure_message from images

@@ -154,7 +154,7 @@ export class DeploymentStore {
     });
   }
 
-  /** Compares row ids, because two requests may have the same time. */
+  /** Compares row ids, because two requests may have been made at the same time. */
   #isSuperseded({ organization_id, model_slug, deployment_id }: DeploymentRow): boolean {
     const later = this.#database.get(
       `select 1 from deployments where organization_id = ?1 and model_slug = ?2 and is_active = 1

@@ -1,4 +1,4 @@
-/** Ids of new resources: a prefix for the kind, and random characters. */
+/** Ids for new resources: a prefix for the kind, then random characters. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const idPrefixes = {

@@ -1,5 +1,5 @@
 /**
- * Pages of a list. The cursor is a position in the sort order, so that added or removed rows do not shift the pages.
+ * Pages of a list. The cursor is a position in the sort order, so that rows added or removed do not shift the pages.
  */
 
 import type { SQLInputValue } from 'node:sqlite';
@@ -9,7 +9,7 @@ import type { ListQuery, SortOrder } from '../../contract/common.ts';
 import { pageLimit, sortOrders } from '../../contract/common.ts';
 import type { Database } from './database.ts';
 
-/** An invalid query: which parameter, and why. */
+/** A query is invalid; says which parameter, and why. */
 export class ListQueryError extends Error {
   readonly param: string;
 

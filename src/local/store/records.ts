@@ -28,7 +28,7 @@ export interface RuntimeRow extends Record<string, unknown> {
   created_at: string;
 }
 
-/** An image, without its benchmark. */
+/** An image, without the benchmark it belongs to. */
 export interface ImageRow extends Record<string, unknown> {
   task_id: string;
   provider: string;

@@ -44,7 +44,7 @@ export interface Rollout {
   readonly details?: string | null;
 }
 
-/** The columns of a new run of either kind. */
+/** The columns of a new run, of either kind. */
 export function newRun<Run extends RunStart>(
   organizationId: string,
   { options, ignored_options, warnings, ...run }: Run,

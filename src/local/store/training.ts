@@ -140,7 +140,6 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     return rows.map(({ diagnostics, ...point }) => ({ ...point, ...readDiagnostics(diagnostics) }));
   }
 
-  /** The latest diagnostics. */
   diagnostics(runId: string) {
     const row = this.database.get<{ step: number; diagnostics: string }>(
       `select step, diagnostics from training_steps where training_run_id = ? and diagnostics is not null

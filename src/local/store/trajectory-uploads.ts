@@ -133,7 +133,7 @@ export function hashOf({ origin: _, rewards = [], ...content }: UploadedTrajecto
   return sha256(JSON.stringify({ ...content, steps, ...(rewards.length > 0 && { rewards }) }));
 }
 
-/** @param details as JSON, if there are any */
+/** @param details JSON, if there are any */
 function withOrigin(details: unknown, origin: UploadedTrajectory['origin']): string | null {
   const known = typeof details === 'string' ? details : null;
   return origin ? JSON.stringify({ ...(JSON.parse(known ?? '{}') as object), origin }) : known;

@@ -55,7 +55,7 @@ export class UploadClosed extends Error {
 
 /** Lists the declared files, one per line; if a path appears twice, the last line wins. */
 const declarations = 'declared.jsonl';
-/** Suffix of a folder that is being removed. */
+/** The suffix of a folder that is being removed. */
 const swept = '.swept';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -16,7 +16,7 @@ without this option, fewer than another task of either run, the rest count as mi
 interval nor a verdict: set the range. Lists, Watch and reports show the same interval as the view of the run once its rewards have been read,
 but none that depends on a condition.`;
 
-/** The agreement of two graders. */
+/** How well two graders agree. */
 export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is the agreement of two graders
 that pass the same numbers of rollouts at random. Its 95% interval has every value that a score test or a likelihood-ratio test accepts (Agresti 2013). The
 rollouts of a task count as one, because they are alike. There is no interval below 5 tasks, or if both graders pass all or none.`;

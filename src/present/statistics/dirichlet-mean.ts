@@ -1,7 +1,7 @@
 /** The distribution of a mean with random weights, for Gaffke's bound on the mean of a bounded variable. */
 import type { Tally } from './tally.ts';
 
-/** Step of the trapezoidal rule. */
+/** The step of the trapezoidal rule. */
 const step = 0.2;
 /** The integral is truncated where the integrand has decayed by this many powers of e. */
 const negligible = 32;

@@ -43,7 +43,7 @@ export interface RunTasks {
   readonly total?: number | undefined;
   /** The number of rollouts seen so far, including those whose reward or task is unknown. */
   readonly least?: number | undefined;
-  /** The number of rollouts with a reward but no readable task, and of unreadable ones. They are not in `tasks`. */
+  /** The number of rollouts that have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
   /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;

@@ -18,7 +18,7 @@ export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never
   return costly ? 50 : 5;
 }
 
-/** A placeholder in notes for the key that reads the rest of a list, which is configurable. */
+/** Stands in notes for the key that reads the rest of a list, because that key is configurable. */
 export const restKey = '{list.bottom}';
 
 export type AnnotatedPage<Row> = Page<Row> & {
@@ -28,15 +28,15 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly remembered_at?: number | undefined;
   /** Describes what follows this page, using `restKey`. Shown while this is the last page read and more follow. */
   readonly rest?: string | undefined;
-  /** The page combines several responses, some of which could not be read. */
+  /** Whether the page combines several responses, some of which could not be read. */
   readonly isPartial?: boolean;
-  /** The page may repeat rows from earlier pages. */
+  /** Whether the page may repeat rows from earlier pages. */
   readonly mayRepeat?: boolean;
   /** The number of rows left out because the service did not apply the filter. */
   readonly others?: number;
   /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field tells. */
   readonly unsure?: ReadonlySet<string>;
-  /** Another response contradicts the page, so it is not final yet. */
+  /** Whether another response contradicts the page, so that it is not final yet. */
   readonly mayChange?: boolean;
   /** The number of requests that the page took; 1 by default. */
   readonly requests?: number;
@@ -88,18 +88,18 @@ export interface ListSource<Row> {
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
   /** The fallback if the service has no list endpoint. */
   readonly fallback?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
-  /** The rows are derived from other responses, so they are not saved for the next session. */
+  /** Whether the rows are derived from other responses, so that they are not saved for the next session. */
   readonly derived?: boolean;
   /** What the rows belong to, e.g. a run. After it is deleted, the rows stay on screen. */
   readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
   /** Key of the list that contains the same rows in another order. */
   readonly sameRowsAs?: readonly unknown[];
-  /** The list accepts `sort` and `order`. */
+  /** Whether the list accepts `sort` and `order`. */
   readonly sorts?: boolean;
-  /** A page takes many requests, so the next page is read only on demand, not when the cursor nears it. */
+  /** Whether a page takes many requests, so that the next page is read only on demand, not when the cursor nears it. */
   readonly costly?: boolean;
   readonly observes?: ((row: Row) => Observation) | undefined;
-  /** The rows contain only the ids of their resources, so they are reported only for resources already known. */
+  /** Whether rows contain only their resources' ids, so that they are reported only for resources already known. */
   readonly onlyNames?: boolean;
   /** The kind, if this list contains all its resources: those missing from the whole list are then forgotten. */
   readonly all?: string;

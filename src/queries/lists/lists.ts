@@ -1,4 +1,4 @@
-/** The lists of a connection: a reader for each, and their row counts. */
+/** The lists on a connection: a reader for each, and their row counts. */
 import { hashKey, notifyManager, partialMatchKey, type QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../../base/listeners.ts';
 import type { RememberedStore } from '../../store/store.ts';
@@ -12,7 +12,7 @@ export interface ListCount {
   readonly rows: number;
   /** Whether these are all of the service's rows, and all could be read. */
   readonly complete: boolean;
-  /** When the first page was last read; epoch milliseconds. */
+  /** When the first page was last read, in epoch milliseconds. */
   readonly readAt: number;
 }
 
@@ -170,7 +170,7 @@ export class Lists {
   }
 }
 
-/** The better of two counts of the same rows: complete before partial, then the newer. */
+/** The better of two counts of the same rows: complete before partial, then the newer one. */
 function better(left: ListCount | undefined, right: ListCount | undefined): ListCount | undefined {
   if (!left || !right) return left ?? right;
   if (left.complete !== right.complete) return left.complete ? left : right;

@@ -21,13 +21,13 @@ export interface ListAnswer<Row> {
   readonly others: number;
   /** Ids of rows, on this page or another one, that may not belong to the list. */
   readonly unsure: ReadonlySet<string>;
-  /** The service has more rows, but sent no cursor for reading them. */
+  /** Whether the service has more rows, but sent no cursor for reading them. */
   readonly isCutOff: boolean;
   readonly mayChange: boolean;
   readonly note: string | undefined;
   readonly rest: string | undefined;
   readonly rememberedAt: number | undefined;
-  /** When its oldest row was read; epoch milliseconds. */
+  /** When its oldest row was read, in epoch milliseconds. */
   readonly readAt: number;
   /** The poll in which its oldest row was read. */
   readonly round: number;

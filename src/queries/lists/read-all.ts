@@ -19,10 +19,10 @@ export interface Waiter {
 /** The result of one step: a new page, a page read again, or a refusal because the cursor has expired. */
 export type RestStep = 'new' | 'again' | 'refused';
 
-/** The interface to the reader of the list. */
+/** What reading the rest needs from the list's reader. */
 export interface RestPorts {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
-  /** Number of rows read so far. */
+  /** The number of rows read so far. */
   readonly size: () => number;
   /** Whether everything has been read since `notBefore`, in epoch milliseconds. */
   readonly isRead: (notBefore: number) => boolean;
@@ -37,7 +37,7 @@ export interface RestPorts {
   readonly onError: (error: Error | undefined) => void;
 }
 
-/** Interval between progress reports in milliseconds. */
+/** The interval between progress reports, in milliseconds. */
 const progressMs = 100;
 /** How often reading may start over. */
 const mostRefused = 5;

@@ -22,7 +22,7 @@ export interface ReaderPorts<Row> {
 
 /** What a reader does besides polling. */
 export interface ReaderState {
-  /** Rows read so far, while the rest is read for the view or for a file. */
+  /** The number of rows read so far, while the rest is being read for the view or for a file. */
   readonly reading: number | undefined;
   /** Whether the view is waiting for the rest, and can stop reading it. */
   readonly stoppable: boolean;

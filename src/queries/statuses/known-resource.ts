@@ -37,7 +37,7 @@ export interface Observation {
   readonly certainty?: Certainty | undefined;
   /** An evaluation's difference from the baseline, if the rewards of both have been read. */
   readonly difference?: RunDifference | undefined;
-  /** The number of failed rollouts, from the progress. */
+  /** The number of failed rollouts, according to the progress. */
   readonly failed?: number | null | undefined;
   /** How the rollouts ended, read from their list if the progress does not say. */
   readonly ends?: RolloutEnds | undefined;
@@ -75,7 +75,7 @@ export interface KnownResource {
   readonly certainty: Certainty | undefined;
   /** An evaluation's difference from the baseline, as of the last read of both runs' rewards. */
   readonly difference: RunDifference | undefined;
-  /** The number of failed rollouts, from the progress. */
+  /** The number of failed rollouts, according to the progress. */
   readonly failed: number | undefined;
   /** How the rollouts ended, read from their list if the progress does not say. */
   readonly ends: RolloutEnds | undefined;
@@ -102,7 +102,7 @@ export interface KnownResource {
   readonly endedAt: number | undefined;
   /** The error from the last read; undefined after a success. */
   readonly error: string | undefined;
-  /** The service no longer has it. */
+  /** Whether the service no longer has it. */
   readonly gone: boolean;
   /** This program started it, and no response has given its status yet. It is polled, but does not count as running. */
   readonly isNew: boolean;
@@ -246,7 +246,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
   };
 }
 
-/** Merges several observations of one resource without a store. */
+/** Merges several observations of one resource, without a store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
   return observations.reduce(merged, unknownResource(resource, resource.label));
 }

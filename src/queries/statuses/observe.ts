@@ -53,7 +53,7 @@ export interface Observers {
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
   /** Called with every result that contains all resources of a kind. */
   readonly onAll?: (all: AllOfKind, times: ReadTimes) => void;
-  /** Called when no query finds the resource any longer. */
+  /** Called once no query finds the resource any longer. */
   readonly onGone: (subject: Subject) => void;
 }
 

@@ -22,11 +22,11 @@ import {
 
 /** A kind of resource whose statuses are tracked; each resource declares its own. */
 export interface Kind {
-  /** Such a resource runs on its own: it is counted and watched even without a pin, and its end is announced. */
+  /** Whether such resources run on their own: they are counted and watched without a pin, and their ends announced. */
   readonly runs?: boolean;
-  /** Its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
+  /** Whether its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
   readonly endsForGood?: boolean;
-  /** Its progress is recorded over time, for its pace, and for a curve if the service has none. */
+  /** Whether its progress is recorded over time, for its pace, and for a curve if the service has none. */
   readonly recordsProgress?: boolean;
 }
 

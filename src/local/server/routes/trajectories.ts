@@ -1,4 +1,4 @@
-/** Trajectories: upload, detail, list, rewards, completion; and their datasets. */
+/** Trajectories: upload, detail, list, rewards, completion; also their datasets. */
 
 import { isDiskFull, sqliteCode } from '../../../base/errors.ts';
 import { occurrencesHeader } from '../../../contract/trajectories.ts';
