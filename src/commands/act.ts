@@ -1,4 +1,4 @@
-/** Shared by the commands that change something: preview, confirmation, waiting, and printing the outcome. */
+/** What the commands that change something share: preview, confirmation, waiting, and printing the outcome. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
@@ -117,8 +117,8 @@ export const earlierWords = ({ sentAt }: EarlierStart): string =>
 interface StartOptions {
   readonly idempotencyKey?: string | undefined;
   /**
-   * Called if the same request may already have succeeded and a repeat may start a second one. Nothing is sent if it
-   * throws.
+   * Called if the same request may already have succeeded and a repeat may start the work twice. Nothing is sent if
+   * it throws.
    */
   readonly onDoubt: (earlier: EarlierStart) => Promise<void>;
 }

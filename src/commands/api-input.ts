@@ -65,7 +65,7 @@ export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<
   return body === '-' || body.startsWith('@') ? readFrom(body.replace(/^@/, ''), io) : body;
 }
 
-/** Leaves out the parser's message, which quotes text that may hold a secret. @throws CommandError if it is not JSON */
+/** Parses JSON. Leaves out the parser's message, which may quote a secret. @throws CommandError if it is not JSON */
 export function parsedBody(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

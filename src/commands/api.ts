@@ -290,7 +290,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
   });
 }
 
-/** The items of every page of a list. */
+/** The items from every page of a list. */
 async function everyItem(call: (cursor?: string) => Promise<unknown>, { note }: CommandIo): Promise<unknown[]> {
   const pages: unknown[][] = [];
   for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) {

@@ -1,4 +1,4 @@
-/** Starts several runs with one command, each with its own request. A repeat starts only the missing ones. */
+/** Starts several runs with one command, each with its own request. Repeating it starts only the missing ones. */
 import { type Start, startedOtherwise } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';
@@ -34,7 +34,7 @@ async function sendEach<Input extends object>(
   const { startKeys } = memory;
   const { keyed = kind } = send;
   const begun: Begun[] = [];
-  /** The names of the rest, by whether they may have started. */
+  /** The names of the rest, split by whether they may have started. */
   const left = { open: [] as string[], unsent: [] as string[] };
   const errors: unknown[] = [];
   let isStopped = false;

@@ -54,7 +54,7 @@ function nameIn(input: object): string | undefined {
 const listedMs = 5_000;
 
 interface Listing {
-  /** Whether the service lists this kind of work; undefined if it does not answer. */
+  /** Whether the service lists this kind of work; undefined if it does not respond. */
   readonly isListed: boolean | undefined;
   /** The rows with that name, in the part of the list that was read. */
   readonly named: readonly object[];
@@ -150,7 +150,7 @@ async function withRepeatAdvice(
   return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey, alone)}`, error);
 }
 
-/** Refuses to repeat a start that may have succeeded, and says how to check and how to repeat it anyway. */
+/** Refuses to repeat a request that may have succeeded, and says how to check and how to repeat it anyway. */
 async function inDoubt(
   earlier: EarlierStart,
   creation: Creation,

@@ -182,7 +182,7 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
   });
 }
 
-/** The columns of a list, and their values in the remembered rows. */
+/** A list's columns, and their values in the remembered rows. */
 function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const resource = resourceNamed(line.args[0] ?? '');
   if (!resource) return Promise.resolve([]);
@@ -266,7 +266,7 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
 interface Completed {
   readonly line: Line;
   readonly io: CommandIo;
-  /** The first argument of the line. */
+  /** The line's first argument. */
   readonly first: string;
   readonly kinds: readonly string[];
 }

@@ -78,7 +78,7 @@ function onlyRemembered(word: string, found: Found): CommandError {
   );
 }
 
-/** The commands whose changes are declared by the resources. */
+/** The commands whose changes the resources declare. */
 type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 
 /** One invocation of a change command. */
@@ -201,7 +201,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io, cont
   }
 }
 
-/** Sends the changes, waits for their ends with `--wait`, and prints each outcome. */
+/** Sends the changes, waits for them to end with `--wait`, and prints each outcome. */
 async function changeFound(send: Action<Found>, found: readonly Found[], run: ChangeRun): Promise<ExitCode> {
   const { context } = run;
   const answers = new Map<Found, unknown>();

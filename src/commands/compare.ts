@@ -76,7 +76,7 @@ function checkStatus(found: Found, { note }: CommandIo): void {
   }
 }
 
-/** The model, checkpoint and step of a run. */
+/** A run's model, checkpoint and step. */
 const trainedFields = (run: EvalRun) => ({
   display_name: run.display_name ?? null,
   base_model_slug: run.base_model_slug ?? null,

@@ -25,14 +25,14 @@ const gates = new Gates();
 
 const none = async (): Promise<string> => '';
 
-/** The connection of a program, or of a single command, to the configured service. */
+/** A program's, or a single command's, connection to the configured service. */
 export interface ServiceConnection {
   /** Returns the service, loading the client code on first use. Sends nothing. */
   readonly service: () => Promise<Service>;
   readonly monitor: ConnectionMonitor;
   /** Whether the host accepts requests or is rate limiting them. */
   readonly gate: GateMonitor;
-  /** Address of the service, for messages. */
+  /** The service's address, for messages. */
   readonly address: () => string;
   /** The service's generation, as a sentence; undefined before the first request. */
   readonly generation: () => string | undefined;
@@ -253,5 +253,5 @@ export function openTexts(config: Config): TextIndex {
   return TextIndex.inMemory({ ...options, mostBytes: Number.POSITIVE_INFINITY });
 }
 
-/** Deletes the trajectory texts of every service. */
+/** Deletes every service's trajectory texts. */
 export const forgetAllTexts = (config: Config): void => forgetTexts(textsPath(config));

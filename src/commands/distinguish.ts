@@ -15,7 +15,7 @@ function textsOf(column: Column<object>, rows: readonly object[]): readonly stri
   return unique(shown) || !exported ? shown : rows.map(row => String(exported(row) ?? ''));
 }
 
-/** The id of each row with its differences: `evr_1 (completed, mean 0.410, started 2m ago)`. */
+/** Each row's id with its differences: `evr_1 (completed, mean 0.410, started 2m ago)`. */
 export function distinguishRows(resource: Resource, rows: readonly object[]): readonly string[] {
   const [name] = resource.columns;
   const isDetail = (column: Column<object>): boolean => column !== name && column.id !== 'id';

@@ -96,7 +96,7 @@ interface FolderUse {
   /** The severity if the folder cannot be used. */
   readonly otherwise: 'warn' | 'fail';
   readonly lost: string;
-  /** Why the files in it are not private to this user, if they are not. */
+  /** Returns why the folder's files are not private to this user; undefined if they are. */
   readonly sharing?: (path: string) => Error | undefined;
 }
 

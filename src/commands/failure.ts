@@ -51,7 +51,7 @@ function exitCodeOfError(error: unknown): ExitCode {
     if (isUnknownPath) return exitCodes.notFound;
     // A retry would fail too.
     if (error.status === 501) return exitCodes.unsupported;
-    // A certificate will not change by itself.
+    // A certificate will not change on its own.
     if (error.kind === 'network' && isCertificateError(error.code)) return exitCodes.failed;
     // Refused by benchtop, because there is no credential to send.
     const lacksCredential = error.kind === 'request' && error.code?.startsWith('credential_');
@@ -75,7 +75,7 @@ export function messageOf(error: unknown): string {
   return sanitise(redactor([])(describeError(asError(error))), { multiline: error instanceof ConfigError });
 }
 
-/** The kind of an error from outside the service layer, by its exit code. */
+/** The kind of an error from outside the service layer, by exit code. */
 const kindOfExitCode: Readonly<Record<ExitCode, string>> = {
   [exitCodes.done]: 'done',
   [exitCodes.failed]: 'failed',

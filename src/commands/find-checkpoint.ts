@@ -44,7 +44,7 @@ export interface FoundCheckpoint {
   readonly row?: Checkpoint;
   readonly run?: TrainingRun;
   readonly step?: number | null | undefined;
-  /** Whether the word means the latest step: just a training run, or `first@latest`. */
+  /** Whether the word means the latest step: a training run on its own, or `first@latest`. */
   readonly isLatest?: boolean;
   /** The held-out reward it was chosen by, for `first@best`. */
   readonly chosenBy?: HeldOutMean | undefined;
@@ -67,8 +67,8 @@ const hasRecord = ({ get }: Resource): boolean => get !== undefined;
 const isOpaque = (word: string): boolean => /^(?=.*\d)[\da-f-]{16,}$/i.test(word);
 
 /**
- * The checkpoint that the word stands for, or else the row with this id or name. Just a training run means the run. If
- * `among` has only one resource, no checkpoint is looked up.
+ * The checkpoint that the word stands for, or else the row with this id or name. A training run on its own means the
+ * run. If `among` has only one resource, no checkpoint is looked up.
  *
  * @throws the checkpoint search's error if neither is found
  */
@@ -224,8 +224,8 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
 }
 
 /**
- * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. Just a training run means its latest
- * checkpoint. A word that looks like a checkpoint id is taken as one, and sent to the service unchecked.
+ * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run on its own means its
+ * latest checkpoint. A word that looks like a checkpoint id is taken as one, and sent to the service unchecked.
  *
  * @throws CommandError if there is none, if the word has several meanings, or for a write if it may mean another one
  */

@@ -87,7 +87,7 @@ export const nameOf = ({ resource, row, id }: Found): string => {
 export const isRefusedId = (error: unknown): error is ServiceError =>
   isNotOffered(error) ||
   (error instanceof ServiceError &&
-    // Some services answer a malformed id with an error.
+    // Some services respond to a malformed id with an error.
     (error.kind === 'not_found' || error.kind === 'validation' || error.status === 404));
 
 /** The row with this id, or why there is none. @throws ServiceError if the request failed */
@@ -227,7 +227,7 @@ export function severalNamed(among: readonly Resource[], word: string, found: re
   return new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
 }
 
-/** Reads the record of a listed row. */
+/** Reads a listed row's record. */
 export const readFound = async (found: Found, context: CommandContext): Promise<Found> => ({
   ...found,
   row: (await readOne(found.resource, found.id, context)) ?? found.row,

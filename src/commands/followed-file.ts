@@ -64,7 +64,11 @@ export class FollowedFile implements ShownFile {
     return this.#said.problem;
   }
 
-  /** Reads the file and prints notes. Re-reads it on each change until `close`. @throws CommandError if it is empty */
+  /**
+   * Reads the file with notes, and again on each change until `close`.
+   *
+   * @throws CommandError if it has no trajectories
+   */
   async open(): Promise<void> {
     // Watch before reading, so that no change is missed.
     watchFile(this.#path, { interval: lookMs, persistent: false }, this.#changed);

@@ -6,7 +6,7 @@ import { saveCompiledCode } from '../base/compiled-code.ts';
  * Keeps the heap close to the size of the live data. By default V8 lets it grow for throughput, which neither a screen
  * nor a local service needs: 192 MB instead of 137 with 10,000 rows and a 5 MB trajectory (`npm run bench`, memory),
  * and 260 instead of 75 after 16,000 requests. Set at run time, because a program started by name cannot pass flags to
- * Node on every system. Call it once startup is done: after a change of flags, Node recompiles its own modules.
+ * Node on every system. Call it once startup is done: after its flags change, Node recompiles its own modules.
  */
 export function keepHeapSmall(): void {
   // Compiled code is valid only under the same flags.
@@ -18,7 +18,7 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Returns memory to the system after large work. Left alone, V8 keeps the pages of collected objects for later use.
+ * Returns memory to the system after heavy work. Left alone, V8 keeps the pages of collected objects for later use.
  * Call it after `keepHeapSmall`, which exposes the collector.
  */
 export function emptyHeap(): void {

@@ -9,7 +9,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
-/** The data of a note, printed next to its text in JSON only. */
+/** A note's data, printed next to its text, in JSON only. */
 export type NoteFields = Readonly<Record<string, unknown>>;
 
 export interface CommandIo {
@@ -19,7 +19,7 @@ export interface CommandIo {
   readonly print: (text: string) => Promise<void>;
   /** Prints one line on standard error, made safe for a terminal. */
   readonly note: (text: string, fields?: NoteFields) => void;
-  /** Reports an error in the same way, without secrets. The exit code defaults to the error's own. */
+  /** Reports an error the same way, without secrets. The exit code defaults to the error's own. */
   readonly fail: (error: unknown, code?: ExitCode) => Promise<void>;
   /** Overrides the poll intervals from the settings, e.g. so that a test need not wait for them. */
   readonly poll?: PollIntervals;
@@ -33,7 +33,7 @@ export interface CommandIo {
    */
   readonly stopOnSignals?: () => void;
   /**
-   * Sets the exit code for when standard output closes, which by default is no failure. For a command whose exit code
+   * Sets the exit code to use if standard output closes, which by default is success. For a command whose exit code
    * is its result: a reader that left early must not turn it into success.
    */
   readonly exitUnread?: (code: ExitCode) => void;
@@ -149,7 +149,7 @@ export function processIo(asJson: boolean): CommandIo {
     },
     signal: interrupt.signal,
     stopOnSignals: () => {
-      // Called for every followed resource, but one listener is enough.
+      // Called for every followed resource, but each listener is needed only once.
       if (stopsOnSignals) return;
       stopsOnSignals = true;
       stopOn('SIGTERM', exitCodes.terminated);

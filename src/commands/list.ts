@@ -142,7 +142,7 @@ function columnsOf(
   const isFixed = ({ id }: Column<object>): boolean => !isForProgram || !id.startsWith('option.');
   const isShown = (column: Column<object>): boolean => !column.hidden && (!column.wide || column.forPrograms === true);
   const fixed = columns.filter(column => isShown(column) && isFixed(column) && column.id !== 'id');
-  // Scripts may rely on the positions of the declared columns.
+  // Scripts may rely on the declared columns' positions.
   const isDeclared = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
   const [first, ...others] = isForProgram
     ? [...fixed.filter(isDeclared), ...fixed.filter(column => !isDeclared(column))]
@@ -303,7 +303,7 @@ function withNoteColumns(
 ): Resource {
   const [first, ...others] = resource.columns;
   if (!hasNotes(resource) || !first) return resource;
-  // Scripts may rely on the positions of the columns.
+  // Scripts may rely on the columns' positions.
   const added = noteColumns(byId, resource.list({}).id).map(column =>
     isForProgram ? { ...column, wide: true } : column,
   );

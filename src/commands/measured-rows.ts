@@ -1,4 +1,4 @@
-/** Adds the values that need requests for each row to a list, if the command shows them or sorts or filters by them. */
+/** Adds to a list the values that need requests for each row, if the command shows, sorts or filters by them. */
 import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
@@ -20,7 +20,7 @@ const announcedMs = 3_000;
 /** How long rows wait for the next response with values that they can do without, in milliseconds. */
 const silentMs = 5_000;
 
-/** How many of the rows that lack a value to name. */
+/** How many rows without a value to name. */
 const mostNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {
@@ -75,7 +75,7 @@ export class MeasuredRows {
   readonly #io: Pick<CommandIo, 'note'>;
   readonly #first: ReadonlySet<string>;
   readonly #shown: ReadonlySet<string>;
-  /** Whether only a sort needs the values: it puts a row without one last, but a filter or a script would be wrong. */
+  /** Whether only a sort needs the values. It puts a row without one last, but a filter or a script needs the value. */
   readonly #isForOrder: boolean;
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;
@@ -118,7 +118,7 @@ export class MeasuredRows {
     this.#arrange = createArrange(columns, id);
   }
 
-  /** The columns of a list with these rows. */
+  /** The columns for a list with these rows. */
   columns(rows: readonly object[]): readonly Column<object>[] {
     return this.#resource.measures?.columns(rows, this.#options.range) ?? this.#resource.columns;
   }

@@ -31,7 +31,7 @@ import { configFlags } from './table/flags.ts';
 interface Context {
   readonly memory: RememberedStore;
   readonly triage: TriageSettings;
-  /** The exit code of a command that reads the notes: failed if some may be missing. */
+  /** The exit code for a command that reads the notes: failed if some may be missing. */
   readonly read: ExitCode;
 }
 

@@ -63,7 +63,7 @@ function unknownOption(word: string, name: string, spec: CommandSpec): CommandEr
   return new CommandError([`Unknown option '${word}'.`, hint].filter(Boolean).join(' '));
 }
 
-/** The flag values by key. @throws CommandError for a flag that is unknown, or whose value is wrong */
+/** The flag values by key. @throws CommandError for an unknown flag, or a wrong value */
 function flagsIn(tokens: readonly Token[], spec: CommandSpec, name = ''): Flags {
   const { flags: specs, exclusive = [] } = spec;
   const flags = new Map<string, unknown>();
@@ -103,7 +103,7 @@ export function wantsJson(words: readonly string[]): boolean {
   );
 }
 
-/** Applies flags given before a command to the command. @throws CommandError for one that it does not take */
+/** Applies flags given before a command to it. @throws CommandError for one that it does not take */
 function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
   const wrong = Object.keys(before).find(key => !Object.hasOwn(commands[name].flags, key));
   if (wrong === undefined) return { ...before, ...flags };

@@ -16,7 +16,7 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */
     readonly runMean?: RunMean;
-    /** A caveat about the mean of an evaluation; empty if none is known. */
+    /** A caveat about an evaluation's mean; empty if none is known. */
     readonly caution?: string;
   };
 
@@ -30,7 +30,7 @@ export function withoutReward({ status, total, graded }: Seen): number {
   return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
 }
 
-/** `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
+/** E.g. `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
 function meanWords({ kind = '', mean, graded, runMean, caution }: Seen): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
@@ -56,7 +56,7 @@ export function seenWords(seen: Seen): string {
   return [words, failure?.message ?? failure?.code].filter(Boolean).join(': ');
 }
 
-/** A change of state as JSON, the same for every way of waiting. */
+/** A state change as JSON, the same for every way of waiting. */
 export function fieldsOfSeen({ status, done, total, mean, graded, runMean, caution }: Seen) {
   return {
     ...{ status: status ?? null, done, total, mean, graded },

@@ -107,7 +107,7 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
   return running ? exitCodes.done : exitCodes.failed;
 }
 
-/** Ends a process that holds the folder but does not answer, once the user has agreed. */
+/** Ends a process that holds the folder but does not respond, once the user has agreed. */
 async function end(dataFolder: string, pid: number, flags: Flags, io: CommandIo): Promise<ExitCode> {
   const [{ confirm }, { endHolder }] = await Promise.all([import('./act.ts'), import('../local/daemon/client.ts')]);
   const question = `Process ${pid} holds ${dataFolder} but does not answer. End it? Its stored data is kept.`;

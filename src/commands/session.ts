@@ -170,7 +170,7 @@ export class Session {
     for (const [path, listener] of this.#watched) if (!files.has(path)) this.#unwatch(path, listener);
     for (const [path, changed] of files) {
       if (this.#watched.has(path)) continue;
-      // Node also calls it once at the beginning for a file that does not exist.
+      // Node also calls the listener once, at first, for a file that does not exist.
       const listener: StatsListener = (now, before) => (now.nlink > 0 || before.nlink > 0) && changed();
       this.#watched.set(path, listener);
       watchFile(path, { interval: lookMs, persistent: false }, listener);

@@ -151,7 +151,7 @@ function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRu
 const aloneWords = ({ model, seed }: ChosenRun): string =>
   [model === undefined ? '' : `--model ${model}`, seed === undefined ? '' : `--seed ${seed}`].filter(Boolean).join(' ');
 
-/** The idempotency key of one of several runs, made from the user's key. */
+/** The idempotency key for one of several runs, made from the user's key. */
 const partKey = (key: string, { model, seed }: ChosenRun): string =>
   [key, model === undefined ? '' : encodeURIComponent(model), seed ?? ''].filter(part => part !== '').join('-');
 

@@ -31,7 +31,7 @@ interface Running {
   readonly uncertain: readonly ResourceRef[];
 }
 
-/** Listed running work and pins that have not ended, optionally of one kind. */
+/** Running work from the lists, and pins that have not ended; optionally of one kind only. */
 async function runningResources(context: CommandContext, only?: Resource): Promise<Running> {
   const { memory } = context;
   const isWanted = (resource: Resource | undefined): boolean => only === undefined || resource === only;

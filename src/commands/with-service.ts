@@ -66,7 +66,7 @@ export function rateLimitWords(gate: GateState): string | undefined {
 }
 
 /**
- * How to repeat a start request whose response was lost.
+ * How to repeat a start request after its response was lost.
  *
  * @param alone the flags that start only this one, if the command starts several
  */
@@ -106,7 +106,7 @@ function settingWords(error: ServiceError, service: RemoteService): string {
   return `No ${name} is set for this address: set ${variable}, or name one in the profile.`;
 }
 
-/** Adds to an error where the setting that may have caused it comes from. */
+/** Adds the origin of the setting that may have caused an error to its message. */
 function namingSettings(error: unknown, { service }: Profile): unknown {
   if (!(error instanceof ServiceError) || service.kind === 'local') return error;
   const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
@@ -122,7 +122,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
-/** Notes certificate files that variables name but that are missing. Node's own certificates may be enough. */
+/** Notes problems with the certificate files that variables name. Node's own certificates may be enough. */
 async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
   const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
   if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;

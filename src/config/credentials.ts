@@ -124,7 +124,7 @@ async function readSecret(path: string, setting: string, signal: AbortSignal | u
 
 /**
  * Why a secret cannot be read from this path; undefined if it can. A named pipe may never get a writer, and each read
- * would need another one. The shell opens both ends of its own pipes (`<(pass show benchtop)`).
+ * would need a new one. The shell opens both ends of its own pipes (`<(pass show benchtop)`).
  */
 function refusedAs(path: string, stats: Stats): string | undefined {
   const isOfShell = stats.isFIFO() && /^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path);

@@ -117,7 +117,7 @@ export const assumptionReference: Readonly<Record<AssumptionName | 'path.OPERATI
 };
 
 export interface Variable {
-  /** Variables with one meaning are listed together. */
+  /** Variables with the same meaning are listed together. */
   readonly names: readonly string[];
   readonly words: string;
   /** The flag or the setting with the same meaning. */

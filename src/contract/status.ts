@@ -96,7 +96,7 @@ export function hasEnded(status: string | null | undefined): boolean {
 }
 
 /**
- * Whether this status may still change by itself. A missing status, e.g. of an old record, does not count as running.
+ * Whether this status may still change on its own. A missing status, e.g. of an old record, does not count as running.
  */
 export function isRunning(status: string | null | undefined): boolean {
   return status != null && !hasEnded(status);

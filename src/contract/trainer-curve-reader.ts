@@ -6,7 +6,7 @@ import { notePage } from './lists.ts';
 import type { TrainerCurve } from './trainer-curve.ts';
 import { type TrainerReward, trainerReward } from './training.ts';
 
-/** The most other columns. Rows with more numbers than this are hardly sending diagnostics. */
+/** The most other columns. Numbers beyond that are unlikely to be diagnostics. */
 const mostOthers = 24;
 
 /** The reader's state at the end of a block. */

@@ -84,7 +84,7 @@ export interface ErrorDetails {
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
   /**
-   * The request's address, if the service named it, as for a deployment: then no profile setting is wrong.
+   * The request's address, if the service named it, as for a deployment; if so, no profile setting is wrong.
    */
   readonly namedOrigin?: string | undefined;
 }
@@ -271,7 +271,7 @@ export const isAbsent = (error: unknown): boolean => isGone(error) || isNotOffer
 /**
  * Reads a value if it is wanted; undefined if it is not, or does not exist.
  *
- * @throws any other error of `read`
+ * @throws any other error from `read`
  */
 export async function ifThere<Value>(wanted: boolean, read: () => Promise<Value>): Promise<Value | undefined> {
   try {

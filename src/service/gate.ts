@@ -76,7 +76,7 @@ export class RateLimitGate {
   /** The operations that failed since the last success, and how often they closed the gate. */
   readonly #failed = new Set<string>();
   #failures = 0;
-  /** Rate limits since the last success. */
+  /** How many rate limits there were since the last success. */
   #limits = 0;
   /** Whether the host itself is failing, not just an endpoint. */
   #failing = false;

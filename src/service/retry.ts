@@ -12,7 +12,7 @@ export type Outcome =
   /** A response arrived that violates the contract. */
   | { readonly kind: 'not_understood' };
 
-/** The attempts of a call so far. */
+/** A call's attempts so far. */
 export interface Tries {
   /** How many requests were made. */
   readonly attempts: number;
@@ -24,7 +24,7 @@ export interface Tries {
   readonly renewed: boolean;
   /** Whether a redirect has been followed. */
   readonly redirected: boolean;
-  /** Whether an attempt of this write may have reached the service. */
+  /** Whether an attempt at this write may have reached the service. */
   readonly mayHaveHappened: boolean;
 }
 

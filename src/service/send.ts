@@ -42,7 +42,7 @@ export interface Call<Value> extends Repeatability {
   readonly recover: () => Promise<boolean>;
   /** Called after a redirect. Returns whether the next attempt goes there: another address on the same origin. */
   readonly follow?: () => boolean;
-  /** Called after a refused credential. True if a different one was read, otherwise the error to throw. */
+  /** Called after a credential was refused. True if a different one was read, otherwise the error to throw. */
   readonly renew?: (refusal: ServiceError) => Promise<true | ServiceError>;
 }
 

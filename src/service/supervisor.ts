@@ -59,7 +59,7 @@ export interface SupervisedService {
 /** Delay after a failed attempt, in milliseconds; doubles with each further one. */
 const firstRetryMs = 1_000;
 const maxRetryMs = 15_000;
-/** A service silent for this long is checked, to notice a hang before requests time out. */
+/** A service silent for this long, in milliseconds, is checked, to notice a hang before requests time out. */
 const checkAfterMs = 1_000;
 /** A hold that ends sooner than this is renewed only after this delay. */
 const minHoldMs = 1_000;

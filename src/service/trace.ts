@@ -18,7 +18,7 @@ export type TraceEvent =
       readonly headers: Headers;
     }
   | { readonly kind: 'answer'; readonly operation: string; readonly status: number; readonly headers: Headers }
-  /** A body, or a line of a streaming one. */
+  /** A body, or a line from a streaming one. */
   | { readonly kind: 'body'; readonly of: 'request' | 'answer'; readonly text: string }
   /** How many bytes of the body were left out. */
   | { readonly kind: 'left out'; readonly of: 'request' | 'answer'; readonly bytes: number };

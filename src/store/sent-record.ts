@@ -34,7 +34,7 @@ interface UnknownItems {
   readonly counted: Pick<UploadCounts, 'stored' | 'skipped'>;
 }
 
-/** The trajectories of a request by outcome. */
+/** A request's trajectories, by outcome. */
 export interface SentItems extends UnknownItems {
   readonly stored: readonly string[];
   readonly skipped: readonly string[];

@@ -44,7 +44,7 @@ export class RememberedStore {
   readonly #scope: string;
   readonly #seen: SeenResources;
   readonly #progress: ProgressPoints;
-  /** Uploads of benchmarks that can be resumed. */
+  /** Benchmark uploads that can be resumed. */
   readonly uploads: UploadRecords;
   readonly trajectoryUploads: TrajectoryRecords;
   /** Keys of start requests with unknown outcomes. */
@@ -97,7 +97,7 @@ export class RememberedStore {
     return this.#tables.setAside ?? this.earlier;
   }
 
-  /** Tells the user that this program has set aside the file of an earlier one; undefined if it has not. */
+  /** Tells the user that this program has set aside an earlier benchtop's file; undefined if it has not. */
   get earlier(): string | undefined {
     return this.#tables.earlier;
   }
@@ -222,12 +222,12 @@ export class RememberedStore {
       ?.map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
-  /** Records the progress of a training run, if it has changed. */
+  /** Records a training run's progress, if it has changed. */
   recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
     if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
   }
 
-  /** The progress of a run over time, oldest first; the same array until there is a new point. */
+  /** A run's progress over time, oldest first; the same array until there is a new point. */
   progressOf(runId: string): readonly ProgressPoint[] {
     return this.#progress.of(runId);
   }

@@ -57,7 +57,7 @@ interface TablesOptions {
   readonly busyMs: number;
   /** The file; undefined in memory. */
   readonly path?: string;
-  /** The file of an earlier benchtop that was set aside just now. */
+  /** An earlier benchtop's file, set aside just now. */
   readonly earlier?: string | undefined;
   readonly problem?: string | undefined;
 }
@@ -65,10 +65,10 @@ interface TablesOptions {
 export class Tables {
   /** The service that the rows belong to: the value of the column `profile`. */
   readonly scope: string;
-  /** The folder of the file; undefined in memory. */
+  /** The file's folder; undefined in memory. */
   readonly folder: string | undefined;
   /**
-   * Tells the user that this program has set aside the file of an earlier one. Nothing is damaged, so one notice is
+   * Tells the user that this program has set aside an earlier benchtop's file. Nothing is damaged, so one notice is
    * enough.
    */
   readonly earlier: string | undefined;

@@ -10,7 +10,7 @@ import { errorMessage, isDamagedDatabase } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
 import { foldCase } from '../text/line-search.ts';
 
-/** Consecutive lines of a trajectory, and the origin of each line, which is opaque to the index. */
+/** Consecutive lines from a trajectory, and each line's origin, which is opaque to the index. */
 export interface TextPart {
   /** Joined by line feeds. */
   readonly body: string;
@@ -72,7 +72,7 @@ const gramLength = 3;
 /** More groups from a word hardly narrow the result. */
 const mostGrams = 40;
 
-/** The distinct words of a text; their order is not indexed. */
+/** The distinct words in a string; their order is not indexed. */
 const wordsOf = (text: string): string => [...new Set(foldCase(text.toWellFormed()).split(/\s+/))].join(' ');
 
 /** A query for the parts that contain every trigram of these words; undefined if the words are too short. */
@@ -116,7 +116,7 @@ function connect(path: string): DatabaseSync {
   }
 }
 
-/** Deletes the index of every service. */
+/** Deletes every service's index. */
 export function forgetTexts(path: string): void {
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${end}`, { force: true });
 }
@@ -187,7 +187,7 @@ export class TextIndex {
     );
   }
 
-  /** Saves the text of a trajectory, replacing its previous version. */
+  /** Saves a trajectory's text, replacing its previous version. */
   keep({ trajectoryId, steps, record, parts }: KeptText, now = Date.now()): void {
     this.#write(() => {
       this.#makeRoom();
@@ -290,7 +290,7 @@ export class TextIndex {
     try {
       const statement = this.#database.prepare(sql);
       statement.setReturnArrays(true);
-      // The types describe rows as objects only.
+      // The types describe rows only as objects.
       return statement.all(...values) as unknown as SQLOutputValue[][];
     } catch (error) {
       this.#failed(error, 'read');
