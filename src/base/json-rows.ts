@@ -1,12 +1,15 @@
 /** Reads the rows of a long JSON list as its bytes arrive, without holding its whole text or all rows at once. */
 import { createHash } from 'node:crypto';
-import { parseDeepJson } from './json-depth.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+import { deepestJson, isNestedDeeper, parseDeepJson } from './json-depth.ts';
 
 /** Marks where rows were dropped from invalid JSON; valid JSON contains this character only inside strings. */
 export const leftOut = '…';
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+const brackets = Buffer.from('[]');
 
 /** Enough of the text before a list to contain its name. */
 const mostNameBytes = 256;
@@ -32,6 +35,20 @@ export interface RowReader {
   endBlock(block: RowBlock): void;
 }
 
+/** Keeps the rows of one answer. */
+export class AllRows implements RowReader {
+  readonly blocks = [];
+  readonly rows: unknown[] = [];
+
+  add(row: unknown): void {
+    this.rows.push(row);
+  }
+
+  keep(): void {}
+
+  endBlock(): void {}
+}
+
 /**
  * Takes a list's rows out of JSON text: the text is the list itself, or an object with the list in a field. What
  * remains has an empty list. Rows that the reader has kept from an earlier response are compared rather than parsed.
@@ -43,11 +60,11 @@ export class JsonRows {
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  /** The bytes so far, of the remaining text and of the rows not yet taken. */
   readonly #rest: Uint8Array[] = [];
-  #rows: Uint8Array[] = [];
+  /** The rows that are not taken yet, after an opening bracket. */
+  readonly #rows: GrowingBytes;
   #hasTaken = false;
-  #isBroken = false;
+  #isUnusable = false;
   /** The number of unchanged blocks; final once a block differs. */
   #same = 0;
   #isSame = true;
@@ -58,8 +75,12 @@ export class JsonRows {
   #hash = createHash('sha256');
   #hashedBytes = 0;
 
-  /** @param name the field's name; must not need escaping */
-  constructor(name: string, reader: RowReader) {
+  /**
+   * @param name the field's name; must not need escaping
+   * @param maxBytes the maximum size of the text
+   */
+  constructor(name: string, reader: RowReader, maxBytes: number) {
+    this.#rows = new GrowingBytes(maxBytes + brackets.length);
     this.#field = new RegExp(`[{,]\\s*"${name}"\\s*:\\s*\\[$`);
     this.#reader = reader;
   }
@@ -142,7 +163,8 @@ export class JsonRows {
       this.#takeRows(bytes.subarray(from, whole), true);
       from = whole + 1;
     }
-    (this.#place === 'within' ? this.#rows : this.#rest).push(bytes.subarray(from));
+    if (this.#place === 'within') this.#addRows(bytes.subarray(from));
+    else this.#rest.push(bytes.subarray(from));
   }
 
   /** Whether the list that begins here is the field's value. */
@@ -150,35 +172,43 @@ export class JsonRows {
     return this.#field.test(Buffer.concat(this.#rest).subarray(-mostNameBytes).toString('latin1'));
   }
 
+  #addRows(bytes: Uint8Array): void {
+    if (this.#rows.size === 0) this.#rows.add(brackets.subarray(0, 1));
+    this.#rows.add(bytes);
+  }
+
   /** @param isFollowed whether a comma follows */
   #takeRows(end: Uint8Array, isFollowed: boolean): void {
-    const bytes = Buffer.concat([...this.#rows, end]);
-    this.#rows = [];
-    const text = bytes.toString();
-    const rows = parseDeepJson(`[${text}]`);
+    this.#addRows(end);
+    const bytes = this.#rows.size - 1;
+    if (isFollowed) this.#hash.update(this.#rows.view().subarray(1)).update(',');
+    this.#rows.add(brackets.subarray(1));
+    const text = this.#rows.takeText();
+    const rows = parseDeepJson(text);
     // There must be a row before and after each comma.
-    const isMissing = (isFollowed || this.#hasTaken) && text.trim() === '';
+    const isMissing = (isFollowed || this.#hasTaken) && text.slice(1, -1).trim() === '';
     this.#hasTaken = true;
-    if (Array.isArray(rows) && !isMissing) for (const row of rows) this.#reader.add(row);
-    else this.#keepBroken(bytes);
+    if (!Array.isArray(rows) || isMissing) this.#keepUnusable(`${leftOut}${text.slice(1, -1)}`);
+    // The parser of the rest refuses them.
+    else if (isNestedDeeper(rows, deepestJson - 1)) this.#keepUnusable(text.slice(1, -1));
+    else for (const row of rows) this.#reader.add(row);
     if (!isFollowed) return;
-    this.#hash.update(bytes).update(',');
-    this.#hashedBytes += bytes.length + 1;
+    this.#hashedBytes += bytes + 1;
     if (this.#hashedBytes < blockBytes) return;
     this.#reader.endBlock({ bytes: this.#hashedBytes, digest: this.#hash.digest('base64') });
     [this.#hash, this.#hashedBytes] = [createHash('sha256'), 0];
   }
 
-  /** Leaves the first invalid part in the text, so that the parser's error points to it. */
-  #keepBroken(bytes: Uint8Array): void {
-    if (!this.#isBroken) this.#rest.push(Buffer.from(leftOut), bytes);
-    this.#isBroken = true;
+  /** Leaves the first unusable part in the text, so that the parser's error points to it. */
+  #keepUnusable(rows: string): void {
+    if (!this.#isUnusable) this.#rest.push(Buffer.from(rows));
+    this.#isUnusable = true;
   }
 
-  /** The text without the rows. It is invalid JSON if the rows are invalid. */
+  /** The text without the rows. It is unusable if the rows are unusable. */
   text(): string {
     if (this.#isSame) this.#differ();
-    if (this.#rows.length > 0) this.#keepBroken(Buffer.concat(this.#rows));
+    if (this.#rows.size > 0) this.#keepUnusable(`${leftOut}${this.#rows.takeText().slice(1)}`);
     return Buffer.concat(this.#rest).toString();
   }
 }

@@ -312,6 +312,8 @@ export interface Endpoint<
    * `slow`: the response takes a long time. `bulk`: the transfer is large, and may be slow without being idle.
    */
   readonly pace?: 'slow' | 'bulk';
+  /** A list in the response that can be too long to hold as text. Its rows are parsed as they arrive. */
+  readonly longList?: string;
 }
 
 /** Whether a call changes anything on the service. A chat completion is a POST that changes nothing. */

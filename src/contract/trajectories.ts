@@ -189,6 +189,7 @@ export const trajectoryEndpoints = defineEndpoints({
     query: trajectoryQuery,
     response: trajectory,
     pace: 'bulk',
+    longList: 'steps',
   },
   logReward: {
     method: 'POST',

@@ -1,7 +1,7 @@
 /** Calls operations in the contract and reads their responses, whole or as streams. */
 import type * as z from 'zod/mini';
 import { parseJson } from '../base/json-depth.ts';
-import { JsonRows } from '../base/json-rows.ts';
+import { AllRows, JsonRows } from '../base/json-rows.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type Endpoint, readWith, spelledId } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -41,12 +41,15 @@ export async function callOperation<Response extends z.ZodMiniType>(
   const endpoint = other === undefined ? declared : { ...rest, path: other };
   const { maxBytes = defaultMaxBytes, longList } = options;
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
-    const rows = longList && new JsonRows(longList.name, longList.begin());
+    const all = new AllRows();
+    const name = longList?.name ?? endpoint.longList;
+    const rows = name === undefined ? undefined : new JsonRows(name, longList?.begin() ?? all, maxBytes);
     const text = await readText(answer, facts, maxBytes, rows);
     // An empty body with a success status other than 200, such as 204, confirms the ids in the request. A 200 without a
     // body confirms nothing.
     const isConfirmed = answer.status !== 200 && text.trim() === '';
-    const body = isConfirmed ? (input.params ?? {}) : parseJson(text);
+    const rest = isConfirmed ? (input.params ?? {}) : parseJson(text);
+    const body = name !== undefined && all.rows.length > 0 && isRecord(rest) ? { ...rest, [name]: all.rows } : rest;
     const { success, data, error } = readWith(endpoint.response, body);
     if (!success) throw unusableAnswer({ ...answer, text, body }, facts, error.issues);
     const wrong = endpoint.method === 'GET' ? otherId(input, data) : undefined;

@@ -26,7 +26,7 @@ class KeptRows implements RowReader {
 
 /** The rows that are read if the text arrives in pieces of this many bytes. */
 function readIn(text: string, size: number, kept = new KeptRows()) {
-  const reader = new JsonRows('rows', kept);
+  const reader = new JsonRows('rows', kept, 10_000_000);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) reader.add(bytes.subarray(at, at + size));
   const rest = reader.text();

@@ -790,6 +790,14 @@ describe('an answer that no reader is made for (X11)', () => {
     expect((error as Error).message).toContain('nested deeper than 1000 levels');
   });
 
+  it('nested too deep in a step of a trajectory is an error with advice', async () => {
+    const body = `{"trajectory_id":"t","steps":[{"step_index":0},{"messages":[{"content":${nested(50_000)}}]}],"n":1}`;
+    const server = await hostileServer(text(body, 200, { 'content-type': 'application/json' }));
+    const params = { trajectory_id: 't' };
+    const error = await errorOf(serviceAt(server.url).service.call('getTrajectory', { params }));
+    expect(error).toMatchObject({ code: 'answer_too_deep' });
+  });
+
   it('nested as deep as allowed is read and can be printed', async () => {
     const server = await hostileServer(text(rowWith(900), 200, { 'content-type': 'application/json' }));
     const { items } = await serviceAt(server.url).service.call('listBenchmarks');

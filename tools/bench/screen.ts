@@ -339,7 +339,10 @@ async function huge(bench: Bench): Promise<void> {
   service.close();
 }
 
-/** JSON Lines of trajectories, of about this many bytes in all. */
+/**
+ * JSON Lines of trajectories, of about this many bytes in all. A character beyond Latin-1 doubles the memory of the text
+ * that it is in.
+ */
 function* fileOf(bytes: number, trajectories: number, steps: number): Generator<string> {
   const line = 'INFO worker 4711 processed a batch in 0.731034s and all was well\n';
   const content = line.repeat(bytes / trajectories / steps / line.length);
@@ -347,7 +350,7 @@ function* fileOf(bytes: number, trajectories: number, steps: number): Generator<
     yield `{"task_id":"task ${index}","steps":[`;
     for (let step = 0; step < steps; step += 1) {
       const messages = [
-        { role: 'assistant', content: `Step ${step}.` },
+        { role: 'assistant', content: `Step ${step}. ✓` },
         { role: 'tool', content },
       ];
       yield `${step === 0 ? '' : ','}${JSON.stringify({ messages })}`;
