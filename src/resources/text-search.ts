@@ -280,12 +280,11 @@ export class TextSearch {
     const before = this.#hits.length;
     const isWhole = (await this.#find(index.parts(texts, search.words))) === undefined;
     if (isWhole) index.used(texts.keys());
-    // Another process may have deleted or replaced some of them meanwhile.
-    const still = isWhole ? index.known() : undefined;
     const hit = new Set(this.#hits.slice(before).map(({ trajectory_id }) => trajectory_id));
-    for (const [id, trajectoryId] of texts) {
-      if (hit.has(trajectoryId) || still?.get(trajectoryId)?.id === id) this.#count(trajectoryId);
-    }
+    const others = [...texts.keys()].filter(id => !hit.has(texts.get(id) ?? ''));
+    // Another process may have deleted or replaced some of them in the meantime.
+    const still = new Set(isWhole ? index.still(others) : []);
+    for (const [id, trajectoryId] of texts) if (hit.has(trajectoryId) || still.has(id)) this.#count(trajectoryId);
     this.#set({ stored: this.#searched.size });
   }
 

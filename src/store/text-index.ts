@@ -227,11 +227,17 @@ export class TextIndex {
   *parts(texts: ReadonlyMap<number, string>, words: readonly string[]): Generator<FoundPart, void> {
     const database = this.#database;
     const query = gramQuery(words);
+    const ids = JSON.stringify([...texts.keys()]);
+    const ofTexts = 'text_id in (select value from json_each(?))';
     const all =
       query === undefined
-        ? this.#all('select text_id, id from parts')
-        : this.#all('select text_id, id from grams join parts on id = grams.rowid where grams match ?', query);
-    const wanted = all.flatMap(([text, id]) => (texts.has(Number(text)) ? [Number(id)] : []));
+        ? this.#all(`select id from parts where ${ofTexts}`, ids)
+        : this.#all(
+            `select id from grams join parts on id = grams.rowid where grams match ? and ${ofTexts}`,
+            query,
+            ids,
+          );
+    const wanted = all.map(([id]) => Number(id));
     // The parts of a text were saved in one transaction, so no other parts are between them. In any other order, SQLite
     // would copy the bodies to sort them.
     wanted.sort((left, right) => left - right);
@@ -243,6 +249,17 @@ export class TextIndex {
         const trajectoryId = texts.get(Number(text));
         if (trajectoryId !== undefined) yield { trajectoryId, body: String(body), origins: String(origins) };
       }
+    }
+  }
+
+  /** Those of these texts that no program has deleted or replaced. */
+  still(texts: readonly number[]): readonly number[] {
+    const read = 'select id from texts where id in (select value from json_each(?))';
+    try {
+      return this.#all(read, JSON.stringify(texts)).map(([id]) => Number(id));
+    } catch {
+      // They are read again.
+      return [];
     }
   }
 
