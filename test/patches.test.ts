@@ -4,12 +4,12 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import sanitizeAnsi from '../node_modules/ink/build/sanitize-ansi.js';
 import manifest from '../package.json' with { type: 'json' };
 import { checkPatches } from '../tools/patched.ts';
+import fc from '../tools/rig/property.ts';
 
 /** Writes a text without any of the fast paths. */
 const wide = '\n日';

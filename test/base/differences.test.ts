@@ -1,7 +1,8 @@
 /** Differences against a longest common subsequence by brute force. */
-import fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import { differencesOf } from '../../src/base/differences.ts';
+import fc from '../../tools/rig/property.ts';
 
 /** The length of the longest common subsequence, by definition. */
 function longest(left: readonly number[], right: readonly number[]): number {

@@ -1,5 +1,5 @@
 /** What a word means as a checkpoint: the same for every command, and on every machine. */
-import fc from 'fast-check';
+
 import { describe, expect, it } from 'vitest';
 import { resourceOrThrow } from '../../src/commands/find.ts';
 import { findCheckpoint, findOrCheckpoint, recordedCheckpoint } from '../../src/commands/find-checkpoint.ts';
@@ -7,6 +7,7 @@ import { deployableCheckpoint } from '../../src/commands/starts.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
 import { NotFoundError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
+import fc from '../../tools/rig/property.ts';
 import type { Answers } from '../service/fake-service.ts';
 import { fakeService } from '../service/fake-service.ts';
 

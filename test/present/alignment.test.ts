@@ -1,10 +1,11 @@
 /** Two trajectories, aligned by their messages. */
-import fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { align, differingWords, likeFirstDifference, messagesOf } from '../../src/present/alignment.ts';
 import { sideBySide } from '../../src/present/side-by-side.ts';
 import { displayWidth } from '../../src/text/width.ts';
+import fc from '../../tools/rig/property.ts';
 
 type Spoken = readonly [role: string, content: string];
 const trajectoryOf = (steps: readonly (readonly Spoken[])[], reward = 0): Trajectory => ({

@@ -1,7 +1,8 @@
 /** pass@k and pass^k against counting every choice of k rollouts. */
-import fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import { passAtK, passCurve, passHatK } from '../../src/present/statistics/pass-at-k.ts';
+import fc from '../../tools/rig/property.ts';
 
 /** The share of the choices of `k` of these rollouts that are accepted. */
 function share(rollouts: readonly boolean[], k: number, accepts: (chosen: readonly boolean[]) => boolean): number {

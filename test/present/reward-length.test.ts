@@ -1,7 +1,8 @@
 /** The rank correlation of reward and length. */
-import fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import { lengthCorrelation, lengthPoints, lengthWords } from '../../src/present/reward-length.ts';
+import fc from '../../tools/rig/property.ts';
 
 const rowsOf = (pairs: readonly (readonly [steps: number, reward: number | null])[]) =>
   pairs.map(([num_steps, reward], index) => ({

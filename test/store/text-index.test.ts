@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forgetTexts, TextIndex } from '../../src/store/text-index.ts';
 import { foldCase, parseLineSearch } from '../../src/text/line-search.ts';
+import fc from '../../tools/rig/property.ts';
 
 let folder = '';
 let path = '';

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkError, PermissionError, RateLimitError, ValidationError } from '../../src/service/errors.ts';
 import { connectInMemory } from '../../src/store/database.ts';
@@ -12,6 +11,7 @@ import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import type { Outcome } from '../../src/uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { countsOfRun, runWords } from '../../src/uploads/trajectory-upload-state.ts';
+import fc from '../../tools/rig/property.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 /** How the service handles a request. */

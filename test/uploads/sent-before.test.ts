@@ -2,7 +2,6 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   NetworkError,
@@ -18,6 +17,7 @@ import { openTables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
 import { sentNothing } from '../../src/uploads/trajectory-upload-state.ts';
+import fc from '../../tools/rig/property.ts';
 import { fakeService, withAnswers } from '../service/fake-service.ts';
 
 const lineOf = (content: string): string => JSON.stringify({ messages: [{ role: 'user', content }] });

@@ -1,8 +1,9 @@
 /** For any truthful answer to an upload: no stored trajectory is sent again, and no other one counts as stored. */
-import fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import { uploadTrajectoriesResult } from '../../src/contract/trajectories.ts';
 import { answered } from '../../src/uploads/trajectory-outcomes.ts';
+import fc from '../../tools/rig/property.ts';
 
 type Truth = 'stored' | 'skipped' | 'not';
 
