@@ -1,8 +1,8 @@
 /**
  * `npm run screens`: renders every view of the built program at every size, as text and as a picture, for people to
- * look at; then Watch, the inbox and the grid of several runs on a busy service. Writes to the folder `screens`, or the
- * given one. `npm run screens -- --readme` renders README's picture instead; `-- --smoke` one view at one size, into a
- * temporary folder.
+ * look at; then Watch, the tree, the inbox and the grids of several runs on a busy service. Writes to the folder
+ * `screens`, or the given one. `npm run screens -- --readme` renders README's picture instead; `-- --smoke` one view at
+ * one size, into a temporary folder.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -52,7 +52,7 @@ function busyAnswers() {
   return { ...busy, answers };
 }
 
-/** Renders Watch, the grid of several runs, and the inbox after an absence at every size. Returns the number of screens. */
+/** Renders those of the busy service at every size, the inbox after an absence. Returns the number of screens. */
 async function busyViews(folder: string): Promise<number> {
   mkdirSync(folder, { recursive: true });
   let written = 0;
@@ -75,13 +75,19 @@ async function busyViews(folder: string): Promise<number> {
     writeScreen(first, pathOf('busy-compare-many'));
     await goWay(first, [...go('watch'), { see: 'WATCHED' }, { see: /ETA|stalled/ }]);
     writeScreen(first, pathOf('busy-watch'));
+    await goWay(first, [...go('tree'), { see: '▸ +' }, 'z', { see: '▸ -' }]);
+    writeScreen(first, pathOf('busy-tree'));
+    // The first four are queued.
+    await goWay(first, [...go('training'), 'j', 'j', 'j', 'j', 'space', 'space', 'space', 'space', 'i']);
+    await goWay(first, [{ see: /0\.\d+┤/ }, 'm']);
+    writeScreen(first, pathOf('busy-charts'));
     await ended(first);
     for (const [index, run] of runs.slice(0, 9).entries()) end(run, index % 3 === 0 ? 'failed' : 'succeeded');
     const second = openSession(env, { columns, rows, args: ['open', 'inbox'] });
     await second.waitFor('1/9');
     writeScreen(second, pathOf('busy-inbox'));
     await ended(second);
-    written += 3;
+    written += 5;
     server.closeAllConnections();
     server.close();
     await home.remove();
