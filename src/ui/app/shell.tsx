@@ -109,7 +109,7 @@ function useEventToasts(showToast: Shell['toast']): void {
       onRefused(({ command: { title }, why }) =>
         showToast({
           kind: why === undefined ? 'warning' : 'info',
-          text: why === undefined ? `Read-only: cannot ${title}` : `Cannot ${title}. ${why}`,
+          text: why === undefined ? `Read-only: cannot ${title}` : `Disabled: ${title}. ${why}`,
           short: why ?? 'Disabled: read-only',
         }),
       ),

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { openView } from './actions.tsx';
 
 it.each([
-  ['runs', ['down', 'c'], 'Cannot cancel the run. It has already ended'],
-  ['training', ['d'], 'Cannot delete the run. It has not ended yet: cancel it first'],
+  ['runs', ['down', 'c'], 'Disabled: cancel the run. It has already ended'],
+  ['training', ['d'], 'Disabled: delete the run. It has not ended yet: cancel it first'],
   ['deployments', ['e'], 'It already serves its slug'],
   ['deployments', ['down', 'u'], 'It does not serve its slug'],
   ['deployments', ['space', 'space', 't'], '2 are marked; this works on one at a time'],
-  ['trajectories', ['down', '+'], 'Cannot log a reward to it. It has already ended'],
+  ['trajectories', ['down', '+'], 'Disabled: log a reward to it. It has already ended'],
   ['datasets', ['ctrl-r'], 'There is no unfinished upload'],
 ] as const)('in %s after %j', async (resource, keys, words) => {
   const { double, screen } = await openView({ view: 'list', resource });
