@@ -78,8 +78,9 @@ async function busyViews(folder: string): Promise<number> {
     await goWay(first, [...go('tree'), { see: '▸ +' }, 'z', { see: '▸ -' }]);
     writeScreen(first, pathOf('busy-tree'));
     // The first four are queued.
-    await goWay(first, [...go('training'), 'j', 'j', 'j', 'j', 'space', 'space', 'space', 'space', 'i']);
-    await goWay(first, [{ see: /0\.\d+┤/ }, 'm']);
+    const mark = ['space', 'space', 'space', 'space'];
+    await goWay(first, [...go('training'), 'j', 'j', 'j', 'j', ...mark, { see: '4 marked' }, 'i']);
+    await goWay(first, [{ see: 'curves of' }, { see: 'held-out of' }, 'm', { gone: 'held-out of' }]);
     writeScreen(first, pathOf('busy-charts'));
     await ended(first);
     for (const [index, run] of runs.slice(0, 9).entries()) end(run, index % 3 === 0 ? 'failed' : 'succeeded');

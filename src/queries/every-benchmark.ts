@@ -79,7 +79,12 @@ export async function readAcross<Row extends OfBenchmark>(
   const reading = new PartsReading(context, parts, { ...options, knownToExist: isContinued });
   await reading.readAll();
   const { items, failed, dropped } = reading;
-  items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
+  // Responses arrive in any order: rows created at the same time must not change places.
+  items.sort(
+    (left, right) =>
+      (right.created_at ?? '').localeCompare(left.created_at ?? '') ||
+      (left.bench_id ?? '').localeCompare(right.bench_id ?? ''),
+  );
   const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff].includes(true);
   const next: Rest = {
     parts: reading.more(),

@@ -138,7 +138,10 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   });
   const others = unpinned(workbench, pins, now).toSorted(
     (left, right) =>
-      Math.sign(endOf(right) - endOf(left)) || (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
+      Math.sign(endOf(right) - endOf(left)) ||
+      (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~') ||
+      // Otherwise the order would depend on which list was read first.
+      left.id.localeCompare(right.id),
   );
   return [...pinned, ...others];
 }

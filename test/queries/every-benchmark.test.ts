@@ -91,6 +91,21 @@ describe('runs of all benchmarks', () => {
     expect([rows.length, notes, complete]).toEqual([12, [], true]);
   });
 
+  it('stay in their places if created at the same time, whichever benchmark answers first', async () => {
+    const benchmarks = ['b1', 'b2', 'b3'].map(bench_id => ({ bench_id }));
+    const listBenchmarks = () => ({ items: benchmarks, has_more: false, next_cursor: null, dropped: 0 });
+    const service = fakeService({ listBenchmarks }, { capabilities: new Capabilities() });
+    const slowest = { b1: 3, b2: 2, b3: 1 };
+    const read = async (benchId: string): Promise<Run[]> => {
+      for (let left = slowest[benchId as keyof typeof slowest]; left > 0; left -= 1) await new Promise(setImmediate);
+      return ['x', 'y'].map(id => ({ id: `${benchId} ${id}`, bench_id: benchId, created_at: '2026-01-01' }));
+    };
+    const { signal } = new AbortController();
+    const options = { read, operation: 'listEvalRuns', words: 'runs' } as const;
+    const { items } = await readAcross<Run>({ service, signal, memory, query: {} }, options);
+    expect(ids(items)).toEqual(['b1 x', 'b1 y', 'b2 x', 'b2 y', 'b3 x', 'b3 y']);
+  });
+
   it('are shown without those that could not be read, with a note of how many', async () => {
     const { reader, context, failing } = world(14);
     failing.add('b3').add('b9');

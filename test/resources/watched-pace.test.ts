@@ -112,8 +112,25 @@ it('puts faults first, then what runs, what waits and what has ended, and pins b
   report('failed', 'failed');
   for (const id of ['pinned ended', 'pinned']) workbench.pins.toggle({ kind: 'training', id, label: id });
   expect(watchedOf(workbench).map(({ id }) => id)).toEqual([
-    ...['alarm', 'failed', 'ended alarm', 'pinned', 'runs', 'waits', 'pinned ended', 'ended'],
+    ...['alarm', 'ended alarm', 'failed', 'pinned', 'runs', 'waits', 'pinned ended', 'ended'],
   ]);
+});
+
+it('puts runs that began together in one order, whichever was read first', () => {
+  const startedAt = new Date().toISOString();
+  const orderOf = (...ids: string[]): string[] => {
+    const { service } = scriptedService({});
+    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+    onTestFinished(() => workbench.close());
+    const at = Date.now();
+    for (const id of ids)
+      workbench.statuses.report([{ kind: 'training', id, label: id, status: 'running', startedAt }], {
+        askedAt: at,
+        at,
+      });
+    return watchedOf(workbench).map(({ id }) => id);
+  };
+  expect(orderOf('b', 'c', 'a')).toEqual(['a', 'b', 'c']);
 });
 
 it('has the word of its status at every width, as a cancelled run is not a completed one', () => {
