@@ -112,7 +112,7 @@ export function trajectoryToken(
 
 /** A sentence about a start request that may already have succeeded. */
 export const earlierWords = ({ sentAt }: EarlierStart): string =>
-  `The same request was sent at ${clockOrDay(sentAt)}, but its answer was lost: it may have succeeded.`;
+  `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
 
 interface StartOptions {
   readonly idempotencyKey?: string | undefined;

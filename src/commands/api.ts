@@ -175,7 +175,7 @@ function requestOfKnown(
   const { endpoint } = known;
   const { params, query, body } = fill(known, fields, parsedBody(text));
   if (body && 'stream' in body && body.stream) {
-    throw new CommandError('This answer is a stream, not JSON. Use benchtop chat.');
+    throw new CommandError('This response is a stream, not JSON. Use benchtop chat.');
   }
   if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(schemaFields(endpoint.query), 'cursor'))) {
     throw new CommandError(`${endpoint.operation} is not a list: --paginate is for lists.`);
@@ -244,7 +244,9 @@ async function printAnswer(
   const value = endpoint ? inItems(answer, paginate) : parseJson(String(answer));
   if (value === undefined)
     throw new CommandError(
-      isTooDeep(String(answer)) ? `The answer is nested deeper than ${deepestJson} levels.` : 'The answer is not JSON.',
+      isTooDeep(String(answer))
+        ? `The response is nested deeper than ${deepestJson} levels.`
+        : 'The response is not JSON.',
       exitCodes.failed,
     );
   if (jq === undefined)
@@ -280,7 +282,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
       if (flags.include && head) await io.print(headText(head));
       await printAnswer(answer, flags, target, io).catch((error: unknown) => {
         if (!isChange || !(error instanceof CommandError)) throw error;
-        throw new CommandError(`${error.message} The answer was: ${safeJson(answer)}`, exitCodes.failed);
+        throw new CommandError(`${error.message} The response was: ${safeJson(answer)}`, exitCodes.failed);
       });
     } catch (error) {
       if (flags.include && head && error instanceof ServiceError) await io.print(headText(head));

@@ -133,7 +133,7 @@ export async function whereToLook(
   const [when, shown] = isRepeat
     ? ['when last read, including the earlier one if it started', 'how many there are']
     : ['before', 'whether there is one more'];
-  return clean`${unlisted}. It counted ${counted(count, 'run')} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
+  return clean`${unlisted}. ${name} had ${counted(count, 'run')} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
 }
 
 /** Adds to the error how to find out whether the work has started, and how to repeat the request. */

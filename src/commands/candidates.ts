@@ -205,7 +205,7 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
     return optionNames(answer).map((name): Candidate => [name, '']);
   }).catch(() => []);
   const names: readonly Candidate[] = described.length > 0 ? described : known.map(name => [name, '']);
-  return names.map(([name]) => [`${name}=`, `option of the ${line.name === 'train' ? 'training' : 'evaluation'}`]);
+  return names.map(([name]) => [`${name}=`, `option for the ${line.name === 'train' ? 'training' : 'evaluation'}`]);
 }
 
 const usualEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task', 'seed'];

@@ -65,7 +65,7 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
     ? `it is not known whether ${name} was ${past}. Check before you repeat it.`
     : `${name} was not ${past}.`;
   return new CommandError(
-    `The service did not answer within ${counted(lateAfter, 'second')}: ${what}`,
+    `The service did not respond within ${counted(lateAfter, 'second')}: ${what}`,
     exitCodes.timeout,
   );
 }

@@ -66,7 +66,7 @@ const answererNotes = ({ answeredBy }: Answer): string[] =>
 
 const earlyEndNotes: Record<EarlyEnd, string> = {
   'token limit': 'The answer was cut off at its token limit.',
-  'content filter': 'The service withheld the answer, or a part of it: content_filter.',
+  'content filter': 'The service withheld the answer, or part of it: content_filter.',
   refusal: 'The model refused.',
   error: 'The answer ended with an error.',
 };
@@ -186,7 +186,7 @@ async function textToAsk(words: readonly string[], ignoreInput: boolean, io: Com
     io.note(`${size} of standard input follow the text. In a loop, -n keeps chat from reading the loop's input.`);
   }
   const prompt = [own, more].filter(Boolean).join('\n\n');
-  if (prompt === '') throw new CommandError('There is nothing to ask: give a text, or pipe one in.');
+  if (prompt === '') throw new CommandError('There is nothing to ask: give some text, or pipe it in.');
   return prompt;
 }
 

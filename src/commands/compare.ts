@@ -72,7 +72,7 @@ function checkStatus(found: Found, { note }: CommandIo): void {
     note(clean`benchtop does not know the status ${status} of ${id}: comparing its rewards so far.`);
   else {
     const words = clean`${id} is ${status}: comparing its rewards so far; missing ones count as the lowest and as the highest.`;
-    note(clean`${words} benchtop watch ${id} waits for its end.`);
+    note(clean`${words} benchtop watch ${id} waits for it to end.`);
   }
 }
 
@@ -98,7 +98,10 @@ function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }
   if (pool && runs.length === found.length)
     note('No two of these runs have the same model, checkpoint and options except the seed: none are pooled.');
   if (runs.length === 1)
-    throw new CommandError('All of these runs are read as one: name a run to compare them with.', exitCodes.failed);
+    throw new CommandError(
+      'All of these runs are pooled into one: name another run to compare it with.',
+      exitCodes.failed,
+    );
   return runs.flatMap(run => {
     const first = found.find(({ id }) => id === run.id);
     return first ? [{ ...first, ids: idsOf(run), name: run.name }] : [];
@@ -167,7 +170,7 @@ function checkRange(tasks: readonly ComparedTask[], range: Range): void {
       .flatMap(ratedRewards)
       .find(reward => isBeyond(reward, range));
     if (outside !== undefined)
-      throw new CommandError(clean`A reward of ${task_id} is ${outside}, outside --reward-range ${range.join('..')}.`);
+      throw new CommandError(clean`A reward for ${task_id} is ${outside}, outside --reward-range ${range.join('..')}.`);
   }
 }
 

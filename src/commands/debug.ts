@@ -39,12 +39,12 @@ function linesOf(event: TraceEvent): string[] {
 
 const signs = { request: '>', answer: '<' } as const;
 
-/** E.g. `No answer in 30 s. Retry 1 of 2.` */
+/** E.g. `No response in 30 s. Retry 1 of 2.` */
 function noteRetry({ operation, retry, retryInMs = 0, error, status, ms }: LogLine, note: CommandIo['note']): void {
   if (retry === undefined) return;
   const what =
     error === 'timeout'
-      ? `No answer in ${seconds(ms)}.`
+      ? `No response in ${seconds(ms)}.`
       : status === undefined || error === 'network'
         ? 'The connection failed.'
         : status === 429

@@ -184,7 +184,7 @@ function capabilityFinding(missing: readonly string[], failed: number): Finding 
     return { about, state: 'note', words };
   }
   if (failed === 0) return { about, state: 'ok', words: 'the service has every list and summary that benchtop uses' };
-  const words = `${counted(failed, 'request')} failed, see above; the service has the rest of what benchtop uses`;
+  const words = `${counted(failed, 'request')} failed, see above; the service has everything else that benchtop uses`;
   return { about, state: 'note', words };
 }
 
@@ -205,7 +205,7 @@ async function* serviceFindings(
     yield {
       about,
       state: 'ok',
-      words: `${connection.address()} answers and accepts the key; the first answer took ${took} ms`,
+      words: `${connection.address()} responds and accepts the key; the first response took ${took} ms`,
     };
   } catch (error) {
     yield errorOf(about, error);
@@ -271,7 +271,7 @@ function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
     memory.setAside ??
     (damage &&
       clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and uploads of trajectories may send nothing. Move it away to start a new history, which does not know what was sent before`);
-  const words = problem ?? 'resources seen are remembered between starts';
+  const words = problem ?? 'resources seen are remembered between sessions';
   return { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words };
 }
 

@@ -297,7 +297,7 @@ function noCheckpoint(name: string, which: string, steps: readonly Checkpoint[])
   const one = steps.length === 1 ? 'a checkpoint at step' : 'checkpoints at steps';
   const there = steps.length === 0 ? 'it has none yet' : `it has ${one} ${saved}`;
   const isUnrated = which === 'best' && steps.length > 0;
-  const why = isUnrated ? `no held-out reward of a checkpoint is known; ${there}` : there;
+  const why = isUnrated ? `no checkpoint's held-out reward is known; ${there}` : there;
   const unread = unreadCheckpoints(steps);
   const gap = unread === undefined ? '' : ` ${unread}.`;
   return new CommandError(clean`${name} has no checkpoint ${which}: ${why}.${gap}`, exitCodes.notFound);

@@ -187,7 +187,7 @@ export type Use = 'read' | 'write';
  */
 export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { note }: CommandContext, use: Use): void {
   if (unread.length === 0) return;
-  const why = clean`another ${wordFor(found.resource)} may have that name, because not all could be read: ${unread.join('. ')}.`;
+  const why = clean`another ${wordFor(found.resource)} may have that name, because not all rows could be read: ${unread.join('. ')}.`;
   if (use === 'write' && isCutOff)
     throw new CommandError(`Give the id. ${nameOf(found)} has that name, but ${why} Nothing was changed.`);
   note(`${nameOf(found)} was found by its name, but ${why}`);

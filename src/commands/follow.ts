@@ -90,7 +90,7 @@ export async function follow(following: Following): Promise<string> {
       const reason = openBecause(seen);
       if (reason !== undefined && seen.status !== undefined && seen.status !== doubted) {
         doubted = seen.status;
-        note(clean`${label}: ${reason}: waiting for another one.`);
+        note(clean`${label}: ${reason}: waiting for another status.`);
       }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout && !needsNoStatus && reason !== undefined) {

@@ -117,7 +117,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   const [only] = second === undefined ? [] : among;
   if (only && !isReadAlone(only)) {
     throw new CommandError(
-      `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
+      `${only.names[0]} cannot be read one at a time: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
     );
   }
   return withService(flags, io, async connected => {

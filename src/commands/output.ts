@@ -105,7 +105,7 @@ export async function checkJq({ jq }: RecordFlags, io: CommandIo): Promise<void>
  */
 export function checkField({ field }: RecordFlags, answers: readonly z.ZodMiniType[]): void {
   if (field === undefined || answers.some(answer => mayHaveField(answer, field.split('.')))) return;
-  throw new CommandError(`There is no field ${field} in the answer. Nothing was sent.`);
+  throw new CommandError(`There is no field ${field} in the output. Nothing was sent.`);
 }
 
 /**
@@ -150,7 +150,7 @@ export function recordText(record: unknown, field?: string, mayLack?: (names: re
   for (const name of names) {
     const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
     if (!Object.hasOwn(fields, name)) {
-      if (!mayLack?.(names)) throw new CommandError(`There is no field ${field} in the answer.`);
+      if (!mayLack?.(names)) throw new CommandError(`There is no field ${field} in the output.`);
       value = null;
       break;
     }
@@ -171,7 +171,7 @@ export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): bo
   const objects = [...objectsIn(record)];
   const unreadable = objects.reduce((sum, each) => sum + unreadableIn(each), 0);
   const partly = partlyReadWords(objects);
-  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} of the answer could not be read.`);
+  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in the response could not be read.`);
   if (partly !== undefined) io.note(`${partly}.`);
   return unreadable > 0 || partly !== undefined;
 }

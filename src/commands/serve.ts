@@ -54,7 +54,7 @@ async function upstreamOf(
 }
 
 function afterStop(screens: number): string {
-  if (screens === 0) return 'running work continues at the next start';
+  if (screens === 0) return 'running work continues when it next starts';
   const open = screens === 1 ? 'an open screen starts' : `${screens} open screens start`;
   return `${open} it again with the next request`;
 }
@@ -98,7 +98,7 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
     await io.print(clean`running at ${running.baseUrl}, process ${running.pid}, on ${dataFolder}\n`);
     for (const note of jobNotes(running)) io.note(note);
   } else if (isHeld) {
-    await io.print(clean`${pid === null ? 'a process' : `process ${pid}`} holds ${dataFolder} but does not answer\n`);
+    await io.print(clean`${pid === null ? 'a process' : `process ${pid}`} holds ${dataFolder} but does not respond\n`);
     io.note(`Unless it is still starting, benchtop serve --stop --data ${shellWord(dataFolder)} ends it.`);
   } else {
     await io.print(clean`not running on ${dataFolder}\n`);
@@ -110,7 +110,7 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
 /** Ends a process that holds the folder but does not respond, once the user has agreed. */
 async function end(dataFolder: string, pid: number, flags: Flags, io: CommandIo): Promise<ExitCode> {
   const [{ confirm }, { endHolder }] = await Promise.all([import('./act.ts'), import('../local/daemon/client.ts')]);
-  const question = `Process ${pid} holds ${dataFolder} but does not answer. End it? Its stored data is kept.`;
+  const question = `Process ${pid} holds ${dataFolder} but does not respond. End it? Its stored data is kept.`;
   await confirm(question, flags, io);
   await endHolder(dataFolder, pid);
   if (flags.json) await io.print(`${safeJson({ stopped: true, data: dataFolder, ended: pid })}\n`);

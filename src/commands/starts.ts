@@ -141,7 +141,7 @@ function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRu
     throw new CommandError('Give the seed once: --seed, or --option seed=N.');
   const runs = chosenRuns(models, seeds, options);
   if (runs.length > mostStarted)
-    throw new CommandError(`These are ${runs.length} runs: at most ${mostStarted} can be started at once.`);
+    throw new CommandError(`This would start ${runs.length} runs: at most ${mostStarted} can be started at once.`);
   if (runs.length > 1 && name !== undefined)
     throw new CommandError('--name is for one run: several are named after their models and seeds.');
   return runs;

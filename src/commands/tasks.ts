@@ -76,9 +76,9 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     await printRecord(record, id, flags, io, {
       text: () => {
         for (const words of groupsWords(tasks)) io.note(`${words}.`);
-        if (tasks.steps.size > 1) io.note('--steps takes some of them, e.g. the last ones.');
+        if (tasks.steps.size > 1) io.note('--steps picks some of them, e.g. the last ones.');
         if (rows.length === 0)
-          io.note(steps === undefined ? 'There are no rollouts.' : `There is no rollout in steps ${steps}.`);
+          io.note(steps === undefined ? 'There are no rollouts.' : `There are no rollouts in steps ${steps}.`);
         if (groups.length === 0) return '';
         const columns = [taskColumn, ...groupColumns()];
         const shown = columns.filter(({ ifAny, value }) => !ifAny || groups.some(group => value(group) !== undefined));

@@ -140,7 +140,7 @@ function lateWords({ past, status = 'running', until, graded, seconds }: Late): 
   if (until) {
     const noReward =
       until.quietMs !== undefined && graded === 0 ? ': it has no reward yet, and quiet= counts from the first one' : '';
-    return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it runs.`;
+    return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it is still running.`;
   }
   return past === undefined
     ? `is still ${statusWords(status)} ${after}, and continues.`
@@ -151,7 +151,7 @@ function lateWords({ past, status = 'running', until, graded, seconds }: Late): 
 function lostWords(past: string | undefined, gate: GateState): string {
   const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
   const limited = rateLimitWords(gate);
-  return limited ? `${what}. ${limited}.` : `${what}: the service no longer answers, so its state is unknown.`;
+  return limited ? `${what}. ${limited}.` : `${what}: the service no longer responds, so its state is unknown.`;
 }
 
 /** Whether work has ended, or is waiting for a user. */

@@ -166,8 +166,8 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   });
   if (rows.length === 0) return;
   const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');
-  const areNamed = rows.length === 1 ? 'is named' : 'are named';
-  io.note(clean`${ids} ${areNamed} ${name} too: this makes another benchmark.`);
+  const areNamed = rows.length === 1 ? 'is also named' : 'are also named';
+  io.note(clean`${ids} ${areNamed} ${name}: this makes another benchmark.`);
 }
 
 /** @throws CommandError if the folder cannot be uploaded as it is; nothing was sent */
@@ -290,7 +290,7 @@ function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags
     const all = handledItems(counts) + counts.unknown;
     const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
     io.note(
-      clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}), and not again. --new sends all of it again.`,
+      clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}) and not sent again. --new sends all of it again.`,
     );
   }
   const warnings = otherWarnings(countsOfRun(job.state).others);
@@ -321,7 +321,7 @@ async function uploadTrajectories(
   const { failures, resendUnknown = false } = flags;
   const records = context.memory.trajectoryUploads;
   const job = new TrajectoryUpload(path, path, dataset, { records, isCopy, isNew: flags.new === true, resendUnknown });
-  const queueWords = clean`Another benchtop is sending into ${dataset}. This one waits for it.`;
+  const queueWords = clean`Another benchtop is sending into ${dataset}. This one is waiting for it.`;
   await finish(job, context, io, () => {
     const { handled, size, phase } = job.state;
     if (phase === 'queued') return queueWords;
@@ -353,7 +353,7 @@ async function uploadTrajectories(
 /** Advice on trajectories with an unknown outcome. */
 function unknownWords(count: number): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
-  return `${what}. benchtop does not send them again by itself. Check the dataset first; the same command with --resend-unknown sends them again, and may store them twice.`;
+  return `${what}. benchtop does not send them again on its own. Check the dataset first; the same command with --resend-unknown sends them again, and may store them twice.`;
 }
 
 /** @throws CommandError if it cannot be read */

@@ -128,10 +128,10 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {
   if (args.some(word => word.trim() === ''))
     throw new CommandError(
-      'One of the ids is empty: nothing is watched. Without ids, everything that runs is watched.',
+      'One of the ids is empty, so nothing is watched. Without ids, everything that is running is watched.',
     );
   if (flags.since !== undefined) {
-    if (args.length > 0) throw new CommandError('--since is about everything: name no resource with it.');
+    if (args.length > 0) throw new CommandError('--since covers everything: name no resource with it.');
     return printInbox(flags, io);
   }
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);

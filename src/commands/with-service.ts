@@ -84,7 +84,7 @@ function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: 
     : `Nothing was ${past}.`;
   const limited = rateLimitWords(gate);
   const within = `within ${counted(seconds, 'second')}`;
-  const why = limited ? `${limited}: there was no answer ${within}.` : `The service did not answer ${within}.`;
+  const why = limited ? `${limited}: there was no response ${within}.` : `The service did not respond ${within}.`;
   const words = [why, wait ? outcome : ''];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.timeout);
 }

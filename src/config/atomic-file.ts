@@ -16,9 +16,9 @@ const reasons: Record<string, string> = {
   EACCES: 'this user may not write there. Check the owner and the mode of the folder',
   EPERM: 'this user may not write there. Check the owner and the mode of the folder',
   EROFS: 'the file system is read-only',
-  EEXIST: 'a part of the path is a file, not a folder',
-  ENOTDIR: 'a part of the path is a file, not a folder',
-  EISDIR: 'there is a folder of that name',
+  EEXIST: 'part of the path is a file, not a folder',
+  ENOTDIR: 'part of the path is a file, not a folder',
+  EISDIR: 'there is a folder with that name',
 };
 
 /**

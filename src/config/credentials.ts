@@ -167,6 +167,6 @@ async function runCommand(
     return await runProgram(command, { limitMs: timeoutMs, signal });
   } catch (error) {
     const advice = 'Run it by hand to see what it says; it must work without a prompt.';
-    throw new ConfigError(`The command of ${setting} (${command[0]}) ${errorMessage(error)}. ${advice}`);
+    throw new ConfigError(`The command from ${setting} (${command[0]}) ${errorMessage(error)}. ${advice}`);
   }
 }

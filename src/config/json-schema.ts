@@ -54,7 +54,7 @@ export function settingsSchema(): Node {
   if (typeof profiles !== 'object' || typeof profile !== 'object') throw new Error('the settings have no profiles');
   return {
     ...whole,
-    title: 'Settings of benchtop',
+    title: 'benchtop settings',
     properties: {
       ...whole.properties,
       profiles: { ...profiles, additionalProperties: withAssumptions(described(profile, profileReference)) },

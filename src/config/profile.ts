@@ -253,7 +253,7 @@ class CredentialSearch {
       return 'it is set for another address. Set a key in the same place as that address.';
     }
     if (!isOfEnvironment || this.#environment.forAny) return undefined;
-    return '--profile names a profile that the environment does not. Set BENCHTOP_PROFILE instead, or name the variable by a flag.';
+    return '--profile names a profile that the environment does not. Set BENCHTOP_PROFILE instead, or name the variable with a flag.';
   }
 
   #warn(warning: string): void {

@@ -32,7 +32,7 @@ export function proxyFor(url: URL, environment: Environment): NamedProxy | undef
   const proxy = URL.canParse(address) ? new URL(address) : undefined;
   // A word without a dot or a port is more likely a mistake than a proxy's name.
   const isWord = !value.includes('://') && !/[.:\]]/.test(value) && value !== 'localhost';
-  if (!proxy?.hostname || isWord) return { variable, refusal: 'is not the address of a proxy' };
+  if (!proxy?.hostname || isWord) return { variable, refusal: 'is not a proxy address' };
   if (proxy.protocol === 'http:' || proxy.protocol === 'https:') {
     return { variable, url: proxy.href, host: proxy.port ? proxy.host : `${proxy.host}:${portOf(proxy)}` };
   }

@@ -10,7 +10,7 @@ type Words<Of> = { readonly [Key in keyof Required<Of>]: string };
 
 export const profileReference: Words<ProfileSettings> = {
   baseUrl: 'Address of the service. Without one, the local service is used.',
-  inferenceUrl: 'Address of chat completions, if it differs from that of the service.',
+  inferenceUrl: 'Address for chat completions, if it differs from the service’s.',
   apiKey: 'The API key itself. The file must then have mode 0600.',
   apiKeyEnv: 'Name of the environment variable that holds the API key.',
   apiKeyFile: 'File that holds the API key, mode 0600.',
@@ -20,19 +20,19 @@ export const profileReference: Words<ProfileSettings> = {
   inferenceTokenEnv: 'Name of the environment variable that holds the token.',
   inferenceTokenFile: 'File that holds the token, mode 0600.',
   inferenceTokenCommand: 'Program and arguments that print the token.',
-  caFile: 'File with certificates (PEM) to trust, in addition to those of Node and the system.',
+  caFile: 'File with certificates (PEM) to trust, in addition to Node’s and the system’s.',
   allowInsecureHttp: 'Allows plain http to other machines, which sends the key unencrypted.',
   readOnly: 'Disables everything that changes data on the service.',
   assumptions: 'Names and paths that this service uses where the contract leaves them open, by assumption.',
-  generation: 'Generation of the service, `document` or `newest`. By default, benchtop detects it from the answers.',
+  generation: 'Generation of the service, `document` or `newest`. By default, benchtop detects it from the responses.',
   agent:
     'Agent that owns uploads, which newer services require: its id, its name if the service lists agents, or `name:` and its name.',
   upstream:
     'For the local service: a server that speaks OpenAI’s chat completions and answers for models that are not local.',
-  upstreamKey: 'API key of the upstream server. The file must then have mode 0600.',
-  upstreamKeyEnv: 'Name of the environment variable that holds the key of the upstream server.',
-  upstreamKeyFile: 'File that holds the key of the upstream server, mode 0600.',
-  upstreamKeyCommand: 'Program and arguments that print the key of the upstream server.',
+  upstreamKey: 'API key for the upstream server. The file must then have mode 0600.',
+  upstreamKeyEnv: 'Name of the environment variable that holds the upstream server’s key.',
+  upstreamKeyFile: 'File that holds the upstream server’s key, mode 0600.',
+  upstreamKeyCommand: 'Program and arguments that print the upstream server’s key.',
 };
 
 /** The settings that are groups of settings. */
@@ -50,8 +50,8 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
     'Enables the mouse: wheel, click, double click. Off by default, because it disables the terminal’s own text selection.',
   notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
   images:
-    'How `V` shows an image: by the protocol of `kitty` (also Ghostty; PNG only), `iterm2` or `wezterm`, or in the `viewer` of the system. `auto`, the default, recognizes these terminals, except WezTerm over SSH.',
-  home: 'The section that opens at start, such as `watch`, `training` or `chat`. By default, Watch if something is running or has ended since you last looked, otherwise Benchmarks.',
+    'How `V` shows an image: with the protocol of `kitty` (also Ghostty; PNG only), `iterm2` or `wezterm`, or in the system’s `viewer`. `auto`, the default, recognizes these terminals, except WezTerm over SSH.',
+  home: 'The section that opens at startup, such as `watch`, `training` or `chat`. By default, Watch if something is running or has ended since you last looked, otherwise Benchmarks.',
   chatHistory: 'Whether conversations are saved to disk: true by default.',
   keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list removes the keys.',
   poll: {
@@ -68,7 +68,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
       'Disk space in megabytes for the texts of searched trajectories, so that the next search need not read them from the service: 512 by default. 0 deletes them and keeps none.',
   },
   priceUnit:
-    'The unit of the prices of models, for example `USD per 1M tokens`: no service states it. Forms and `train --dry-run` then estimate the cost of a training run.',
+    'The unit of model prices, for example `USD per 1M tokens`: no service states it. Forms and `train --dry-run` then estimate the cost of a training run.',
   compare: {
     equalWithin:
       'Two runs count as equal if the confidence interval of their difference lies within this: 0.05 by default, 0 for never.',
@@ -81,7 +81,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
     silentMinutes:
       'Alarm: no new step for this many minutes, at any pace. Off by default, because a step may take hours.',
     belowBest:
-      'Alarm: this many held-out rewards in a row with 95% intervals entirely below that of the best one: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level.',
+      'Alarm: this many held-out rewards in a row with 95% intervals entirely below the best one’s: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level.',
     failedPercent:
       'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because the mean of the rest then says little.',
     heldOut:
@@ -94,20 +94,20 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
 };
 
 export const assumptionReference: Readonly<Record<AssumptionName | 'path.OPERATION', string>> = {
-  'query.cursor': 'Parameter of lists: the cursor of the next page.',
-  'query.limit': 'Parameter of lists: the size of a page.',
-  'query.sort': 'Parameter of lists: the field to sort by.',
-  'query.order': 'Parameter of lists: the direction, `asc` or `desc`.',
-  'query.search': 'Parameter of lists: the text to search for.',
+  'query.cursor': 'List parameter: the cursor of the next page.',
+  'query.limit': 'List parameter: the size of a page.',
+  'query.sort': 'List parameter: the field to sort by.',
+  'query.order': 'List parameter: the direction, `asc` or `desc`.',
+  'query.search': 'List parameter: the text to search for.',
   'query.include_steps': 'Parameter that asks for the steps of a trajectory.',
   'startEval.model_slug': 'Field for the model when an evaluation is started.',
   'startEval.checkpoint_id': 'Field for the checkpoint when an evaluation is started.',
   'startEval.options': 'Field for the options when an evaluation is started.',
   'startTraining.base_model_slug': 'Field for the model when a training run is started.',
   'startTraining.parent_checkpoint_id': 'Field for the checkpoint when a training run is started.',
-  idempotencyHeader: 'Header that makes it safe to repeat a start.',
+  idempotencyHeader: 'Header that makes it safe to repeat a start request.',
   honoursIdempotencyKey:
-    '`yes` or `no`: whether the service honours that header. If so, a start is retried after a lost answer.',
+    '`yes` or `no`: whether the service honours that header. If so, a start request is retried after a lost response.',
   streamChat: '`yes` or `no`: whether chat requests a stream.',
   streamUsage: '`yes` or `no`: whether chat requests token counts with a stream, in `stream_options`.',
   rewardsWithApiKey:
@@ -146,7 +146,7 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_ALLOW_INSECURE_HTTP'], words: profileReference.allowInsecureHttp, like: '--allow-insecure-http' },
   { names: ['BENCHTOP_READ_ONLY'], words: profileReference.readOnly, like: '--read-only' },
   { names: ['BENCHTOP_UPSTREAM'], words: profileReference.upstream, like: '--upstream' },
-  { names: ['BENCHTOP_UPSTREAM_KEY'], words: 'API key of the upstream server.', like: 'upstreamKey' },
+  { names: ['BENCHTOP_UPSTREAM_KEY'], words: 'API key for the upstream server.', like: 'upstreamKey' },
   { names: ['BENCHTOP_UPSTREAM_KEY_FILE'], words: profileReference.upstreamKeyFile, like: '--upstream-key-file' },
   { names: ['BENCHTOP_THEME'], words: settingsReference.theme, like: '--theme' },
   { names: ['BENCHTOP_MOUSE'], words: settingsReference.mouse, like: '--mouse' },
@@ -154,13 +154,13 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_IMAGES'], words: settingsReference.images, like: 'images' },
   {
     names: ['BENCHTOP_DEBUG'],
-    words: 'Set to 1 to show the requests and answers of commands on standard error.',
+    words: 'Set to 1 to show the requests and responses of commands on standard error.',
     like: '--debug',
   },
   { names: ['BENCHTOP_ASCII'], words: 'Set to 1 to draw with ASCII characters only.' },
   {
     names: ['BENCHTOP_CONFIG_DIR', 'XDG_CONFIG_HOME'],
-    words: 'Folder of `config.json`: `~/.config/benchtop` by default.',
+    words: 'Folder for `config.json`: `~/.config/benchtop` by default.',
   },
   {
     names: ['BENCHTOP_STATE_DIR', 'XDG_STATE_HOME'],
@@ -172,7 +172,7 @@ export const variables: readonly Variable[] = [
   },
   {
     names: ['BENCHTOP_DATA_DIR', 'XDG_DATA_HOME'],
-    words: 'Folder for the data of the local service: `~/.local/share/benchtop` by default.',
+    words: 'Folder for the local service’s data: `~/.local/share/benchtop` by default.',
   },
   {
     names: ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'],
@@ -181,7 +181,7 @@ export const variables: readonly Variable[] = [
   { names: ['NO_PROXY'], words: 'Hosts, domains and networks to reach directly. Also in lower case.' },
   {
     names: ['SSL_CERT_FILE', 'SSL_CERT_DIR'],
-    words: 'Linux: certificates to trust in place of the system’s, in addition to those of Node.',
+    words: 'Linux: certificates to trust in place of the system’s, in addition to Node’s.',
   },
   { names: ['NODE_EXTRA_CA_CERTS'], words: 'A file with more certificates to trust.' },
   { names: ['NO_COLOR'], words: 'Disables colours, unless `--theme` or `BENCHTOP_THEME` is set.' },
@@ -204,9 +204,9 @@ export const variables: readonly Variable[] = [
   {
     names: ['DISPLAY', 'WAYLAND_DISPLAY'],
     words:
-      'For a terminal that shows no images: if one of them is set, `V` opens an image in the viewer of the desktop (`xdg-open`); otherwise it shows the path of the file.',
+      'For a terminal that shows no images: if one of them is set, `V` opens an image in the desktop’s viewer (`xdg-open`); otherwise it shows the file’s path.',
   },
-  { names: ['SSH_CONNECTION'], words: 'If it is set on macOS, `V` shows the path of an image instead of opening it.' },
+  { names: ['SSH_CONNECTION'], words: 'If it is set on macOS, `V` shows an image’s path instead of opening it.' },
   {
     names: ['TMUX', 'STY', 'ZELLIJ'],
     words:

@@ -2,11 +2,11 @@
 
 const words: ReadonlyMap<string, string> = new Map([
   ['buildBenchmarkImages', 'build images'],
-  ['listBenchmarkImages', 'list the images of a benchmark'],
+  ['listBenchmarkImages', "list a benchmark's images"],
   ['ingestBenchmark', 'ingest benchmarks'],
   ['getBenchmark', 'show single benchmarks'],
   ['deleteBenchmark', 'delete benchmarks'],
-  ['countTasks', 'count the tasks of a benchmark'],
+  ['countTasks', "count a benchmark's tasks"],
   ['startDeployment', 'start deployments'],
   ['promoteDeployment', 'promote deployments'],
   ['unpromoteDeployment', 'unpromote deployments'],

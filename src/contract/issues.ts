@@ -44,7 +44,7 @@ function describe(issue: Issue, value: unknown): string {
 }
 
 const kinds: ReadonlyMap<string, string> = new Map([
-  ['string', 'a text'],
+  ['string', 'text'],
   ['number', 'a number'],
   ['int', 'a whole number'],
   ['boolean', 'true or false'],

@@ -85,5 +85,5 @@ export function partlyReadWords(rows: readonly object[]): string | undefined {
   const partly = rows.filter(row => Object.hasOwn(row, unreadableFields)) as Readonly<Record<string, object>>[];
   if (partly.length === 0) return undefined;
   const names = [...new Set(partly.flatMap(row => Object.keys(row[unreadableFields] ?? {})))].slice(0, 3);
-  return `${partly.length} row${partly.length === 1 ? '' : 's'} without unreadable fields: ${names.join(', ')}`;
+  return `${partly.length} row${partly.length === 1 ? '' : 's'} shown without unreadable fields: ${names.join(', ')}`;
 }

@@ -171,9 +171,9 @@ function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
 
 /** Why the trajectory may be stored although the response reports a failure. */
 function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
-  if (has) return 'The answer reports it as stored and as failed';
+  if (has) return 'The response reports it as both stored and failed';
   if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
-  return isOfIt ? undefined : 'The answer names an id that was not sent with it';
+  return isOfIt ? undefined : 'The response names an id that was not sent with it';
 }
 
 /** The outcome of each trajectory in a request. */
@@ -187,7 +187,7 @@ export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent
   const [unplaced, from0, from1] = [read(undefined), read(0), read(1)];
   if (unplaced.unknown === 0 || [from0, from1].some(({ counted }) => counted.stored + counted.skipped > 0))
     return unplaced;
-  const doubt = 'The index in the answer may count from 0 or from 1';
+  const doubt = 'The index in the response may count from 0 or from 1';
   const items = from0.items.map((item, at): ItemOutcome => {
     const other = from1.items[at];
     if (item.outcome !== other?.outcome) return { outcome: 'unknown', doubt };
@@ -238,7 +238,7 @@ function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, fail
 
 function withoutDoubt(item: ItemOutcome): ItemOutcome {
   if (item.outcome !== 'unknown' || item.doubt !== undefined) return item;
-  return { outcome: 'failed', failure: { message: 'The service stored nothing of its request' } };
+  return { outcome: 'failed', failure: { message: 'The service stored nothing from its request' } };
 }
 
 const unknownIn = (items: readonly ItemOutcome[]): number =>
@@ -282,12 +282,14 @@ function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): 
   const isDoubtful = total > said.filter(isUnknown).length;
   const items = said.map((item): ItemOutcome => {
     const isIt = isDoubtful && item.outcome === 'failed';
-    return isIt ? { ...item, outcome: 'unknown', doubt: 'It may be stored, by the counts of the answer' } : item;
+    return isIt
+      ? { ...item, outcome: 'unknown', doubt: 'It may be stored, according to the counts in the response' }
+      : item;
   });
   const size = items.filter(isUnknown).length;
   const none = { stored: 0, skipped: 0 };
   if (total === 0 || size === 0) return { items, counted: none };
-  const doubt = 'The answer counts more trajectories than were sent';
+  const doubt = 'The response counts more trajectories than were sent';
   if (total > size) return { items: items.map(item => (isUnknown(item) ? { doubt, ...item } : item)), counted: none };
   const outcome = [left.stored, left.skipped].includes(size)
     ? left.stored === size

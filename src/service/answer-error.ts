@@ -315,7 +315,7 @@ export function tooLarge(answer: Head, facts: CallFacts, maxBytes: number): Resp
     answer,
     facts,
     'answer_too_large',
-    `The answer to ${facts.method} ${facts.path} is larger than ${Math.round(maxBytes / 1024)} KiB and was not read. Request less data.`,
+    `The response to ${facts.method} ${facts.path} is larger than ${Math.round(maxBytes / 1024)} KiB and was not read. Request less data.`,
   );
 }
 
@@ -361,7 +361,7 @@ export function unusableAnswer(
   issues: readonly z.core.$ZodIssue[],
 ): ResponseError {
   const error = (code: string, words: string): ResponseError =>
-    responseError(answer, facts, code, `The answer to ${facts.method} ${facts.path} ${words}`);
+    responseError(answer, facts, code, `The response to ${facts.method} ${facts.path} ${words}`);
   if (answer.body !== undefined) {
     const found = describeIssues(issues, answer.body);
     const words = `is not what benchtop expects: ${found}. The service may have another version.`;

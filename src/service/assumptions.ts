@@ -160,7 +160,7 @@ const quotes = (message: string, name: string): boolean => message.split(/[^\w-]
 function check(name: string, value: string): void {
   const problem = assumptionProblem(name, value);
   if (problem === undefined) return;
-  throw new RequestError(`The setting assumptions.${name} of the profile ${problem}.`, {
+  throw new RequestError(`The setting assumptions.${name} in the profile ${problem}.`, {
     code: 'assumptions_invalid',
     param: `assumptions.${name}`,
   });

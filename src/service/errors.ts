@@ -221,7 +221,7 @@ export class CancelledError extends unanswered('cancelled') {}
 /** The call would write, but the program is read-only: nothing was sent. */
 export class ReadOnlyError extends ServiceError {
   constructor(operation?: string) {
-    super('read_only', 'Nothing was sent: benchtop is read-only, by --read-only or by the settings.', {
+    super('read_only', 'Nothing was sent: benchtop is read-only, because of --read-only or the settings.', {
       code: 'read_only',
       operation,
     });

@@ -314,7 +314,7 @@ export class OperationCall<Value> implements Call<Value> {
     const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice, subject }, clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
-      `${facts.host} requires a key. None was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,
+      `${facts.host} requires a key. None was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl in the profile, with a token.`,
       error,
     );
   }
@@ -326,7 +326,7 @@ function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptio
   if (isWrite(endpoint)) client.requireWrites(operation);
   client.capabilities.require(endpoint);
   if (auth === 'trajectoryToken' && token === undefined && !client.assumptions.is('rewardsWithApiKey')) {
-    throw new RequestError('Nothing was sent: this service accepts rewards only with the token of the trajectory.', {
+    throw new RequestError('Nothing was sent: this service accepts rewards only with the trajectory token.', {
       code: 'credential_missing',
       operation,
     });

@@ -240,7 +240,7 @@ export function explainMissingRoute(
   const used = assumptions.path(endpoint);
   const setting = assumptions.settingOf(endpoint);
   const lacks = `This service does not have ${method} ${used}`;
-  if (setting) return new ApiError(`${lacks}, the path in ${setting} of the profile. Correct that setting.`, error);
+  if (setting) return new ApiError(`${lacks}, the path in ${setting} in the profile. Correct that setting.`, error);
   if (!newest) return error;
   const [own, other] = used === newest.path ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
   const elsewhere = `${method} ${other === 'newest' ? newest.path : path}`;
@@ -258,7 +258,7 @@ function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assu
   if (!isWrite(endpoint) || (!setting && !assumedPaths.includes(operation))) return error;
   const call = `${method} ${assumptions.path(endpoint)}`;
   const where = setting
-    ? `${setting} of the profile says ${call}: correct that setting if the service has it elsewhere.`
+    ? `${setting} in the profile says ${call}: correct that setting if the service has it elsewhere.`
     : `benchtop assumes ${call}: if the service has it elsewhere, set assumptions.${name} in the profile.`;
   return new CapabilityMissingError(operation, error, `${error.advice} ${where}`.trim());
 }

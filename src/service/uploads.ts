@@ -110,7 +110,7 @@ class Upload implements Call<void> {
     if (!connection.isOwn(this.#url)) return this.#url;
     this.#place = await connection.locate('apiKey', this.time.signal);
     if (originOf(this.#place.base) === originOf(this.#url)) return this.#url;
-    const what = `The service has moved since it gave the address of ${this.#target.path}.`;
+    const what = `The service has moved since it gave the address for ${this.#target.path}.`;
     throw urlError('upload_url_expired', what, { attempts });
   }
 
@@ -119,7 +119,7 @@ class Upload implements Call<void> {
     const { untilMs = Number.POSITIVE_INFINITY, onProgress } = this.#options;
     const { path } = this.#target;
     if (clock.monotonic() >= untilMs) {
-      throw urlError('upload_url_expired', `The upload address of ${path} has expired.`, { attempts });
+      throw urlError('upload_url_expired', `The upload address for ${path} has expired.`, { attempts });
     }
     const agent = await agents.get(this.#url, 'upload');
     // The service itself may store the file.
@@ -190,7 +190,7 @@ class Upload implements Call<void> {
     const refused = this.#guard?.refused;
     if (refused) return this.#tooFarInside(refused);
     if (!this.#isShorter) return undefined;
-    const message = `${this.#target.path} became shorter during the upload. Nothing was stored. Upload it again.`;
+    const message = `${this.#target.path} shrank during the upload. Nothing was stored. Upload it again.`;
     return new RequestError(message, { ...details, code: 'file_changed' });
   }
 
@@ -206,7 +206,7 @@ class Upload implements Call<void> {
 }
 
 function unusableAddress(path: string, what: string): RequestError {
-  const message = `The upload address of ${path} ${what}. Nothing was sent.`;
+  const message = `The upload address for ${path} ${what}. Nothing was sent.`;
   return new RequestError(message, { code: 'upload_url_invalid', operation });
 }
 
@@ -215,7 +215,7 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   if (!URL.canParse(text)) throw refuse('is not a URL');
   const url = new URL(text);
   if (url.username || url.password) throw refuse('contains a user name');
-  requireTls(url, `the upload address of ${path}`, allowInsecureHttp);
+  requireTls(url, `the upload address for ${path}`, allowInsecureHttp);
   return url;
 }
 
@@ -268,7 +268,7 @@ function refusal(
   ) {
     return urlError(
       'upload_url_refused',
-      `The upload address of ${path} was refused${code ? ` (${code})` : ''}.${unsent}`,
+      `The upload address for ${path} was refused${code ? ` (${code})` : ''}.${unsent}`,
       details,
     );
   }

@@ -30,7 +30,7 @@ import { mayHaveTakenEffect, type Outcome } from './retry.ts';
 const unreached: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
   ENOTFOUND: 'was not found in DNS',
-  EAI_AGAIN: 'could not be looked up: DNS does not answer',
+  EAI_AGAIN: 'could not be looked up: DNS does not respond',
   ENETUNREACH: 'cannot be reached: there is no route to it',
   EHOSTUNREACH: 'cannot be reached',
 };
@@ -72,11 +72,11 @@ export function errorOfFailure(
       );
     case 'silence':
       return new TimeoutError(
-        `${host} was silent${via} for ${inSeconds(limits.silenceMs)}${answered ? ' in the middle of its answer' : ''}. ${after}`,
+        `${host} was silent${via} for ${inSeconds(limits.silenceMs)}${answered ? ' in the middle of its response' : ''}. ${after}`,
         details,
       );
     case 'deadline':
-      return new TimeoutError(`${host} did not answer in full within the time limit. ${after}`, details);
+      return new TimeoutError(`${host} did not respond in full within the time limit. ${after}`, details);
     case 'network':
       break;
   }
@@ -92,7 +92,7 @@ export function errorOfFailure(
     const message = `${host} answered with an unexpected 101 Switching Protocols. ${after} Check the base URL.`;
     return new NetworkError(message, details);
   }
-  const when = answered ? 'in the middle of the answer' : 'before an answer arrived';
+  const when = answered ? 'in the middle of the response' : 'before a response arrived';
   return new NetworkError(`The connection to ${host}${via} was lost ${when} (${code}). ${after}`, details);
 }
 

@@ -155,7 +155,7 @@ export class TextIndex {
     } catch (error) {
       return TextIndex.inMemory(
         options,
-        `The texts of trajectories are kept only while the program runs: ${errorMessage(error)}`,
+        `Trajectory texts are kept only while the program runs: ${errorMessage(error)}`,
       );
     }
   }
@@ -317,13 +317,13 @@ export class TextIndex {
 
   /** Records why the texts cannot be read or saved. Replaces a damaged file, which would fail every time. */
   #failed(error: unknown, done: 'read' | 'saved'): void {
-    this.problem = `The saved texts of trajectories cannot be ${done}: ${errorMessage(error)}`;
+    this.problem = `The saved trajectory texts cannot be ${done}: ${errorMessage(error)}`;
     if (this.#path === undefined || !isDamagedDatabase(error)) return;
     try {
       this.#database.close();
       forgetTexts(this.#path);
       this.#database = connect(this.#path);
-      this.problem = `The saved texts of trajectories were damaged (${errorMessage(error)}), and are read again.`;
+      this.problem = `The saved trajectory texts were damaged (${errorMessage(error)}) and will be read again.`;
     } catch {
       this.#database = new DatabaseSync(':memory:');
       this.#database.exec(schema);

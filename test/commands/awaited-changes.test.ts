@@ -208,7 +208,7 @@ it('the ids are printed at the end of --timeout, whether the service answers or 
   const lost = await cli('undeploy', ['dep_1', '--yes', '--wait', '--timeout', '2']);
   expect(lost).toMatchObject({ code: exitCodes.timeout, out: 'dep_1\n' });
   expect(lost.notes).toContain(
-    'tutor, dep_1 may not be undeployed yet: the service no longer answers, so its state is unknown.',
+    'tutor, dep_1 may not be undeployed yet: the service no longer responds, so its state is unknown.',
   );
 });
 
@@ -221,10 +221,10 @@ it('at the end of --timeout it says what was not changed, and what may have been
   const waiting = ['--yes', '--wait', '--timeout', '1'];
   const unread = await cli('cancel', ['trn_1', ...waiting]);
   expect(unread).toMatchObject({ code: exitCodes.timeout, out: '' });
-  expect(unread.notes).toBe('benchtop: The service did not answer within 1 second. Nothing was cancelled.');
+  expect(unread.notes).toBe('benchtop: The service did not respond within 1 second. Nothing was cancelled.');
   const unknown = await cli('cancel', ['evr_1', ...waiting]);
   expect(unknown).toMatchObject({ code: exitCodes.timeout, out: '' });
   expect(unknown.notes).toBe(
-    'benchtop: The service did not answer within 1 second: it is not known whether run run evr_1 (evr_1) was cancelled. Check before you repeat it.',
+    'benchtop: The service did not respond within 1 second: it is not known whether run run evr_1 (evr_1) was cancelled. Check before you repeat it.',
   );
 });

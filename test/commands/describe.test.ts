@@ -38,7 +38,7 @@ it('shows the rest where the held-out rewards have a NaN', async () => {
 
 it('leaves out a held-out reward that is a text, and says so', async () => {
   const { code, out, notes } = await described(path => (path.includes('held-out') ? heldOut('"n/a"') : undefined));
-  expect(notes).toContain('1 row of the answer could not be read.');
+  expect(notes).toContain('1 row in the response could not be read.');
   expect(out).toContain('trainer reward: 3 values');
   expect(code).toBe(exitCodes.failed);
 });

@@ -146,7 +146,7 @@ it('export goes on after a trajectory that no reader is made for, says which it 
   const { code, notes } = await most('export', ['evr_1', '-o', file]);
   expect(readFileSync(file, 'utf8').match(/traj_\d/g)).toEqual(['traj_1', 'traj_3']);
   expect(notes).toContain(
-    'Left out: traj_2: The answer to GET /api/v1/trajectories/traj_2 is nested deeper than 1000 levels',
+    'Left out: traj_2: The response to GET /api/v1/trajectories/traj_2 is nested deeper than 1000 levels',
   );
   expect(notes).toContain(`2 trajectories in ${file}; 1 left out`);
   expect(code).toBe(exitCodes.failed);

@@ -106,7 +106,7 @@ describe('chat', () => {
   it.each([
     [
       { message: { content: null }, finish_reason: 'content_filter' },
-      'withheld the answer, or a part of it: content_filter.',
+      'withheld the answer, or part of it: content_filter.',
     ],
     [{ message: { content: '' }, finish_reason: 'max_tokens' }, 'The answer was cut off at its token limit.'],
     [{ message: { content: '' }, finish_reason: 'error' }, 'The answer ended with an error.'],

@@ -135,7 +135,7 @@ it('prints how a task went over the steps of training, and takes some of them (B
   expect(out).toMatch(/FIRST +LAST +CHANGE +BY STEP/);
   expect(out).toMatch(/ 0 +1\.00 +\+1\.00 +▁▁▁▁▁▁██████ /);
   expect(notes).toContain('From 40 steps of training, 0 to 39: from different models.');
-  expect(notes).toContain('--steps takes some of them');
+  expect(notes).toContain('--steps picks some of them');
   const late = await cli('tasks', ['d', '--steps', '30..', '--json']);
   expect(JSON.parse(late.out)).toMatchObject({
     pass: [{ k: 1, pass_at_k: 1 }, { k: 2 }, { k: 4 }, { k: 8 }, { k: 10 }],
@@ -143,7 +143,7 @@ it('prints how a task went over the steps of training, and takes some of them (B
   });
   expect((await cli('tasks', ['d', '--steps', '39', '--json'])).out).not.toContain('by_step');
   expect((await cli('tasks', ['d', '--steps', '60..50'])).code).toBe(exitCodes.usage);
-  expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('There is no rollout in steps 99.');
+  expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('There are no rollouts in steps 99.');
 });
 
 it('prints a large trajectory in parts', async () => {

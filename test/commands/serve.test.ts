@@ -136,14 +136,14 @@ it('--status and --stop see a process that has the folder and does not answer, a
   const cli = cliOn({ baseUrl: '', apiKey: '', home });
   const { pid, ended } = await silentProcess(data);
   const status = await cli('serve', ['--status', '--data', data]);
-  expect(status).toMatchObject({ code: exitCodes.failed, out: `process ${pid} holds ${data} but does not answer\n` });
+  expect(status).toMatchObject({ code: exitCodes.failed, out: `process ${pid} holds ${data} but does not respond\n` });
   expect(status.notes).toContain(`benchtop serve --stop --data ${data} ends it.`);
   const json = await cli('serve', ['--status', '--json', '--data', data]);
   expect(JSON.parse(json.out)).toMatchObject({ running: false, silent: true, pid });
 
   const unasked = await cli('serve', ['--stop', '--data', data]);
   expect(unasked).toMatchObject({ code: exitCodes.usage, out: '' });
-  expect(unasked.notes).toMatch(/^benchtop: Process \d+ holds .* but does not answer\. End it\? .* add --yes\./);
+  expect(unasked.notes).toMatch(/^benchtop: Process \d+ holds .* but does not respond\. End it\? .* add --yes\./);
   const stop = await cli('serve', ['--stop', '--yes', '--data', data]);
   expect(stop).toMatchObject({ code: exitCodes.done, out: expect.stringContaining(`ended process ${pid}; `) });
   expect((await ended)[1]).toBe('SIGKILL');

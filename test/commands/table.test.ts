@@ -144,7 +144,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   upload: [
     ok(['%benchmark%'], /^bench_\w+\n$/),
     asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [], missing_secret_names: [] }), {
-      notes: /^\{"note":"bench_\w+ is named sent too: this makes another benchmark\."\}$/,
+      notes: /^\{"note":"bench_\w+ is also named sent: this makes another benchmark\."\}$/,
     }),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
     asJson(['%trajectories%', '--dataset', 'sent'], has({ stored: 0, sent_before: 1, trajectories: [] }), {
@@ -163,7 +163,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
         /"The secret ATLAS_KEY is missing\. Create it: benchtop secret set ATLAS_KEY".*"Capitals: secrets missing"/s,
     }),
     ok(['%benchmark%', '--wait'], /^bench_\w+\n$/, {
-      notes: /^bench_\w+, bench_\w+ are named sent too: this makes another benchmark\.\n.*sent: ready$/s,
+      notes: /^bench_\w+, bench_\w+ are also named sent: this makes another benchmark\.\n.*sent: ready$/s,
     }),
     bad(['%trajectories%', '--dataset', 'sent', '--wait'], usage, /--wait is for the folder of a benchmark/),
     bad(['%needing%'], usage, /no files except manifest\.json, where task one names data\/a\.txt/),

@@ -38,7 +38,7 @@ it('ends if a name cannot be looked up in time: nothing was started', async () =
   const { cli, requests } = await cliTo({});
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '0.5']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
-  expect(notes).toContain('The service did not answer within 0.5 seconds. Nothing was started.');
+  expect(notes).toContain('The service did not respond within 0.5 seconds. Nothing was started.');
   expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   expect((await cli('watch', ['evr_1', '--timeout', '0.5'])).code).toBe(exitCodes.timeout);
 });
@@ -55,7 +55,7 @@ it('names what it has started if the service is gone since, and says that its en
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run });
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '3']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: 'evr_1\n' });
-  expect(notes).toMatch(/first may still be running: the service no longer answers, so its state is unknown\./);
+  expect(notes).toMatch(/first may still be running: the service no longer responds, so its state is unknown\./);
   expect(notes).not.toContain('is still running after');
 });
 
@@ -71,7 +71,7 @@ it.each([['evr_1'], []])(
     });
     expect(code).toBe(exitCodes.timeout);
     expect(notes).toMatch(/The service is rate limiting requests until \d\d:\d\d:\d\d/);
-    expect(notes).not.toMatch(/did not answer|no longer answers|is still running/);
+    expect(notes).not.toMatch(/did not respond|no longer responds|is still running/);
   },
 );
 
@@ -85,7 +85,7 @@ it('does not call running what has a status it does not know', async () => {
     return json(isCurve ? { trainer_rewards: [], held_out_rewards: [] } : trained)(response, request);
   });
   const { code, notes } = await cli('watch', ['trn_1', '--timeout', '3']);
-  expect(notes.match(/benchtop does not know the status done: waiting for another one/g)).toHaveLength(1);
+  expect(notes.match(/benchtop does not know the status done: waiting for another status/g)).toHaveLength(1);
   expect(notes).toContain('benchtop does not know the status done, so its outcome is unknown.');
   expect(notes).not.toContain('is still running');
   expect(code).toBe(exitCodes.endUnseen);
@@ -145,7 +145,7 @@ it('gives the reason of a refusal, also if the secrets behind it cannot be read 
   expect(requests.at(-1)?.url).toContain('readiness');
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: '' });
   expect(notes).toContain('The benchmark is not ready.');
-  expect(notes).not.toContain('did not answer');
+  expect(notes).not.toContain('did not respond');
 });
 
 it('uploads nothing if the service does not answer in time', async () => {
@@ -157,7 +157,7 @@ it('uploads nothing if the service does not answer in time', async () => {
   );
   const { code, out, notes } = await cli('upload', [folder, '--wait', '--timeout', '0.5']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
-  expect(notes).toContain('The service did not answer within 0.5 seconds. Nothing was uploaded.');
+  expect(notes).toContain('The service did not respond within 0.5 seconds. Nothing was uploaded.');
 });
 
 it.each([

@@ -27,7 +27,7 @@ it('a list has the rows, and says which fields they lack', async () => {
     expect.objectContaining({ deployment_id: 'dep_1', unreadable_fields: { is_active: 'yes' } }),
   ]);
   expect(JSON.parse(out)[0]).not.toHaveProperty('is_active');
-  expect(notes).toContain('1 row without unreadable fields: is_active');
+  expect(notes).toContain('1 row shown without unreadable fields: is_active');
   expect(code).toBe(exitCodes.done);
 });
 
@@ -62,5 +62,5 @@ it('a record shows the fields as they were sent', async () => {
   expect(out).not.toContain('\nactive');
   expect(code).toBe(exitCodes.done);
   const asJson = await run('get', ['deployment', 'dep_1', '--json']);
-  expect(asJson.notes).toContain('1 row without unreadable fields: is_active.');
+  expect(asJson.notes).toContain('1 row shown without unreadable fields: is_active.');
 });

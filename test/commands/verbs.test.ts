@@ -371,7 +371,7 @@ describe('how the result is to be printed', () => {
     const before = await runs();
     const outcome = await cli(command, words, { input: 'value' });
     expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
-    expect(outcome.notes).toMatch(/There is no field \S+ in the answer\. Nothing was sent\./);
+    expect(outcome.notes).toMatch(/There is no field \S+ in the output\. Nothing was sent\./);
     expect(await runs()).toBe(before);
   });
 

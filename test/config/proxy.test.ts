@@ -16,8 +16,8 @@ describe('the proxy of an address', () => {
     [{ HTTPS_PROXY: '10.1.2.3' }, 'HTTPS_PROXY 10.1.2.3:80'],
     [{ HTTPS_PROXY: 'localhost' }, 'HTTPS_PROXY localhost:80'],
     [{ HTTP_PROXY: 'http://p.example' }, undefined],
-    [{ HTTPS_PROXY: 'foo' }, 'is not the address of a proxy'],
-    [{ HTTPS_PROXY: 'http://' }, 'is not the address of a proxy'],
+    [{ HTTPS_PROXY: 'foo' }, 'is not a proxy address'],
+    [{ HTTPS_PROXY: 'http://' }, 'is not a proxy address'],
     [{ ALL_PROXY: 'socks5://p.example:1080' }, 'names a socks5 proxy'],
   ])('with %o is %s', (environment, expected) => {
     expect(hostOf('https://service.example/api', environment)).toBe(expected);

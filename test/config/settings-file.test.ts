@@ -65,7 +65,7 @@ describe('readSettings', () => {
     const error = errorOf();
     expect(error).toContain('theme must be one of terminal, dark, light, high-contrast, plain');
     expect(error).toContain('poll.focusedSeconds must be at least 1');
-    expect(error).toContain('profiles.p.baseUrl must be a text');
+    expect(error).toContain('profiles.p.baseUrl must be text');
     expect(error).toContain('profiles.p.apiKeyCommand must be a list of a program');
     expect(error).toContain('profiles.p.apiKeyFile must not be empty');
     expect(error).toContain('keys.quit must be a list');

@@ -24,8 +24,8 @@ describe('the words for', () => {
   it.each<[value: unknown, words: string, path?: string | undefined]>([
     [{}, 'name is missing', 'name'],
     [{ name: '' }, 'name must not be empty', 'name'],
-    [{ name: 7 }, 'name must be a text', 'name'],
-    [{ name: null }, 'name must be a text', 'name'],
+    [{ name: 7 }, 'name must be text', 'name'],
+    [{ name: null }, 'name must be text', 'name'],
     [{ name: undefined }, 'name is missing', 'name'],
     [{ name: 'a', short: '' }, 'short must have a length of at least 3', 'short'],
     [{ name: 'a', short: 'abcdef' }, 'short must have a length of at most 5', 'short'],
@@ -47,7 +47,7 @@ describe('the words for', () => {
     ['text', 'the whole must be an object', undefined],
     // Of several forms, the one that the value came closest to.
     [{ name: 'a', either: { at: 'x' } }, 'either.at must be a number', 'either.at'],
-    [{ name: 'a', either: [1] }, 'either[0] must be a text', 'either[0]'],
+    [{ name: 'a', either: [1] }, 'either[0] must be text', 'either[0]'],
     [{ name: 'a', either: true }, 'either has the wrong form', 'either'],
     [
       { name: '', size: 0, count: 'x', on: 1, order: 2 },

@@ -561,7 +561,7 @@ describe('a row with an optional field that cannot be read', () => {
       pricing: { input: 1 },
       unreadable_fields: { 'pricing.cached_input': 'none' },
     });
-    expect(partlyReadWords([{}, row ?? {}])).toBe('1 row without unreadable fields: pricing.cached_input');
+    expect(partlyReadWords([{}, row ?? {}])).toBe('1 row shown without unreadable fields: pricing.cached_input');
     expect(unreadableIn(rows(supportedModel).parse([model]))).toBe(0);
   });
 

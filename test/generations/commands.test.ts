@@ -48,7 +48,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       expect([kind, code, out]).toEqual([kind, 0, expect.stringMatching(words)]);
     }
     const { notes } = await cli('get', ['trajectory', ids.trajectory, '--json']);
-    expect(notes).toBe(isNewest ? '{"note":"1 row of the answer could not be read."}' : '');
+    expect(notes).toBe(isNewest ? '{"note":"1 row in the response could not be read."}' : '');
     expect(refused).toEqual([]);
   });
 

@@ -207,7 +207,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     const late = await cli(...watch, { onPrint: timeIsUp() });
     expect([late.code, late.notes]).toEqual([
       124,
-      `${startedRun} has not ended by --until rewards=9 after 60 seconds. The service does not say whether it runs.`,
+      `${startedRun} has not ended by --until rewards=9 after 60 seconds. The service does not say whether it is still running.`,
     ]);
     const stop = new AbortController();
     const stopped = await cli(...watch, { signal: stop.signal, onPrint: () => stop.abort() });
@@ -229,7 +229,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     const { code, notes } = await cli('watch', args, { onPrint: timeIsUp() });
     expect([code, notes]).toEqual([
       124,
-      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward yet, and quiet= counts from the first one. The service does not say whether it runs.`,
+      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward yet, and quiet= counts from the first one. The service does not say whether it is still running.`,
     ]);
   });
 
@@ -408,7 +408,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
   [
     'does not',
     json({ detail: 'Not Found' }, 404),
-    /This service does not list runs\. It counted 3 runs of t-words before: benchtop get benchmark b1 --field eval_run_count shows/,
+    /This service does not list runs\. t-words had 3 runs before: benchtop get benchmark b1 --field eval_run_count shows/,
     /list runs shows/,
   ],
   [
@@ -444,10 +444,10 @@ it('of a start whose answer was lost, no later count is called the one before', 
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const evaluate = ['t-words', ...model, '--name', 'nightly'];
   expect((await cli('evaluate', evaluate)).notes).toMatch(
-    /It counted 0 runs of t-words before: .*whether there is one more/,
+    /t-words had 0 runs before: .*whether there is one more/,
   );
   const notBefore =
-    /It counted 1 run of t-words when last read, including the earlier one if it started: .*how many there are/;
+    /t-words had 1 run when last read, including the earlier one if it started: .*how many there are/;
   const { notes } = await cli('evaluate', evaluate);
   expect([notes, starts]).toEqual([expect.stringMatching(notBefore), 1]);
   const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];
@@ -471,7 +471,7 @@ it('a start whose answer was lost is repeated with its key only, and the next on
   const { code, notes } = await cli('evaluate', evaluate);
   expect([code, starts]).toEqual([6, 1]);
   expect(notes).toMatch(
-    /Nothing was sent\. The same request was sent at \S+, but its answer was lost.*does not list runs/,
+    /Nothing was sent\. The same request was sent at \S+, but its response was lost.*does not list runs/,
   );
   const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];
   expect(await cli('evaluate', [...evaluate, '--idempotency-key', key])).toMatchObject({ code: 0, notes: '' });

@@ -218,7 +218,7 @@ describe('doctor', () => {
       code: 1,
       about: 'capabilities',
       state: 'note',
-      words: '1 request failed, see above; the service has the rest of what benchtop uses',
+      words: '1 request failed, see above; the service has everything else that benchtop uses',
     });
   });
 });

@@ -103,13 +103,13 @@ describe('a service that answers a little differently', () => {
   it('counts every reward that there is, and says what it could not read', async () => {
     const run = await cli();
     const { out, notes } = await run('api', ['getTrajectoryRewards', 'eval_run_id=22']);
-    expect(notes).toBe('1 row of the answer could not be read.');
+    expect(notes).toBe('1 row in the response could not be read.');
     const { trajectory_rewards } = JSON.parse(out) as { trajectory_rewards: { reward: unknown }[] };
     expect(trajectory_rewards.map(({ reward }) => reward)).toEqual([0, 1, null]);
     const agents = await run('api', ['listAgents', '--paginate']);
     expect([JSON.parse(agents.out), agents.notes]).toEqual([
       [{ agent_id: 'a' }],
-      '1 row of the answer could not be read.',
+      '1 row in the response could not be read.',
     ]);
     const compared = await run('compare', ['22', '22', '--json']);
     expect(compared.notes).toContain('could not be read');

@@ -266,7 +266,7 @@ describe('proxies', () => {
   });
 
   it.each([
-    [{ HTTPS_PROXY: 'foo' }, 'HTTPS_PROXY is not the address of a proxy. Nothing was sent.'],
+    [{ HTTPS_PROXY: 'foo' }, 'HTTPS_PROXY is not a proxy address. Nothing was sent.'],
     [{ ALL_PROXY: 'socks5://user:hunter2@p:1' }, 'ALL_PROXY names a socks5 proxy. Nothing was sent.'],
   ])('that cannot be used are not passed by: %o', async (variables, words) => {
     useProxy(variables);

@@ -165,11 +165,11 @@ describe('a credential that is refused for good', () => {
     const { service, rotate, lose } = await rotating();
     await service.call('listBenchmarks');
     rotate(secondKey);
-    lose('The command of apiKeyCommand (op) failed with exit code 1.');
+    lose('The command from apiKeyCommand (op) failed with exit code 1.');
     const error = await errorOf(service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'authentication', status: 401 });
     expect((error as Error).message).toBe(
-      'it says invalid_api_key. Check the API key of this profile. Reading it again failed: The command of apiKeyCommand (op) failed with exit code 1.',
+      'it says invalid_api_key. Check the API key of this profile. Reading it again failed: The command from apiKeyCommand (op) failed with exit code 1.',
     );
     // And used as soon as the service takes it again.
     rotate(firstKey);

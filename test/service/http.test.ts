@@ -129,7 +129,7 @@ describe('lost connections', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('reads again after a reset in the middle of the answer', async () => {
+  it('reads again after a reset in the middle of the response', async () => {
     const server = await hostileServer(resetAfter('{"items": ['), emptyPage);
     await serviceAt(server.url).service.call('listBenchmarks');
     expect(server.requests).toHaveLength(2);
@@ -142,14 +142,14 @@ describe('lost connections', () => {
       code: 'ECONNRESET',
       attempts: 3,
       outcomeUnknown: false,
-      message: expect.stringContaining('was lost before an answer arrived'),
+      message: expect.stringContaining('was lost before a response arrived'),
     });
     const during = await hostileServer(resetAfter('{', { 'x-request-id': 'req_7' }));
     await expect(serviceAt(during.url).service.call('listBenchmarks')).rejects.toMatchObject({
       kind: 'network',
       status: 200,
       requestId: 'req_7',
-      message: expect.stringContaining('in the middle of the answer'),
+      message: expect.stringContaining('in the middle of the response'),
     });
   });
 
@@ -325,7 +325,7 @@ describe('silence', () => {
     const server = await hostileServer(open(['{"items"', ': ['], { 'content-type': 'application/json' }));
     await expect(serviceAt(server.url, brief).service.call('listBenchmarks')).rejects.toMatchObject({
       code: 'silence',
-      message: expect.stringContaining('in the middle of its answer'),
+      message: expect.stringContaining('in the middle of its response'),
     });
   });
 
@@ -432,7 +432,7 @@ describe('answers that are none', () => {
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code, status: 200, attempts: 1, outcomeUnknown: false });
-    expect((error as Error).message).toContain('The answer to GET /api/v1/benchmarks');
+    expect((error as Error).message).toContain('The response to GET /api/v1/benchmarks');
     expect((error as Error).message).toContain(words);
   });
 

@@ -131,7 +131,7 @@ describe('the address', () => {
     expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_refused', attempts: 1 });
     expect(error).toMatchObject({
       name: 'UploadUrlError',
-      message: `The upload address of tasks/one.json was refused${code}. Nothing was stored. Run the upload again to get a new address.`,
+      message: `The upload address for tasks/one.json was refused${code}. Nothing was stored. Run the upload again to get a new address.`,
     });
     expect(inspect(error)).not.toMatch(/Signature|StringToSign/);
   });
@@ -158,7 +158,7 @@ describe('the address', () => {
       kind: 'upload_url',
       code: 'upload_url_expired',
       message:
-        'The service has moved since it gave the address of tasks/one.json. Nothing was stored. Run the upload again to get a new address.',
+        'The service has moved since it gave the address for tasks/one.json. Nothing was stored. Run the upload again to get a new address.',
     });
     expect([before.requests.length, after.requests.length]).toEqual([1, 0]);
   });
@@ -192,19 +192,19 @@ describe('the address', () => {
   });
 
   it.each([
-    [`http://storage.example/a?${signature}`, 'address_insecure', 'the upload address of a'],
+    [`http://storage.example/a?${signature}`, 'address_insecure', 'the upload address for a'],
     [
       `https://me:pw@storage.example/a?${signature}`,
       'upload_url_invalid',
-      'of a contains a user name. Nothing was sent.',
+      'for a contains a user name. Nothing was sent.',
     ],
     [
       `https://:pw@storage.example/a?${signature}`,
       'upload_url_invalid',
-      'of a contains a user name. Nothing was sent.',
+      'for a contains a user name. Nothing was sent.',
     ],
-    [`file:///etc/passwd?${signature}`, 'address_insecure', 'the upload address of a'],
-    [`nowhere?${signature}`, 'upload_url_invalid', 'of a is not a URL. Nothing was sent.'],
+    [`file:///etc/passwd?${signature}`, 'address_insecure', 'the upload address for a'],
+    [`nowhere?${signature}`, 'upload_url_invalid', 'for a is not a URL. Nothing was sent.'],
   ])('%s is refused and not repeated', async (url, code, words) => {
     const { service } = serviceAt('https://service.example');
     const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
@@ -320,7 +320,7 @@ describe('the address', () => {
     expect(sent?.['host']).not.toContain('evil');
     const unsent =
       'benchtop did not send the headers authorization, cookie, host, proxy-authorization, transfer-encoding, connection, x-injected, bad name, which the service asked for.';
-    for (const what of ['The upload address of tasks/one.json was refused.', 'Storage refused tasks/one.json.']) {
+    for (const what of ['The upload address for tasks/one.json was refused.', 'Storage refused tasks/one.json.']) {
       const error = await errorOf(service.putUpload(target(server, headers), new Uint8Array(3)));
       expect((error as Error).message).toContain(`${what} ${unsent}`);
     }

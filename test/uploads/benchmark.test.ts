@@ -100,7 +100,7 @@ describe('a folder', () => {
     const tasks = [{ name: 'one' }, { name: 'two', run_command: 7 }, { split: 'dev' }, {}];
     put('manifest.json', JSON.stringify({ tasks }));
     await expect(planUpload(folder)).rejects.toThrow(
-      'manifest.json cannot be sent: name is missing; tasks[0].run_command is missing; tasks[1].run_command must be a text; ' +
+      'manifest.json cannot be sent: name is missing; tasks[0].run_command is missing; tasks[1].run_command must be text; ' +
         'tasks[2].name is missing; tasks[2].split must be one of train, test; tasks[2].run_command is missing; ' +
         'tasks[3].name is missing; tasks[3].run_command is missing. Correct it and try again.',
     );

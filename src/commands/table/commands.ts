@@ -59,7 +59,7 @@ export const commands = {
         of: 'filter',
         empty: true,
         description:
-          'only rows that match all terms, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. Columns that take a request per row (held-out, best, trainer) are read for at most 500 rows',
+          'only rows that match all terms, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. Columns that need a request per row (held-out, best, trainer) are read for at most 500 rows',
       },
       sort: {
         value: 'COLUMN',
@@ -74,7 +74,7 @@ export const commands = {
         value: 'ID|NAME',
         of: 'seen',
         kinds: ['run'],
-        description: 'the run to compare others of its benchmark with (default: the one chosen on screen)',
+        description: 'the run to compare the others in its benchmark with (default: the one chosen on screen)',
       },
       columns: { value: 'A,B', of: 'columns', short: 'c', description: 'show these columns or JSON fields' },
       wide: {
@@ -142,7 +142,7 @@ for.`,
   chat: spec({
     summary: 'ask a model a question, or chat with it',
     about:
-      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text: benchtop waits up to 10 seconds for it to begin, or without a limit if - follows the text. After -- every word is text, even one like --this.',
+      'Given text, it asks once; otherwise it chats until you enter an empty line. Piped input is appended to the text: benchtop waits up to 10 seconds for it to begin, or indefinitely if - follows the text. After --, every word is text, even one like --this.',
     args: [
       { name: 'MODEL', of: 'chat model' },
       { name: 'TEXT', many: true, optional: true },
@@ -166,7 +166,7 @@ for.`,
 built; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an
 array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
 Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
-rejected trajectories. Those without an answer, or with an unclear one, count as unknown, and are sent again only with
+rejected trajectories. Those without a response, or with an unclear one, count as unknown, and are sent again only with
 --resend-unknown. Trajectories that were sent into the dataset before, from any file and for any agent, count as sent
 before: they are sent again only with --new, or if the service is known to store nothing twice. If uploads cannot be
 recorded, or their record is in a damaged file, nothing is sent without --new.`,
@@ -196,10 +196,10 @@ recorded, or their record is in a damaged file, nothing is sent without --new.`,
     examples: ['benchtop upload ./my-benchmark --wait', 'benchtop upload rollouts.jsonl --dataset production'],
   }),
   api: spec({
-    summary: 'call any operation of the service',
-    about: `Calls an operation of the contract by its name, or any path of the service. Each NAME is a field of the path, the query
-or the body in the contract. Values are strings; if the contract expects another type, they are read as JSON. The answer is printed as
-JSON; for a path outside the contract, unchanged. Without an operation, lists all operations with their fields.`,
+    summary: 'call any operation on the service',
+    about: `Calls an operation of the contract by its name, or any path on the service. Each NAME is a field of the path, the query
+or the body in the contract. Values are strings; if the contract expects another type, they are read as JSON. The response is printed as
+JSON or, for a path outside the contract, unchanged. Without an operation, lists all operations with their fields.`,
     args: [
       { name: 'OPERATION|[METHOD] PATH', of: 'operation', optional: true },
       { name: 'NAME=VALUE', many: true, optional: true },
@@ -227,10 +227,10 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
       },
       body: { value: 'JSON|@FILE|-', description: 'the whole body: JSON, a file, or standard input' },
       input: { value: 'FILE|-', description: 'the whole body as it is, from a file or standard input' },
-      include: { short: 'i', description: 'print the status and the headers before the answer' },
+      include: { short: 'i', description: 'print the status and the headers before the response' },
       paginate: { description: 'read every page of a list, and print its items' },
       idempotencyKey: { value: 'KEY', description: 'repeating a start with the same key starts it only once' },
-      tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
+      tokenEnv: { value: 'NAME', description: 'variable that holds the trajectory token' },
       ...dryRunFlag,
     },
     exclusive: [
@@ -276,7 +276,7 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
       data: { value: 'FOLDER', description: 'folder for its data', variable: 'BENCHTOP_DATA_DIR' },
       upstream: {
         ...serviceFlags.upstream,
-        description: 'chat and rollouts of other models go to this OpenAI-compatible server',
+        description: 'chat and rollouts with other models go to this OpenAI-compatible server',
       },
       upstreamKeyEnv: serviceFlags.upstreamKeyEnv,
       upstreamKeyFile: serviceFlags.upstreamKeyFile,
@@ -284,8 +284,8 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
       apiKeyFile: { value: 'PATH', description: 'file that holds the key that clients must send' },
       rateLimit: { value: 'N', number: 'positive', description: 'limit each key to this many requests per second' },
       status: { description: 'show whether it is running' },
-      stop: { description: 'stop it, even if it no longer answers; running work resumes at the next start' },
-      yes: { ...yesFlag.yes, needs: 'stop', description: 'do not ask before killing a service that does not answer' },
+      stop: { description: 'stop it, even if it no longer responds; running work resumes when it next starts' },
+      yes: { ...yesFlag.yes, needs: 'stop', description: 'do not ask before killing a service that does not respond' },
       background: { description: 'end when idle', hidden: true },
       json: { description: 'print --status and --stop as JSON' },
     },

@@ -8,14 +8,14 @@ export const serviceFlags = {
   profile: {
     value: 'NAME',
     of: 'profile',
-    description: 'use this profile of the settings file',
+    description: 'use this profile from the settings file',
     variable: 'BENCHTOP_PROFILE',
     group: 'service',
   },
   baseUrl: { value: 'URL', description: 'address of the service', variable: 'BENCHTOP_BASE_URL', group: 'service' },
   inferenceUrl: {
     value: 'URL',
-    description: 'address of chat completions, if it differs',
+    description: 'address for chat completions, if it differs',
     variable: 'BENCHTOP_INFERENCE_URL',
     group: 'service',
   },
@@ -54,7 +54,7 @@ export const serviceFlags = {
   },
   readOnly: { description: 'refuse everything that writes', variable: 'BENCHTOP_READ_ONLY', group: 'service' },
   debug: {
-    description: 'show requests and answers with their bodies on standard error, without secrets',
+    description: 'show requests and responses with their bodies on standard error, without secrets',
     variable: 'BENCHTOP_DEBUG',
     group: 'service',
   },

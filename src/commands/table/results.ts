@@ -8,7 +8,7 @@ import { type CommandSpec, exclusiveRecordFlags, type FlagSpec, spec } from './s
 const passAtFlag = {
   value: 'N',
   number: 'any',
-  description: 'the lowest reward that passes (default: the highest of the range)',
+  description: 'the lowest reward that passes (default: the highest in the range)',
 } as const satisfies FlagSpec;
 const rewardRangeFlag = {
   value: 'LO..HI',
@@ -115,7 +115,7 @@ steps, and prints how many are in each group, their share and their mean reward.
     examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],
   }),
   search: spec({
-    summary: 'search the texts of all trajectories of a run, a dataset or a benchmark',
+    summary: 'search the text of all trajectories in a run, a dataset or a benchmark',
     about: `Finds the trajectories with a line that has all the words. Prints for each the first matching line, with its
 place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
 the matches by reward and by how they ended, and name what could not be read. Words in double quotes are a phrase; /re/
@@ -151,7 +151,7 @@ search.indexMegabytes limits their size.`,
     ],
   }),
   regrade: spec({
-    summary: 'grade the rollouts of a run, a training run or a dataset again, and show what changes',
+    summary: 'regrade the rollouts of a run, a training run or a dataset, and show what changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
 the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
 changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are
@@ -178,7 +178,7 @@ ${aboutAgreement}`,
         description: 'kill the program after this time (default: 30)',
       },
       judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
-      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria of the model' },
+      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria for the model' },
       passAt: passAtFlag,
       rewardRange: rewardRangeFlag,
       ...recordFlags,
@@ -213,7 +213,7 @@ of the groups have taught nothing.
   }),
   tree: spec({
     summary: 'print the lineage of evaluations, training runs, checkpoints and deployments',
-    about: `Prints the tree of a benchmark, or for another resource, what is above and below it. Without an argument,
+    about: `Prints the tree of a benchmark, or, for another resource, what is above and below it. Without an argument,
 prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads at most 100
 training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the last one of a training run; BEST is
 its best one.`,

@@ -5,7 +5,7 @@ import { type CommandSpec, spec } from './spec.ts';
 
 export const setup = {
   'profile list': spec({
-    summary: 'list the profiles of the settings file',
+    summary: 'list the profiles in the settings file',
     flags: {
       ...recordFlags,
       field: { ...recordFlags.field, description: 'print only this field of each profile, one per line' },

@@ -13,11 +13,11 @@ import { type CommandSpec, spec } from './spec.ts';
 
 const nameFlag = { value: 'TEXT', description: 'name of the run (default: from benchmark and model)' } as const;
 const modelFlag = (what: string) => {
-  const description = `${what} (default: that of the checkpoint)`;
+  const description = `${what} (default: the checkpoint's)`;
   return { value: 'MODEL', short: 'm', of: 'seen', kinds: ['model'], description } as const;
 };
 const optionFlag = (of: string, example: string) => {
-  const description = `an option of the ${of}, e.g. ${example}`;
+  const description = `an option for the ${of}, e.g. ${example}`;
   return { value: 'NAME=VALUE', short: 'o', of: 'option', many: true, description } as const;
 };
 const checkpointFlag = (description: string) =>
@@ -143,7 +143,7 @@ the slug first, or takes --yes.`,
       explanation: { value: 'TEXT', empty: true, description: 'reason for this value' },
       weight: { value: 'N', number: 'any', description: 'its weight; 0 for diagnosis only' },
       rewardId: { value: 'ID', description: 'reward id; the service may count it only once (default: a new id)' },
-      tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
+      tokenEnv: { value: 'NAME', description: 'variable that holds the trajectory token' },
       ...outcomeFlags,
     },
     exclusive: exclusiveOutcomes,

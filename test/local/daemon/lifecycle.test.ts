@@ -326,7 +326,7 @@ describe('serving by hand', () => {
     await expect(second).rejects.toThrow(`process ${process.pid}, at ${first.baseUrl}`);
   });
 
-  it('waits for a process that has the folder but does not answer any more', async () => {
+  it('waits for a process that has the folder but does not respond any more', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
     const starting = here(dataFolder);

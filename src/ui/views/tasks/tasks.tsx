@@ -156,7 +156,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         rollouts,
         rows.length === 0
           ? steps
-            ? `There is no rollout in steps ${steps}`
+            ? `There are no rollouts in steps ${steps}`
             : 'There are no rollouts'
           : 'No rollout names its task',
       )}
