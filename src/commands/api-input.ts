@@ -103,6 +103,6 @@ export async function pathOf(address: string, flags: Flags, io: CommandIo): Prom
   }
   const where = base === undefined ? 'the local service, which is not running' : `the service at ${base}`;
   throw new CommandError(
-    `${requested?.host ?? address} is not ${where}. Nothing was sent. Give the path alone, e.g. /api/v1/benchmarks.`,
+    `${requested?.host ?? address} is not ${where}. Nothing was sent. Give only the path, e.g. /api/v1/benchmarks.`,
   );
 }

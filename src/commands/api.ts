@@ -99,7 +99,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
     return { target: targetOfPath(first ?? flags.method ?? (hasBody ? 'POST' : 'GET'), path), rest };
   }
   if (first || !Object.hasOwn(endpoints, word)) {
-    const what = first ? `path ${word}: it begins with a slash` : `operation ${word}`;
+    const what = first ? `path ${word}: paths begin with a slash` : `operation ${word}`;
     const hint = first ? '' : didYouMean(word, Object.keys(endpoints));
     throw new CommandError(`The service has no ${what}. ${hint || 'benchtop api lists the operations.'}`);
   }
@@ -199,7 +199,7 @@ function requestOfPath(
   text: string | undefined,
   { paginate }: Flags,
 ): PreparedRequest {
-  if (paginate) throw new CommandError('--paginate is for the lists of the contract: benchtop api names them.');
+  if (paginate) throw new CommandError('--paginate is for lists in the contract: benchtop api names them.');
   if (method === 'GET' && text !== undefined) throw new CommandError('A GET has no body.');
   const inQuery = method === 'GET' || text !== undefined;
   const query = new URLSearchParams();

@@ -100,7 +100,7 @@ function newestWords(resource: Resource, named: readonly object[]): string {
   if (!newest) return '';
   const at = createdAt(newest);
   const created = at === undefined ? '' : `, created at ${clockOrDay(at)}`;
-  return clean`The newest ${wordFor(resource)} of that name is ${idOf(resource, newest)}${created}. `;
+  return clean`The newest ${wordFor(resource)} with that name is ${idOf(resource, newest)}${created}. `;
 }
 
 /**

@@ -120,7 +120,7 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
       yield {
         about,
         state: 'warn',
-        words: `other users can look into ${path}. Run: chmod go-rwx ${shellWord(path)}`,
+        words: `other users can access ${path}. Run: chmod go-rwx ${shellWord(path)}`,
       };
     }
   }
@@ -270,7 +270,7 @@ function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
     memory.problem ??
     memory.setAside ??
     (damage &&
-      clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and uploads of trajectories may send nothing. Move it away to start a new history, which does not know what was sent before`);
+      clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and trajectory uploads may send nothing. Move it away to start a new history, which does not know what was sent before`);
   const words = problem ?? 'resources seen are remembered between sessions';
   return { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words };
 }

@@ -174,7 +174,7 @@ function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]):
   }
   const each = readings.map(({ run: { id }, name, which, isRun }) =>
     isRun
-      ? clean`${id} for the training run of this name`
+      ? clean`${id} for the training run with this name`
       : clean`${id}@${which} for checkpoint ${which} of training run ${name}`,
   );
   return new CommandError(clean`${word} has ${readings.length} meanings. Give ${each.join(', or ')}.`);

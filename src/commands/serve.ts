@@ -77,7 +77,7 @@ export function jobNotes({ set_aside, waiting }: Pick<LocalAddress, 'set_aside' 
     ...set_aside.map(
       ({ id, kind }) => `The ${kind} ${id} was set aside: the service ended abnormally during it. benchtop get ${id}`,
     ),
-    ...waiting.map(({ id, kind, message }) => `The ${kind} ${id} waits for a retry: ${message}`),
+    ...waiting.map(({ id, kind, message }) => `The ${kind} ${id} is waiting for a retry: ${message}`),
   ];
 }
 

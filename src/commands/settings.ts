@@ -124,7 +124,7 @@ export async function addProfile(
 ): Promise<number> {
   const path = pathIn(io);
   const { baseUrl: url, apiKeyEnv, apiKeyFile, apiKeyCommand } = flags;
-  if (url === undefined) throw new CommandError('Specify the address of the service: --base-url URL.');
+  if (url === undefined) throw new CommandError("Specify the service's address: --base-url URL.");
   const wrong = addressProblem(url, true);
   if (wrong) throw new CommandError(`--base-url cannot be used: ${wrong.reason}`);
   const problem = profileNameProblem(name, url);

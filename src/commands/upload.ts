@@ -359,7 +359,7 @@ function unknownWords(count: number): string {
 /** @throws CommandError if it cannot be read */
 async function isFolder(path: string): Promise<boolean> {
   if (path === '-') return false;
-  if (path === '') throw new CommandError('Give the path of a folder or a file: it was empty.');
+  if (path === '') throw new CommandError('The path is empty: give a folder or a file.');
   const facts = await stat(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') throw new CommandError(`There is no file or folder ${path}.`);
     throw new CommandError(`${path} cannot be read (${errorCode(error)}).`);
@@ -392,7 +392,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (!isBenchmark && dataset === undefined) {
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
-  if (!isBenchmark && wait) throw new CommandError('--wait is for the folder of a benchmark.');
+  if (!isBenchmark && wait) throw new CommandError('--wait is for a benchmark folder.');
   if (failures !== undefined) await requireNew(failures);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();

@@ -87,7 +87,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
     heldOut:
       'Alarm: the held-out reward of the newest complete round is outside this range, such as `0.2..1`. `off` by default, because what counts as low depends on the task.',
     trainer: 'The same for the newest trainer reward.',
-    evaluation: 'The same for the mean of an evaluation, once 20 or all of its rollouts have a reward.',
+    evaluation: 'The same for an evaluation’s mean, once 20 or all of its rollouts have a reward.',
     benchmarks:
       'Limits for individual benchmarks, by a pattern for their name or id: `{"kernel-*": {"silentMinutes": 60}}`. Later ones win.',
   },
@@ -99,7 +99,7 @@ export const assumptionReference: Readonly<Record<AssumptionName | 'path.OPERATI
   'query.sort': 'List parameter: the field to sort by.',
   'query.order': 'List parameter: the direction, `asc` or `desc`.',
   'query.search': 'List parameter: the text to search for.',
-  'query.include_steps': 'Parameter that asks for the steps of a trajectory.',
+  'query.include_steps': 'Parameter that asks for a trajectory’s steps.',
   'startEval.model_slug': 'Field for the model when an evaluation is started.',
   'startEval.checkpoint_id': 'Field for the checkpoint when an evaluation is started.',
   'startEval.options': 'Field for the options when an evaluation is started.',
@@ -113,7 +113,7 @@ export const assumptionReference: Readonly<Record<AssumptionName | 'path.OPERATI
   rewardsWithApiKey:
     '`yes` or `no`: whether a reward is logged with the API key if there is no token for its trajectory.',
   'path.OPERATION':
-    'Path of an operation, with its placeholders, for example `path.ingestBenchmark` as `/api/v1/ingest/{bench_id}`. `benchtop api` lists the operations with their paths.',
+    'An operation’s path, with its placeholders, for example `path.ingestBenchmark` as `/api/v1/ingest/{bench_id}`. `benchtop api` lists the operations with their paths.',
 };
 
 export interface Variable {
@@ -154,7 +154,7 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_IMAGES'], words: settingsReference.images, like: 'images' },
   {
     names: ['BENCHTOP_DEBUG'],
-    words: 'Set to 1 to show the requests and responses of commands on standard error.',
+    words: 'Set to 1 to show commands’ requests and responses on standard error.',
     like: '--debug',
   },
   { names: ['BENCHTOP_ASCII'], words: 'Set to 1 to draw with ASCII characters only.' },

@@ -364,7 +364,7 @@ export function unusableAnswer(
     responseError(answer, facts, code, `The response to ${facts.method} ${facts.path} ${words}`);
   if (answer.body !== undefined) {
     const found = describeIssues(issues, answer.body);
-    const words = `is not what benchtop expects: ${found}. The service may have another version.`;
+    const words = `is not what benchtop expects: ${found}. The service may be a different version.`;
     return error('answer_unexpected', words);
   }
   if (answer.text.trim() === '') return error('answer_empty', 'is empty.');

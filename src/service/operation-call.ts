@@ -43,7 +43,7 @@ import { shownHeaders } from './trace.ts';
 import type { CallFacts } from './wire-error.ts';
 
 const outsideBase =
-  'benchtop did not follow it, because it leads out of the base URL. If it is the right address, change the base URL.';
+  'benchtop did not follow it, because it leads outside the base URL. If it is the right address, change the base URL.';
 
 export class OperationCall<Value> implements Call<Value> {
   readonly operation: string;

@@ -240,7 +240,8 @@ export function explainMissingRoute(
   const used = assumptions.path(endpoint);
   const setting = assumptions.settingOf(endpoint);
   const lacks = `This service does not have ${method} ${used}`;
-  if (setting) return new ApiError(`${lacks}, the path in ${setting} in the profile. Correct that setting.`, error);
+  if (setting)
+    return new ApiError(`${lacks}, the path that ${setting} sets in the profile. Correct that setting.`, error);
   if (!newest) return error;
   const [own, other] = used === newest.path ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
   const elsewhere = `${method} ${other === 'newest' ? newest.path : path}`;

@@ -221,7 +221,7 @@ describe('a word for a checkpoint (A6)', () => {
   it('says how to give each of two meanings, and both ways work', async () => {
     const { context } = machine(three);
     await expect(findCheckpoint('a@6', context)).rejects.toThrow(
-      'a@6 has 2 meanings. Give trn_2 for the training run of this name, or trn_1@6 for checkpoint 6 of training run a.',
+      'a@6 has 2 meanings. Give trn_2 for the training run with this name, or trn_1@6 for checkpoint 6 of training run a.',
     );
     expect(await findCheckpoint('trn_2', context)).toMatchObject({ id: 'ckpt_1_9' });
     expect(await findCheckpoint('trn_1@6', context)).toMatchObject({ id: 'ckpt_0_6' });

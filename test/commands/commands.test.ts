@@ -658,7 +658,7 @@ describe('api', () => {
 describe('doctor', () => {
   it('finds nothing wrong with what works, a model too', async () => {
     const { code, out } = await cli('doctor', ['--model', 'benchtop/tutor-base']);
-    expect(out).toMatch(/^ok +service +http.* answers and accepts the key/m);
+    expect(out).toMatch(/^ok +service +http.* responds and accepts the key/m);
     expect(out).toMatch(/^ok +inference/m);
     expect(out).not.toMatch(/^fail/m);
     expect(code).toBe(0);

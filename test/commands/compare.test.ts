@@ -441,7 +441,7 @@ it('says what it cannot pool', async () => {
   expect(one).toMatchObject({
     code: exitCodes.failed,
     out: '',
-    notes: expect.stringContaining('name a run to compare'),
+    notes: expect.stringContaining('name another run to compare'),
   });
   const twice = await cli('compare', ['evr_a1', 'evr_b1', 'evr_a1', '--pool']);
   expect(twice.notes).toContain('A run is named twice.');

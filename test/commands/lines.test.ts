@@ -58,7 +58,9 @@ describe('a question of the line mode', () => {
     const evaluate = ['evaluate 1', 'acme/small', ''];
     const input = ['benchmarks', ...evaluate, ...evaluate, 'no', ...evaluate, 'yes', 'quit'].join('\n');
     const { out } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input });
-    expect(out.match(/its response was lost: it may have succeeded\. benchtop list runs shows whether/g)).toHaveLength(2);
+    expect(out.match(/its response was lost: it may have succeeded\. benchtop list runs shows whether/g)).toHaveLength(
+      2,
+    );
     expect(out).toContain('Nothing was sent.');
     const keys = server.requests.flatMap(({ method, headers }) =>
       method === 'POST' ? headers['idempotency-key'] : [],

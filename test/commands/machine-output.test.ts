@@ -168,7 +168,7 @@ it('a reward whose answer is lost names the id to send it again with (A11)', asy
   const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
   const sent = () => String((JSON.parse(server.requests.at(-1)?.body ?? '') as { reward_id: unknown }).reward_id);
   const { notes } = await remote('reward', ['traj_1', 'good', '1']);
-  expect(notes).toContain(`To send it again, add --reward-id ${sent()}: the service may count an id once.`);
+  expect(notes).toContain(`To send it again, add --reward-id ${sent()}: the service may count each id only once.`);
   const asJson = await remote('reward', ['traj_1', 'good', '1', '--json']);
   expect(JSON.parse(asJson.notes)).toMatchObject({ error: { context: { reward_id: sent() } } });
 });

@@ -165,6 +165,6 @@ it('says which jobs were set aside, and which wait', () => {
   const waiting = [{ id: 'trn_1', kind: 'training', message: 'The disk of this machine is full.' }];
   expect(jobNotes({ set_aside, waiting })).toEqual([
     'The evaluation evr_1 was set aside: the service ended abnormally during it. benchtop get evr_1',
-    'The training trn_1 waits for a retry: The disk of this machine is full.',
+    'The training trn_1 is waiting for a retry: The disk of this machine is full.',
   ]);
 });

@@ -174,7 +174,7 @@ it.each([
   [['--name', 'x', '--seed', '1-2'], '--name is for one run'],
   [['--seed', '1-'], '--seed takes up to 100 whole numbers, e.g. 1, 1,2,3 or 1-3, not 1-.'],
   [['--seed', '1', '-o', 'seed=2'], 'Give the seed once: --seed, or --option seed=N.'],
-  [['-m', 'b', '--seed', '1-60'], 'These are 120 runs: at most 100 can be started at once.'],
+  [['-m', 'b', '--seed', '1-60'], 'This would start 120 runs: at most 100 can be started at once.'],
 ])('refuses %j before it sends anything', async (flags, why) => {
   const { cli, starts } = await startingService(() => 'started');
   const { code, notes } = await cli('evaluate', ['bench_1', '-m', 'a', ...flags]);

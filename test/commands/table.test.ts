@@ -165,7 +165,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['%benchmark%', '--wait'], /^bench_\w+\n$/, {
       notes: /^bench_\w+, bench_\w+ are also named sent: this makes another benchmark\.\n.*sent: ready$/s,
     }),
-    bad(['%trajectories%', '--dataset', 'sent', '--wait'], usage, /--wait is for the folder of a benchmark/),
+    bad(['%trajectories%', '--dataset', 'sent', '--wait'], usage, /--wait is for a benchmark folder/),
     bad(['%needing%'], usage, /no files except manifest\.json, where task one names data\/a\.txt/),
     bad(['/no/such/folder'], usage, /There is no file or folder \/no\/such\/folder\./),
     bad(['/dev/null/x'], usage, /cannot be read \(ENOTDIR\)/),

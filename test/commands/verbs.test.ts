@@ -93,7 +93,7 @@ describe('evaluate', () => {
       code: exitCodes.notFound,
       out: '',
       notes: expect.stringMatching(
-        /trn_1 has no checkpoint best: no held-out .*; it has checkpoints at steps 2, 4, 6\./,
+        /trn_1 has no checkpoint best: no checkpoint's held-out .*; it has checkpoints at steps 2, 4, 6\./,
       ),
     });
   });

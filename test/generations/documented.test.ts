@@ -443,11 +443,8 @@ it('of a start whose answer was lost, no later count is called the one before', 
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const evaluate = ['t-words', ...model, '--name', 'nightly'];
-  expect((await cli('evaluate', evaluate)).notes).toMatch(
-    /t-words had 0 runs before: .*whether there is one more/,
-  );
-  const notBefore =
-    /t-words had 1 run when last read, including the earlier one if it started: .*how many there are/;
+  expect((await cli('evaluate', evaluate)).notes).toMatch(/t-words had 0 runs before: .*whether there is one more/);
+  const notBefore = /t-words had 1 run when last read, including the earlier one if it started: .*how many there are/;
   const { notes } = await cli('evaluate', evaluate);
   expect([notes, starts]).toEqual([expect.stringMatching(notBefore), 1]);
   const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];
@@ -502,7 +499,7 @@ it('a start without a name whose run is listed by now is not started again under
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const newest = expect.stringMatching(
-    /The newest run of that name is evr_1, created at 2026-03-04 .*benchtop list runs/,
+    /The newest run with that name is evr_1, created at 2026-03-04 .*benchtop list runs/,
   );
   expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 3, notes: newest });
   expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 6, notes: newest });

@@ -437,7 +437,7 @@ describe('names last seen here, on a service that does not list training runs (A
 
 it.each([
   [{}, 'ev is not in the tree: the service does not say which benchmark it belongs to.'],
-  [{ bench_id: 'b2' }, 'ev is not in the tree: the lists of its benchmark b2 do not have it.'],
+  [{ bench_id: 'b2' }, 'ev is not in the tree: the lists for its benchmark b2 do not have it.'],
 ])('tree says why it has no place for a run that is %j', async (more, words) => {
   const run = { eval_run_id: 'r1', display_name: 'ev', ...more };
   const routes = {

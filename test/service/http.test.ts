@@ -633,7 +633,7 @@ describe('redirects', () => {
       (failure: unknown) => failure,
     );
     expect(server.requests).toHaveLength(requests);
-    const refused = { code: 'redirected', message: expect.stringContaining('it leads out of the base URL') };
+    const refused = { code: 'redirected', message: expect.stringContaining('it leads outside the base URL') };
     if (requests === 1) expect(error).toMatchObject(refused);
     else expect(error).toBeUndefined();
   });
