@@ -164,8 +164,8 @@ for.`,
     summary: 'upload a benchmark from a folder, or trajectories from a file',
     about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and its images are
 built; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an
-array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
-Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
+array, or a single object, or any format that benchtop read accepts: rollouts from verifiers and prime-rl,
+Inspect logs, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
 rejected trajectories. Those without a response, or with an unclear one, count as unknown, and are sent again only with
 --resend-unknown. Trajectories that were sent into the dataset before, from any file and for any agent, count as sent
 before: they are sent again only with --new, or if the service is known to store nothing twice. If uploads cannot be

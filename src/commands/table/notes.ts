@@ -48,7 +48,7 @@ export const notes = {
   choices: spec({
     summary: 'count which of two models gave the better answers in chats',
     about: `In the workbench, a chat can ask two models, and you choose the better answer with a key. Choices are kept on
-this machine, per profile, with their conversations. P is that of the exact two-sided sign test, which leaves out equal
+this machine, per profile, with their conversations. P comes from the exact two-sided sign test, which leaves out equal
 answers and holds for one look (Dixon and Mood 1946).`,
     flags: { profile, ...recordFlags },
   }),

@@ -84,8 +84,8 @@ ${aboutIntervals}`,
   tasks: spec({
     summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
     about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
-the share that passed, and the numbers of failed rollouts and of those without a reward. The model of a
-training run changes: its tasks show the mean at the first and at the last step, and its course between them.
+the share that passed, and how many rollouts failed or have no reward. The model
+of a training run changes, so its tasks show the mean at the first and last steps, and its course in between.
 
 ${aboutPasses}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
@@ -116,7 +116,7 @@ steps, and prints how many are in each group, their share and their mean reward.
   }),
   search: spec({
     summary: 'search the text of all trajectories in a run, a dataset or a benchmark',
-    about: `Finds the trajectories with a line that has all the words. Prints for each the first matching line, with its
+    about: `Finds the trajectories with a line that has all the words. For each, prints the first matching line with its
 place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
 the matches by reward and by how they ended, and name what could not be read. Words in double quotes are a phrase; /re/
 is a regular expression; a word with a capital letter is case-sensitive. Exit code 5 if nothing matches, 1 if something
@@ -199,7 +199,7 @@ within the noise between neighbours, or within a tenth of the range, count as le
 
 The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ;
 others are too easy (all have the highest reward), too hard (all the lowest), equal, or have fewer than two rewards. At
-most 60 steps are read: the newest 12 and others at equal distances. The output names the step since which at least half
+most 60 steps are read: the newest 12 and others at equal intervals. The output names the step from which at least half
 of the groups have taught nothing.
 
 --audit prints an audit instead. ${aboutAudit}`,
@@ -246,8 +246,8 @@ its best one.`,
     summary: 'read a file of rollouts, without a service',
     about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is packed;
 elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
-rollouts of verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches of OpenAI and Anthropic, and
-ShareGPT, also packed with gzip; a note names the format and says what was left out. Exit code 1 if some of it could not be
+rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic, and
+ShareGPT, any of them packed with gzip; a note names the format and says what was left out. Exit code 1 if some of it could not be
 read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {
@@ -265,7 +265,7 @@ read.`,
 worst tasks, and the transcripts of the flagged, worst and best trajectories. Text from models is escaped. --flagged
 reports only the trajectories with a flag or a note.
 
-Two to eight runs of a benchmark are compared with the first: the verdicts with intervals, the tasks (of two runs, those
+With two to eight runs of a benchmark, compares the others with the first: the verdicts with intervals, the tasks (of two runs, those
 that no longer or newly pass first), the settings in which the runs differ, and both transcripts of the worst
 regressions and of the best improvement. --worst and --best are then regressions and improvements of each run
 (default: 3 and 1).`,

@@ -85,7 +85,7 @@ the slug first, or takes --yes.`,
       role: {
         value: 'ROLE',
         choices: ['test', 'production'],
-        description: 'test, the default, is reached by its id only; production serves the slug',
+        description: 'test, the default, is reached only by its id; production serves the slug',
       },
       ...startFlags,
       ...yesFlag,
@@ -151,7 +151,7 @@ the slug first, or takes --yes.`,
   }),
   'secret set': spec({
     summary: 'create a secret; its value is read from standard input',
-    about: 'On a terminal it asks for a value of one line, and does not show it. Pipe in longer values.',
+    about: 'On a terminal, asks for a one-line value and does not show it. Pipe in longer values.',
     args: [{ name: 'NAME' }],
     flags: {
       ...serviceFlags,
