@@ -184,7 +184,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io, cont
     const what = `${outageWords(outages)}${loses.map(capitalised).join(' ')}`;
     await confirm(`${asTitle(command)} ${current.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
     if (flags.yes) {
-      // The user named the deployments to take down, but not the ones that a training run takes with it.
+      // The user named the deployments to take down, but not those that go down with a training run.
       const others = outageWords(outages.filter(({ origin }) => origin !== undefined)).trimEnd();
       if (others !== '') io.note(others);
       return;

@@ -25,7 +25,7 @@ const gates = new Gates();
 
 const none = async (): Promise<string> => '';
 
-/** A program's, or a single command's, connection to the configured service. */
+/** The connection that a program or a single command has to the configured service. */
 export interface ServiceConnection {
   /** Returns the service, loading the client code on first use. Sends nothing. */
   readonly service: () => Promise<Service>;
@@ -51,7 +51,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
   const client = () => import('../local/daemon/client.ts');
   return {
     ensure: async (reason, signal) => {
-      // Loading blocks the thread, so let the first frame appear first.
+      // Loading blocks the thread, so let the first frame be drawn before that.
       await new Promise(setImmediate);
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
@@ -147,7 +147,7 @@ export function connectTo(
   let service: Service | undefined;
   let closed = false;
   const create = async (): Promise<Service> => {
-    // Loading the client blocks the thread, so let the first frame appear first.
+    // Loading the client blocks the thread, so let the first frame be drawn before that.
     await new Promise(setImmediate);
     const [{ createService, keptGeneration }, { runWithSentOptions }] = await Promise.all([
       import('../service/index.ts'),
@@ -202,7 +202,7 @@ const testMs = 15_000;
 /**
  * Sends a small request to check that the service responds and accepts the key.
  *
- * @throws Error if it does not; the signal's reason once that aborts
+ * @throws Error if it does not; the signal's reason once it aborts
  */
 export async function testService(config: Config, signal: AbortSignal): Promise<void> {
   const connection = connectTo(config, 'command');

@@ -60,7 +60,7 @@ export interface FoundCheckpoint {
 const isNone = (error: unknown): boolean =>
   isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
-/** A dataset often has the name of the benchmark that filled it. A name means it only if nothing else has that name. */
+/** A dataset often has the name of the benchmark that filled it, so it is found by name only if nothing else is. */
 const hasRecord = ({ get }: Resource): boolean => get !== undefined;
 
 /** Whether the word looks like an id of no particular kind, such as a UUID. */
@@ -227,7 +227,7 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
  * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run on its own means its
  * latest checkpoint. A word that looks like a checkpoint id is taken as one, and sent to the service unchecked.
  *
- * @throws CommandError if there is none, if the word has several meanings, or for a write if it may mean another one
+ * @throws CommandError if there is none, if the word has several meanings or, for a write, may have another one
  */
 export async function findCheckpoint(
   word: string,

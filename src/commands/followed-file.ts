@@ -65,7 +65,7 @@ export class FollowedFile implements ShownFile {
   }
 
   /**
-   * Reads the file with notes, and again on each change until `close`.
+   * Reads the file, prints notes, and re-reads the file on each change until `close`.
    *
    * @throws CommandError if it has no trajectories
    */

@@ -100,7 +100,7 @@ async function resourceNames(name: string | undefined): Promise<string[]> {
   return [['WHAT is one of:', ...lines].join('\n')];
 }
 
-/** For each command whose WHAT is a resource, the names of each resource: plural, singular and short. */
+/** For each command whose WHAT is a resource, the names of each such resource: plural, singular and short. */
 export type NamedResources = ReadonlyMap<string, readonly (readonly [string, string, ...string[]])[]>;
 
 export async function namedResources(): Promise<NamedResources> {

@@ -9,7 +9,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
-/** A note's data, printed next to its text, in JSON only. */
+/** A note's data, printed next to its text, but only in JSON. */
 export type NoteFields = Readonly<Record<string, unknown>>;
 
 export interface CommandIo {

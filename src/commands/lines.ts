@@ -155,7 +155,7 @@ class Lines {
     const { measures } = resource;
     const columnsOf = (rows: readonly object[]): readonly Column<object>[] =>
       (measures?.columns(rows, compare.rewardRange) ?? resource.columns).filter(
-        // Other wide columns make the line longer, and some take a request per row.
+        // Other wide columns make the line longer, and some need a request per row.
         ({ wide, decides = 9, hidden }) => !hidden && (!wide || decides <= 3),
       );
     const costly = columnsOf(page.items).filter(({ id }) => measures?.costly.includes(id));

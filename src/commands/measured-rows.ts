@@ -20,7 +20,7 @@ const announcedMs = 3_000;
 /** How long rows wait for the next response with values that they can do without, in milliseconds. */
 const silentMs = 5_000;
 
-/** How many rows without a value to name. */
+/** How many of the rows without a value are named. */
 const mostNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {

@@ -76,7 +76,7 @@ export function rowsText<Row>(
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
-/** Whether rows can be printed page by page: not if a table is fitted to a terminal, nor as a JSON array. */
+/** Whether rows can be printed page by page, unlike a table fitted to a terminal, or a JSON array. */
 export const isLineByLine = (format: ListFormat, { columns }: Pick<CommandIo, 'columns'>): boolean =>
   format !== 'json' && (format !== 'table' || columns === undefined);
 

@@ -20,7 +20,7 @@ export class Client {
   readonly assumptions: Assumptions;
   readonly capabilities: Capabilities;
   readonly generation: ServiceGeneration;
-  /** Whether the service has replayed a response to an idempotency key. */
+  /** Whether the service has replayed a response for an idempotency key. */
   hasReplayed = false;
   #skipsTraced: boolean | undefined;
   /** How many times the connections have been closed. */

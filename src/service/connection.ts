@@ -13,11 +13,11 @@ import { parseBase } from './request.ts';
 /** Where an attempt goes. */
 export interface Place {
   readonly base: URL;
-  /** The supervisor's form of the address; undefined if the address is fixed. */
+  /** The supervised service at that address; undefined if the address is fixed. */
   readonly target: Target | undefined;
 }
 
-/** The error code if the service was found before: it may be found again. */
+/** The error code if the service had been found before: it may be found again. */
 export const serviceLost = 'service_lost';
 
 export class Connection {
@@ -104,7 +104,7 @@ export class Connection {
 
 export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for none: the request then has no credential, and the service decides. */
+  /** Empty if there is none: the request then has no credential, and the service decides. */
   readonly value: string;
   /**
    * Re-reads the credential after a refusal. Returns whether it has changed. Undefined if there is no source.

@@ -47,7 +47,7 @@ export interface Passage {
 }
 
 interface Waiting extends Passage {
-  /** Called with whether the request may be sent. */
+  /** Called with true if the request may be sent. */
   readonly settle: (go: boolean) => void;
 }
 

@@ -292,7 +292,7 @@ export class RememberedStore {
     this.#tables.lazily(() => this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null)));
   }
 
-  /** Deletes everything not seen for 90 days, and the excess. */
+  /** Deletes everything not seen for 90 days, and whatever exceeds the limits. */
   prune(now = Date.now()): void {
     this.flush();
     this.#tables.lazily(() => {

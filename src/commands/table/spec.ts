@@ -50,7 +50,7 @@ export type ValueOf =
   | 'column'
   /** Several, separated by commas. */
   | 'columns'
-  /** Words, and terms on columns. */
+  /** Words, and terms about columns. */
   | 'filter'
   | 'option'
   | 'setting'
