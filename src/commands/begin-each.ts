@@ -1,4 +1,4 @@
-/** Starts several runs with one command, each with its own request. Repeating it starts only the missing ones. */
+/** Starts several runs with one command, each with its own request. A repeated command starts only the missing ones. */
 import { type Start, startedOtherwise } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';

@@ -1,5 +1,6 @@
 /**
- * Prints prebuilt help, or the version. Imports little, because parsing a command line would take longer than all this.
+ * Prints prebuilt help, or the version. Imports little, because parsing a command line would take longer than all of
+ * this.
  */
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { own } from '../base/own-property.ts';

@@ -24,7 +24,7 @@ import { Unread, withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
-/** A transcript's width for a program: wide enough that no line wraps. */
+/** The width of a transcript for a program: wide enough that no line wraps. */
 const unwrapped = 10_000;
 
 /** A trajectory from a file, as the service would send it, or why the service would refuse it. */

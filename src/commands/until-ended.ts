@@ -343,7 +343,7 @@ class EndWait {
 }
 
 /**
- * Follows one resource until it has ended, or has changed. Returns 0 for success, 8 for a success with an alarm,
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 8 for success with an alarm,
  * 1 for failure, 6 if the service does not say how it ended, 124 on timeout.
  */
 export const untilEnded = (
