@@ -63,7 +63,7 @@ const starting =
   (run: RunStart): Act<Benchmark> =>
   async (row, prompt, context) => {
     const input = runInput(run, row, { model: await prompt.ask('Model') }, context);
-    const display_name = await prompt.ask('Name of the run', input.display_name);
+    const display_name = await prompt.ask('Run name', input.display_name);
     return started({ ...run, benchmark: row }, { ...input, display_name }, prompt, context);
   };
 

@@ -73,7 +73,7 @@ describe('a question of the line mode', () => {
     const { url } = await hostileServer(json({ items: [benchmark], has_more: false }));
     const input = 'benchmarks\ntrain 1\nacme/small\n';
     const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input });
-    expect(out).toContain('Name of the run (enter for ab');
+    expect(out).toContain('Run name (enter for ab');
     expect(out).not.toMatch(/[\u001b\r]/);
   });
 });

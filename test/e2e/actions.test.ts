@@ -302,7 +302,7 @@ describe('on trajectories', () => {
       ...go('datasets'),
       { see: 'uploaded' },
       'u',
-      { see: 'Choose a file of trajectories' },
+      { see: 'Choose a trajectory file' },
       { type: 'three' },
       'enter',
     ]);
@@ -330,7 +330,7 @@ describe('on trajectories', () => {
       'tab',
       { type: '0.5' },
       'enter',
-      { see: 'The reward is logged' },
+      { see: 'Reward logged' },
     ]);
     expect((await home.call('GET', `trajectories/${home.openTrajectory}`)).reward).toBe(0.5);
     await goWay(session, ['E', { see: 'End the trajectory' }, 'enter', { see: 'The trajectory has ended' }]);

@@ -89,7 +89,7 @@ describe('the local service', () => {
     process.kill(pid, 'SIGSTOP');
     try {
       session.type(':runs\r');
-      await session.waitFor('The local service is busy; waiting for its answer');
+      await session.waitFor('The local service is busy; waiting for it to respond');
     } finally {
       process.kill(pid, 'SIGCONT');
     }

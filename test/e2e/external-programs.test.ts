@@ -277,7 +277,7 @@ describe('a file of rollouts', () => {
     expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
     expect(session.text()).toMatch(/Trajectories +1 *│/);
     session.type('1');
-    await session.waitFor('Flags and notes of a file are not kept: benchtop upload sends it');
+    await session.waitFor('Flags and notes on a file are not kept: benchtop upload sends the file');
     expect(session.text()).not.toContain('<1>');
     // In the window of a note, q would be a letter.
     session.type("'q");

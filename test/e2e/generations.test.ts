@@ -94,7 +94,7 @@ function actions({ bench, run, oldRun, training, trajectory, test, production }:
       sends: new RegExp(`POST .*/${trajectory}/complete$`),
     },
     {
-      way: [...at('datasets', 'recorded'), 'u', { see: 'Choose a file of trajectories' }, { type: 'two' }, 'enter'],
+      way: [...at('datasets', 'recorded'), 'u', { see: 'Choose a trajectory file' }, { type: 'two' }, 'enter'],
       sends: /GET .*\/datasets/,
     },
     { way: [{ see: 'Into the dataset' }, 'enter', { see: 'everything was sent' }], sends: /POST .*\/upload$/ },
@@ -164,7 +164,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     session.press('enter');
     await session.waitFor(isNewest ? '1 of 3 images ready, 1 failed' : '1 of 2 images ready, 1 failed');
     session.press('e');
-    await session.waitFor('Name of the run');
+    await session.waitFor('Run name');
     // Each field with its default; the last one sends it.
     session.press('enter', 'enter', 'enter');
     await session.waitFor(/0\.500 of 6 rewards/);

@@ -32,7 +32,7 @@ describe('an image', () => {
   it('is on kitty’s screen until a key is pressed, which does nothing else', async () => {
     const session = await opened('xterm-kitty');
     session.press('V');
-    await session.waitFor('image png 20 KB of message 1; any key returns');
+    await session.waitFor('image png 20 KB in message 1; any key returns');
     expect(session.text()).not.toContain('[image png 20 KB]');
     const base64 = (shown.exec(session.sent())?.[0] ?? '').replaceAll(/\u001b_G[^;]*;|\u001b\\/g, '');
     expect(Buffer.from(base64, 'base64').equals(png)).toBe(true);

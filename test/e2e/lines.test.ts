@@ -48,7 +48,7 @@ describe('line mode', () => {
       ['find sums', /1 benchmark\n1\. small-sums/],
       ['1', /family: math/],
       ['evaluate 1', /Model: $/],
-      ['benchtop/tutor-base', /Name of the run \(enter for small-sums tutor-base\): $/],
+      ['benchtop/tutor-base', /Run name \(enter for small-sums tutor-base\): $/],
       ['', /Started evr_/],
       ['runs', /1\. small-sums tutor-base/],
       ['follow 1', /completed, 21 of 21, mean 0\.\d+/],

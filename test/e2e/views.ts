@@ -125,7 +125,7 @@ export const viewSessions: readonly ViewSession[] = [
       { see: '▸ t-words-' },
       'enter',
     ],
-    shows: ['steps read, of 6', 'STEP'],
+    shows: ['steps read (6 in all)', 'STEP'],
   },
   { name: 'deployments', way: go('deployments'), shows: ['DEPLOYMENT', '1 in all: 1 deployed'], selected: 'talker' },
   { name: 'deployment', way: [...go('deployments'), { see: '▸ talker' }, 'enter'], shows: ['✓ deployed', 'talker'] },

@@ -43,7 +43,7 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
   'list runs': { document: ['baseline', 'failed'], newest: ['baseline'] },
   'record training': {
     document: ['14 of 16 samples'],
-    newest: ['14 of 16 samples, 2 cancelled', '1 point of the curves could not be read'],
+    newest: ['14 of 16 samples, 2 cancelled', '1 point on the curves could not be read'],
   },
   'record trajectories': { document: ['hello'], newest: ['hello', '1 message could not be read'] },
   'list images': { document: ['failed'], newest: ['no space'] },

@@ -221,7 +221,7 @@ async function openChat(bench: Bench): Promise<TimedTerminal> {
 
 async function chat(bench: Bench): Promise<void> {
   const terminal = await openChat(bench);
-  const answer = await terminal.keyUntil('go\r', 'all after');
+  const answer = await terminal.keyUntil('go\r', 'complete after');
   bench.row('streaming chat, bytes for 1 KB of text', answer.bytes / (chatBytes / 1024), 3_072, 'bytes');
   await terminal.end();
 }

@@ -19,9 +19,9 @@ import { useShell, useWindowRoom } from './shell-context.tsx';
 
 const sourceWords: Readonly<Record<KeySource, string>> = {
   environment: 'an environment variable',
-  file: 'a file of mode 0600',
+  file: 'a file with mode 0600',
   command: 'a command that prints it',
-  settings: 'stored in the settings file (0600)',
+  settings: 'the settings file (mode 0600)',
 };
 
 function isSource(value: string): value is KeySource {
@@ -38,7 +38,7 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
     {
       kind: 'text',
       name: 'name',
-      label: 'Name of the profile',
+      label: 'Profile name',
       initial: isLocal ? '' : current,
       placeholder: 'prod',
       ...(keeping && { help: sanitiseLine(keeping) }),
@@ -47,7 +47,7 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
     {
       kind: 'text',
       name: 'baseUrl',
-      label: 'Address of the service',
+      label: 'Service address',
       initial: baseUrl ?? '',
       placeholder: 'https://service.example',
       check: addressError,
@@ -55,7 +55,7 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
     {
       kind: 'choice',
       name: 'keySource',
-      label: 'The API key is in',
+      label: 'Get the API key from',
       options: keySources.map(source => ({ value: source, label: sourceWords[source] })),
     },
     {

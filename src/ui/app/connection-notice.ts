@@ -32,7 +32,7 @@ function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
     case 'restarting':
       return 'The local service has stopped; starting it again';
     case 'silent':
-      return 'The local service is busy; waiting for its answer';
+      return 'The local service is busy; waiting for it to respond';
     case 'stopped':
       return 'The local service was stopped elsewhere. The next request starts it again.';
     case 'failed':
@@ -66,7 +66,7 @@ export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep
       if (state.kind !== 'connected') return;
       if (state.note !== undefined) say({ kind: 'warning', text: state.note, news: true });
       else if (!isWaiting(before) && shownWords(before, Date.now(), keyOf) !== undefined) {
-        say({ kind: 'success', text: 'The local service answers again.', news: true });
+        say({ kind: 'success', text: 'The local service is responding again.', news: true });
       }
     };
     announce();

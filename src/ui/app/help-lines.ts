@@ -40,7 +40,7 @@ const everywhere: readonly HelpSection[] = [
   { title: 'Everywhere', commands: Object.values(globalCommands) },
   { title: 'Any item', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
-  { title: 'Long texts', commands: Object.values(scrollCommands) },
+  { title: 'Long text', commands: Object.values(scrollCommands) },
   { title: 'Facts that refer to other resources', commands: Object.values(doorCommands) },
 ];
 const inWindows: readonly HelpSection[] = [
@@ -82,7 +82,7 @@ const keyColumn = 22;
 /** Minimum width at which command ids fit. */
 const roomForIds = 70;
 const aboutIds = 'On the right: the command ids, for changing keys with `keys` in config.json.';
-const aboutRoom = 'From 80 columns on, this window shows the command ids for `keys` in config.json.';
+const aboutRoom = 'At 80 columns or more, this window also shows the command ids for `keys` in config.json.';
 
 /**
  * Help as lines: every section with its commands, by group if there are several, each command once. The command id is

@@ -27,7 +27,7 @@ export const listCommands = {
   ...commandTable('List', {
     references: {
       id: 'list.references',
-      title: 'the references of the row, such as its model',
+      title: "the row's references, such as its model",
       keys: ['tab'],
       hint: 'references',
     },
@@ -96,7 +96,7 @@ export const globalCommands = {
     notices: { id: 'app.notices', title: 'show the latest notices', keys: ['!'] },
     connect: {
       id: 'app.connect',
-      title: 'connect to another service, or change the settings of this one',
+      title: "connect to another service, or change this one's settings",
       keys: ['ctrl-k'],
     },
     pause: { id: 'app.pause', title: 'pause or resume polling', keys: ['P'] },
@@ -152,7 +152,7 @@ export const formCommands = commandTable(form, {
   up: { id: 'form.up', title: 'field above', keys: ['up'] },
   optionNext: { id: 'form.option-next', title: 'next option', keys: ['right', 'space'] },
   optionPrevious: { id: 'form.option-previous', title: 'previous option', keys: ['left'] },
-  help: { id: 'form.help', title: 'help; ? in a choice', keys: ['ctrl-g', '?'], hint: 'help' },
+  help: { id: 'form.help', title: 'help (? in a choice)', keys: ['ctrl-g', '?'], hint: 'help' },
   preview: { id: 'form.preview', title: 'show the request', keys: ['ctrl-p'], hint: 'request' },
 });
 

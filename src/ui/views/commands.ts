@@ -12,21 +12,26 @@ export const treeCommands = commandTable('Tree', {
 });
 
 export const alarmCommands = commandTable('Alarms', {
-  past: { id: 'alarms.past', title: 'the alarms of this run, now and in its past', keys: ['A'] },
+  past: { id: 'alarms.past', title: "this run's alarms, now and in the past", keys: ['A'] },
 });
 
 export const inboxCommands = commandTable('Inbox', {
   dismiss: { id: 'inbox.dismiss', title: 'dismiss it', keys: ['backspace'], hint: 'dismiss', rank: 'main' },
-  dismissAll: { id: 'inbox.dismiss-all', title: 'dismiss all that the filter shows', keys: ['X'], hint: 'dismiss all' },
+  dismissAll: {
+    id: 'inbox.dismiss-all',
+    title: 'dismiss everything that the filter shows',
+    keys: ['X'],
+    hint: 'dismiss all',
+  },
   undo: { id: 'inbox.undo', title: 'undo the last dismissal', keys: ['u'] },
 });
 
 export const compareCommands = commandTable('Comparison', {
   swap: { id: 'compare.swap', title: 'swap base and new', keys: ['v'], hint: 'swap' },
-  other: { id: 'compare.other', title: 'open the rollout of the other run', keys: ['b'], hint: 'other run' },
+  other: { id: 'compare.other', title: "open the other run's rollout", keys: ['b'], hint: 'other run' },
   pool: {
     id: 'compare.pool',
-    title: 'pool the runs of a model that differ only in their seed',
+    title: "pool a model's runs that differ only in the seed",
     keys: ['M'],
     hint: 'pool seeds',
   },
@@ -46,7 +51,7 @@ export const triageCommands = commandTable('Triage', {
 });
 
 export const searchCommands = commandTable('Search', {
-  texts: { id: 'texts.search', title: 'search the texts of these trajectories, as // does', keys: ['ctrl-s'] },
+  texts: { id: 'texts.search', title: 'search these trajectories, as // does', keys: ['ctrl-s'] },
   stop: { id: 'texts.stop', title: 'stop the search', keys: ['esc'], hint: 'stop', palette: false },
 });
 
@@ -64,7 +69,7 @@ export const rolloutCommands = commandTable('Rollouts', {
 });
 
 export const regradeCommands = commandTable('Rollouts', {
-  open: { id: 'rollouts.regrade', title: 'grade its rollouts again with another grader', keys: ['R'] },
+  open: { id: 'rollouts.regrade', title: 'regrade its rollouts with another grader', keys: ['R'] },
   stop: { id: 'regrade.stop', title: 'stop grading', keys: ['esc'], hint: 'stop', palette: false },
 });
 
@@ -94,7 +99,7 @@ export const sideCommands = commandTable('Rollouts', {
 export const promptCommands = commandTable('Rollouts', {
   ask: {
     id: 'prompt.ask',
-    title: 'put its prompt to the base model and the checkpoint, in the chat',
+    title: 'send its prompt to the base model and the checkpoint, in the chat',
     keys: ['t'],
     hint: 'ask',
   },
@@ -181,11 +186,11 @@ export const readerCommands = commandTable('Trajectory', {
   outline: { id: 'trajectory.outline', title: 'fold or unfold all steps', keys: ['S'] },
   image: {
     id: 'trajectory.image',
-    title: 'show the image below, or open it in the viewer of the system',
+    title: "show the image below, or open it in the system's viewer",
     keys: ['V'],
     hint: 'open the image',
   },
-  markdown: { id: 'trajectory.markdown', title: 'show texts as Markdown, or raw', keys: ['m'] },
+  markdown: { id: 'trajectory.markdown', title: 'show text as Markdown, or raw', keys: ['m'] },
   hidden: { id: 'trajectory.hidden', title: 'show or drop hidden characters', keys: ['v'] },
 });
 
@@ -199,7 +204,7 @@ export const chartCommands = commandTable('Curves', {
   go: { id: 'chart.go', title: 'go to a step', keys: ['#'] },
   zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'] },
   zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'] },
-  smooth: { id: 'chart.smooth', title: 'change the smoothing of the curves', keys: ['w'] },
+  smooth: { id: 'chart.smooth', title: 'change how much the curves are smoothed', keys: ['w'] },
   scale: { id: 'chart.scale', title: 'logarithmic or linear scale', keys: ['L'] },
   kinds: { id: 'chart.kinds', title: 'held-out curves, trainer curves, both, or diagnostics', keys: ['u'] },
   time: { id: 'chart.time', title: 'align runs by time or by step', keys: ['T'] },

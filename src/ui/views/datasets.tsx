@@ -63,7 +63,7 @@ function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowPro
   if (file) return <UploadForm file={file} onClose={onClose} />;
   return (
     <PathPicker
-      title="Choose a file of trajectories (JSON Lines)"
+      title="Choose a trajectory file (JSON Lines)"
       choose="file"
       wanted={isTrajectoryFile}
       onChoose={chosen => {

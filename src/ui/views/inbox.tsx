@@ -31,7 +31,7 @@ function useDismissal() {
     const isSaved = inbox.dismiss(rows);
     setLast(rows);
     const undo = `  <${keyOf(inboxCommands.undo)}> restores`;
-    const unsaved = 'Dismissed until the next start: the dismissal could not be saved';
+    const unsaved = 'Dismissed only for this session: the dismissal could not be saved';
     const text = isSaved ? `${counted(rows.length, 'event')} dismissed` : unsaved;
     shell.toast({ kind: isSaved ? 'info' : 'warning', text, tail: undo });
   };
@@ -82,7 +82,7 @@ export function InboxView() {
       source={source}
       rows={rows}
       columns={columns}
-      emptyWords="Nothing new: what ends, fails or stalls stays here until you dismiss it"
+      emptyWords="Nothing new: anything that ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
       below={isNarrow ? row => reasonOf(row, rewardRange) : undefined}
       facts={row => [

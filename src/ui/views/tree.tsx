@@ -94,7 +94,7 @@ function useReadingOn(lists: readonly OpenList[]) {
     await reader.readOn();
     setReading(others => others.filter(each => !isSame(each, source)));
     const { error } = reader.state();
-    const words = `More ${treeKinds[kind].many} could not be read; earlier ones stay.`;
+    const words = `More ${treeKinds[kind].many} could not be read; those already read stay.`;
     if (error) toast({ kind: 'warning', text: `${words} ${error.message}` });
   };
   return { unread, readOn };
@@ -204,7 +204,7 @@ function useLineage(open: ReadonlySet<string>) {
     parts: [read, deployments, ...lives],
     loaded: read.data !== undefined,
     notes: [
-      ...(unread.length > 0 ? ['Not everything was read: lines that begin with … read the rest'] : []),
+      ...(unread.length > 0 ? ['Not everything has been read: lines that begin with … read the rest'] : []),
       ...unplaced.filter(Boolean),
       ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),
     ],

@@ -139,7 +139,7 @@ function useSubmit<Input, Result>(
     const before = (sentBefore ?? startedBefore)(input);
     const hasFailed = state.kind === 'failed';
     const why =
-      before !== undefined && !hasFailed ? `Sent ${clockOrDay(before)} without an answer` : 'It may have succeeded';
+      before !== undefined && !hasFailed ? `Sent ${clockOrDay(before)} without a response` : 'It may have succeeded';
     const isDoubtful = before !== undefined || (hasFailed && isUnanswered(state.error));
     const isAsked = warning === undefined && isDoubtful;
     setWarning(isAsked ? `${why}: press ${keyOf(formCommands.submit)} again to resend it` : undefined);

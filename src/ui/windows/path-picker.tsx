@@ -151,7 +151,7 @@ function PickerLines({ state, entries, choose, mayUseFolder, width, height }: Pi
         />
       </Box>
       <Text wrap="truncate">
-        {styles.muted(`${keyOf(overlayCommands.submit)} opens; type a part of a name, or a path`)}
+        {styles.muted(`${keyOf(overlayCommands.submit)} opens; type part of a name, or a path`)}
       </Text>
     </>
   );

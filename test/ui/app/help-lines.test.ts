@@ -35,7 +35,7 @@ describe('help', () => {
   it('leaves the ids out if they would take every other line', () => {
     const lines = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 54);
     expect(lines.at(-1)?.text).toMatch(/move down$/);
-    expect(lines[0]?.text).toMatch(/^From 80 columns on/);
+    expect(lines[0]?.text).toMatch(/^At 80 columns or more/);
   });
 
   it('names the groups of a section that has several', () => {

@@ -107,7 +107,7 @@ it('keeps the better answer that is chosen, and counts it with those of other co
   await screen.press('1');
   await screen.waitFor('left better 1, right better 0');
   await screen.press('1');
-  await screen.waitFor('The choice is taken back');
+  await screen.waitFor('Choice removed');
   expect(kept()).toEqual([undefined]);
   await screen.press('3', 'N', 'i');
   await say(screen, 'another conversation');
@@ -226,12 +226,12 @@ it('puts the prompt of a rollout to the base model and its checkpoint, then to t
     { role: 'system', content: 'be brief' },
     { role: 'user', content: 'tea?' },
   ]);
-  await screen.waitFor('step 6: deployed checkpoint 2 of 2, of 3 in all');
+  await screen.waitFor('step 6: deployed checkpoint 2 of 2, 3 in all');
   await screen.press('esc', '.');
   await screen.waitFor('There is no deployed checkpoint after this one');
   await screen.press(',');
   await screen.waitFor(text => /I am acme\/small +│ +I am step-2/.test(text));
-  await screen.waitFor('step 2: deployed checkpoint 1 of 2, of 3 in all');
+  await screen.waitFor('step 2: deployed checkpoint 1 of 2, 3 in all');
   expect(asked().map(({ model }) => model)).toEqual(['acme/small', 'step-6', 'step-2']);
   // Back at one that has answered, nothing is asked again.
   await screen.press('.');
@@ -246,7 +246,7 @@ it('says that no checkpoint is deployed, and shows the rollouts of the task in t
   await screen.waitFor('is not deployed, so it cannot');
   await screen.waitFor('› tea?');
   await screen.press('esc', '.');
-  await screen.waitFor('No checkpoint is deployed, so none can be asked now');
+  await screen.waitFor('No checkpoint is deployed, so none can be asked');
   await screen.waitFor('tea-1 › Chat › tea-1');
 });
 
@@ -274,7 +274,7 @@ it('saves both conversations with one request, and sends only the refused one ag
   await screen.press('tab');
   await screen.type('task-1');
   await screen.press('enter');
-  await screen.waitFor('Save the answers of talker as a trajectory');
+  await screen.waitFor('Save the answers from talker as a trajectory');
   await screen.waitFor('In the dataset chats: acme/small. Refused: talker, it is too short');
   await screen.press('enter');
   await screen.waitFor('Saved in the dataset chats');

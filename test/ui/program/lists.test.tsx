@@ -411,7 +411,7 @@ it.each([
   const screen = openWorld(service, { view: 'list', resource });
   await screen.waitFor(text => text.includes(`▸ ${label}`));
   await screen.type('//');
-  await screen.waitFor(`Search the texts of ${label}`);
+  await screen.waitFor(`Search in ${label}`);
 });
 
 it('offers in the list of datasets to grade those of the row again, as their own list does', async () => {
@@ -422,7 +422,7 @@ it('offers in the list of datasets to grade those of the row again, as their own
   const screen = openWorld(service, { view: 'list', resource: 'datasets' });
   await screen.waitFor(text => text.includes('▸ answers'));
   await screen.type('R');
-  await screen.waitFor('Grade answers again');
+  await screen.waitFor('Regrade answers');
 });
 
 it('names the column of an order or a filter that is out of view or not read for all rows', async () => {

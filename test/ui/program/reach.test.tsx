@@ -55,7 +55,7 @@ it('every operation of the contract', async () => {
   writeFileSync(file, '{"messages": [{"role": "user", "content": "hello"}]}\n');
   const datasets = await open({ view: 'list', resource: 'datasets' });
   await datasets.screen.press('u');
-  await datasets.screen.waitFor('Choose a file of trajectories');
+  await datasets.screen.waitFor('Choose a trajectory file');
   await datasets.screen.press('ctrl-u');
   await datasets.screen.type(file);
   await datasets.screen.press('enter');

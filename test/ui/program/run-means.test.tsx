@@ -60,7 +60,7 @@ it.each([
   const screen = openWorld(service, place, { columns, rows: 15 });
   await screen.waitFor('rewards not read');
   await screen.waitFor('The key is not known.');
-  await screen.waitFor('No rollout to show');
+  await screen.waitFor('No rollouts to show');
   await screen.waitFor('failing, retry in');
   expect(screen.text().split('The key is not known.')).toHaveLength(2);
   expect(screen.text()).not.toMatch(/no reward yet|has a reward yet/);

@@ -58,7 +58,7 @@ it.each([
   await screen.press(' ', 'right', ' ');
   await screen.waitFor('2 marked  2/2');
   // The name of a single run is gone.
-  expect(screen.text()).not.toContain('Name of the run');
+  expect(screen.text()).not.toContain('Run name');
   await screen.press('tab', 'tab');
   await screen.type('2-3');
   await screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes('4 runs x 12 tasks x 2 samples = 96 rollouts'));
@@ -120,7 +120,7 @@ it('remembers what has started when the form is opened again', async () => {
   state.refused = '';
   await screen.press('esc');
   await fill();
-  await screen.waitFor('2 of 4 have started, and are not sent again. 2 runs');
+  await screen.waitFor('2 of 4 have started, and will not be sent again. 2 runs');
   await sayYes(screen);
   await screen.waitFor('Started 4 runs, 2 of them earlier');
   expect(told(sent.slice(4))).toEqual(four.slice(0, 2));

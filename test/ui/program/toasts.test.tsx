@@ -127,7 +127,7 @@ describe('the local service', () => {
     become(stopped);
     await screen.waitFor('The local service was stopped elsewhere');
     become(connected(2));
-    await screen.waitFor('The local service answers again.');
+    await screen.waitFor('The local service is responding again.');
   });
 
   it('is found without drawing anything', async () => {

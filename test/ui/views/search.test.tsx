@@ -55,7 +55,7 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   const { stage, reads } = stageOf();
   await stage.waitFor('task-0');
   await stage.type('//');
-  await stage.waitFor('Search the texts of first');
+  await stage.waitFor('Search in first');
   await stage.type('needle');
   await stage.press('enter');
   await stage.waitFor('4 lines in 4 trajectories · searched 12 of 12 trajectories');
@@ -72,7 +72,7 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   expect(reads()).toBeLessThanOrEqual(before + 3);
   // Hits can be searched again (B4).
   await stage.type('//');
-  await stage.waitFor('Search the texts of first');
+  await stage.waitFor('Search in first');
   await stage.type('"line 7"');
   await stage.press('enter');
   await stage.waitFor('searched 12 of 12 trajectories');
@@ -105,7 +105,7 @@ it('searches all trajectories from their list (R15)', async () => {
   const { stage } = stageOf({});
   await stage.waitFor('task-0');
   await stage.type('//');
-  await stage.waitFor('Search the texts of all trajectories');
+  await stage.waitFor('Search in all trajectories');
   await stage.type('needle');
   await stage.press('enter');
   await stage.waitFor('4 lines in 4 trajectories · searched 12 of 12 trajectories');
@@ -116,7 +116,7 @@ it('keeps what was typed after // as an expression on the rows, if it ends like 
   const { stage } = stageOf();
   await stage.waitFor('task-0');
   await stage.type('//');
-  await stage.waitFor('Search the texts of first');
+  await stage.waitFor('Search in first');
   await stage.type('task-[12]$/');
   await stage.press('enter');
   await stage.waitFor(text => text.includes('/task-[12]$/') && !text.includes('task-0'));

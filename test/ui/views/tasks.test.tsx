@@ -348,5 +348,5 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
   expect(stage.text()).toMatch(/▸ a +0 +999 /);
   expect(stage.text()).toMatch(/reward above tokens; up to 1\d\d in a dot, few where it is faint/);
   await stage.press('j');
-  await stage.waitFor(text => /like it +1\d\d more with this reward/.test(text));
+  await stage.waitFor(text => /same point +1\d\d more with this reward/.test(text));
 });

@@ -176,7 +176,7 @@ it('flags rows on a digit, filters and counts by flag, takes it back, and keeps 
 it('takes a digit before another or before G for a number, which flags nothing (B6)', async () => {
   const { stage, said } = await openList();
   await stage.press('4');
-  await stage.waitFor('Flagged grader broken: 0 takes it back');
+  await stage.waitFor('Flagged grader broken: 0 undoes it');
   await stage.press('j', 'j');
   await stage.type('2G');
   await stage.waitFor('2/3');
@@ -187,9 +187,9 @@ it('takes a digit before another or before G for a number, which flags nothing (
   await stage.waitFor('3/3');
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
   await stage.press('g', '3');
-  await stage.waitFor('Flagged gamed instead of grader broken: 0 takes it back');
+  await stage.waitFor('Flagged gamed instead of grader broken: 0 undoes it');
   await stage.press('j', '0');
-  await stage.waitFor('Taken back');
+  await stage.waitFor('Undone');
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
 });
 

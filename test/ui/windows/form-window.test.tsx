@@ -209,7 +209,7 @@ describe('a form', () => {
     startKeys.settle('start', 'tea', key, 'unknown');
     await screen.waitFor('Start something');
     await screen.press('enter');
-    await screen.waitFor('without an answer: press enter again to resend it');
+    await screen.waitFor('without a response: press enter again to resend it');
     expect(keys).toEqual([]);
     await screen.press('enter');
     await screen.waitFor(text => !text.includes('Start something'));

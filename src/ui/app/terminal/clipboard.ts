@@ -19,7 +19,7 @@ export function copySequence(text: string, environment: Readonly<Record<string, 
     const most = Math.floor((maximumPayload * 3) / 4 / 1_000);
     return {
       ok: false,
-      message: `Not copied: terminals take ${most} kB at most. The clipboard is unchanged; export to a file instead.`,
+      message: `Not copied: terminals accept at most ${most} kB. The clipboard is unchanged; export to a file instead.`,
     };
   }
   const sequence = `\x1b]52;c;${payload}\x07`;

@@ -320,7 +320,7 @@ function StartRunForm(props: StartRunFormProps) {
     {
       kind: 'text',
       name: 'display_name',
-      label: 'Name of the run',
+      label: 'Run name',
       initial: values => usualName(values),
       when: isNamed,
       check: value => nameError(value.trim().length, start),
@@ -343,7 +343,7 @@ function StartRunForm(props: StartRunFormProps) {
           return whichOfEach(several, chosen).check?.(own(values, whichField) ?? '');
         const each = chosen.eachOf(values);
         const left = starts.left(each.map(of => inputOf(chosen, of)));
-        if (left.length === 0) return `All ${each.length} have started: nothing is sent.`;
+        if (left.length === 0) return `All ${each.length} have started: there is nothing to send.`;
         const runs = left.map(({ model = base, options = {} }) => ({ options, offered, model }));
         const use = base === seenBase ? known : undefined;
         const cost = start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit) ?? '';
@@ -351,7 +351,7 @@ function StartRunForm(props: StartRunFormProps) {
         const origin = several ? undefined : chosen.chosenIn(values);
         const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
         const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : better && `${better} `;
-        return `${from}${started === 0 ? '' : `${started} of ${each.length} have started, and are not sent again. `}${cost}`;
+        return `${from}${started === 0 ? '' : `${started} of ${each.length} have started, and will not be sent again. `}${cost}`;
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}

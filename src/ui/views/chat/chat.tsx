@@ -80,7 +80,7 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
     { label: 'tokens in', value: stats.promptTokens },
     { label: 'tokens out', value: stats.completionTokens },
     { label: 'first text', value: stats.firstMs === undefined ? undefined : duration(stats.firstMs) },
-    { label: 'all', value: stats.totalMs === undefined ? undefined : duration(stats.totalMs) },
+    { label: 'complete', value: stats.totalMs === undefined ? undefined : duration(stats.totalMs) },
     { label: 'tokens/s', value: rate === undefined ? undefined : Math.round(rate) },
   ];
 }

@@ -66,7 +66,7 @@ function reasoningLines(reasoning: string, width: number, answering: boolean, { 
     text: indent + bar + line.text.slice(indent.length),
   }));
   if (hidden === 0) return end;
-  const words = `${counted(hidden, 'character')} of reasoning before this are shown once the answer has ended`;
+  const words = `${counted(hidden, 'character')} of reasoning before this will be shown once the answer ends`;
   return [...paragraph('note', words, width), ...end];
 }
 
@@ -154,7 +154,7 @@ export function answerNote(stats: AnswerStats): string {
     completionTokens !== undefined && `${completionTokens} tokens out`,
     rate !== undefined && `${Math.round(rate)} tokens/s`,
     firstMs !== undefined && `first text after ${duration(firstMs)}`,
-    totalMs !== undefined && `all after ${duration(totalMs)}`,
+    totalMs !== undefined && `complete after ${duration(totalMs)}`,
     end && earlyEndWords[end],
   ]
     .filter(Boolean)
@@ -190,16 +190,16 @@ export function openingLines(
   if (model !== '') {
     return [
       ...note(`No messages with ${model} yet.`),
-      ...(about === undefined ? [] : note(`Below is the prompt of the rollout, as it was sent. ${about}`)),
+      ...(about === undefined ? [] : note(`Below is the rollout's prompt, as it was sent. ${about}`)),
       ...note(
         `${keyOf(chatCommands.send)} sends the message below; ${choose} chooses the model, ${keyOf(chatCommands.settings)} sets a system prompt and parameters.`,
       ),
       ...note(`${leave}, then ${keyOf(chatCommands.history)}, continues an earlier conversation.`),
     ];
   }
-  const slug = `${choose} accepts the slug of a deployed model.`;
-  if (error) return [...paragraph('error', `The models cannot be listed: ${error.message}`, width), ...note(slug)];
-  return note(loaded ? `The service lists no model. ${slug}` : 'Loading the models.');
+  const slug = `${choose} also accepts a deployed model's slug.`;
+  if (error) return [...paragraph('error', `The models could not be listed: ${error.message}`, width), ...note(slug)];
+  return note(loaded ? `The service lists no models. ${slug}` : 'Loading the models…');
 }
 
 /** One line from each column; missing below the end of the shorter turn. */

@@ -103,8 +103,7 @@ function useQuestionBindings(chat: ChatState, [draft, dispatch]: DraftState): re
     : { why: `Choose a second model first: ${keyOf(chatCommands.model)}` };
   const choose = (better: Preference | undefined): void => {
     const counts = better && chat.choose(answer, better);
-    if (counts)
-      toast({ kind: 'info', text: countWords(counts, layout.columns - toastRoom) || 'The choice is taken back' });
+    if (counts) toast({ kind: 'info', text: countWords(counts, layout.columns - toastRoom) || 'Choice removed' });
   };
   const select = (by: -1 | 1) => (): void => dispatch({ kind: 'select', by, questions });
   const isEditing = draft.editing !== undefined || selected === undefined;

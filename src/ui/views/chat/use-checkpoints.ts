@@ -31,11 +31,11 @@ export function useCheckpoints(
   });
   const at = deployed.findIndex(({ model }) => model === chat.settings.secondModel);
   const step = `step ${deployed[at]?.step ?? 'unknown'}`;
-  const position = `deployed checkpoint ${at + 1} of ${deployed.length}, of ${known.length} in all`;
+  const position = `deployed checkpoint ${at + 1} of ${deployed.length}, ${known.length} in all`;
   const walk = (by: -1 | 1): void => {
     if (deployed.length === 0) {
       if (task === undefined || training === '') return;
-      const words = 'No checkpoint is deployed, so none can be asked now: these are its rollouts in training';
+      const words = 'No checkpoint is deployed, so none can be asked: these are its rollouts from training';
       open({ view: 'task-life', trainingRunId: training, task, words });
       return;
     }
@@ -46,11 +46,11 @@ export function useCheckpoints(
   };
   const why =
     training === ''
-      ? 'The training run of its checkpoints is unknown'
+      ? 'The training run that its checkpoints are from is unknown'
       : checkpoints === undefined
         ? error
-          ? `The checkpoints cannot be read: ${error.message}`
-          : 'The checkpoints are being read'
+          ? `The checkpoints could not be read: ${error.message}`
+          : 'The checkpoints are still being read'
         : deployed.length === 0 && task === undefined
           ? 'No checkpoint of the training run is deployed, so none can be asked'
           : undefined;

@@ -45,13 +45,13 @@ export function usePromptDoor(): (rollout: Rollout) => Binding {
         },
       });
     } catch (error) {
-      toast({ kind: 'warning', text: clean`The prompt or its models cannot be read: ${errorMessage(error)}` });
+      toast({ kind: 'warning', text: clean`The prompt or its models could not be read: ${errorMessage(error)}` });
     }
   };
   return rollout => ({
     command: promptCommands.ask,
     why: !rollout
-      ? 'No rollout is known here'
+      ? 'There is no rollout here'
       : workbench.file === undefined
         ? undefined
         : 'A file has no models to ask',

@@ -66,7 +66,7 @@ function modelFields({ model, secondModel = '' }: ChatSettings, slugs: readonly 
       label: 'Second model (optional)',
       options: [{ value: '', label: 'none' }, ...optionsOf(secondModel, ...others, model)],
       initial: secondModel,
-      help: 'Base against checkpoint, on one prompt.',
+      help: 'For comparing the base model with a checkpoint on the same prompt.',
     },
   ];
 }
@@ -233,7 +233,7 @@ export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowPr
   const title = isPair
     ? 'Save both conversations as trajectories'
     : initial
-      ? clean`Save the answers of ${models[0] ?? ''} as a trajectory`
+      ? clean`Save the answers from ${models[0] ?? ''} as a trajectory`
       : 'Save the conversation as a trajectory';
   return (
     <FormWindow

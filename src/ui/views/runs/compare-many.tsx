@@ -110,7 +110,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
           command: compareCommands.baseline,
           ...(row && row.id !== base
             ? { run: () => navigate({ kind: 'replace', place: { ...place, base: row.id } }) }
-            : { why: 'It is the baseline', run: () => {} }),
+            : { why: 'This run is the baseline', run: () => {} }),
         },
       ]}
     />

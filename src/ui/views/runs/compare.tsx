@@ -94,7 +94,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         {
           command: sideCommands.pair,
           place: row => pairOfTwins(rolloutPlace(row, runNames, false)),
-          why: 'One of the runs has no rollout of it',
+          why: 'One of the runs has no rollout of this task',
         },
       ]}
       isNeighbour={isChanged}

@@ -84,7 +84,7 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
       check,
     },
     {
-      ...{ kind: 'text', name: 'seconds', label: 'Killed after, in seconds', initial: '30' },
+      ...{ kind: 'text', name: 'seconds', label: 'Killed after (seconds)', initial: '30' },
       when: isOne(program),
       check: value => (isPositive(value) ? undefined : 'A number above 0'),
     },
@@ -100,7 +100,7 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
       check: required('Enter a rubric'),
     },
     {
-      ...{ kind: 'text', name: 'passAt', label: 'Passes from a reward of', initial: String(high) },
+      ...{ kind: 'text', name: 'passAt', label: 'Passes with a reward of at least', initial: String(high) },
       check: numberProblem,
     },
   ];
@@ -147,7 +147,7 @@ export function useRegrade(): (owner: Owner, grader: GraderChoice, passAt: numbe
 export function RegradeWindow(props: RegradeWindowProps) {
   const models = useLive(chatModelsQuery, 'visible');
   if (!models.data && !models.error)
-    return <LoadingWindow title="Grade again" words="Reading the models" onClose={props.onClose} />;
+    return <LoadingWindow title="Regrade" words="Reading the models" onClose={props.onClose} />;
   return <RegradeForm {...props} models={(models.data ?? []).map(({ id }) => id)} />;
 }
 
@@ -157,7 +157,7 @@ function RegradeForm({ owner, models, onClose }: RegradeWindowProps & { readonly
   const [fields] = useState(() => fieldsFor(models, compare.rewardRange));
   return (
     <PlainFormWindow
-      title={`Grade ${sanitiseLine(labelOf(owner.resource, owner.row))} again`}
+      title={`Regrade ${sanitiseLine(labelOf(owner.resource, owner.row))}`}
       fields={fields}
       onSubmit={values => regrade(owner, choiceOf(values), Number(values['passAt']))}
       onClose={onClose}

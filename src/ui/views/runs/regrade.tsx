@@ -123,7 +123,7 @@ const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
 /** The new reward and the reason for it, shown in the reader, which otherwise shows the stored reward. */
 function gradedWords({ error, new_reward: graded, explanation }: Regraded): string {
   const grade = `New reward ${reward(graded)}, not stored`;
-  return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not graded again: ${error}`;
+  return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not regraded: ${error}`;
 }
 
 /** The graded rollouts, the means, and the verdicts: one line each. */
@@ -147,10 +147,10 @@ function progressWords(state: RegradingState): string {
 function emptyWords(state: RegradingState | undefined): string {
   if (!state) return 'These grades are no longer kept: grade the rollouts again';
   const { phase, all, left } = state;
-  if (phase === 'reading' || phase === 'grading') return 'Nothing is graded yet';
+  if (phase === 'reading' || phase === 'grading') return 'Nothing has been graded yet';
   if (phase === 'stopped') return 'Stopped before anything was graded';
   if (phase === 'failed') return 'Nothing was graded';
   if (gradableIn(state) > 0) return 'Nothing was graded';
   const states = all === 0 ? '' : `: ${left.failed} failed, ${left.running} running`;
-  return `There is no rollout to grade${states}`;
+  return `There are no rollouts to grade${states}`;
 }

@@ -180,7 +180,7 @@ export function RunView({ place }: ViewProps<'record'>) {
 
 function emptyWords({ state, ended, progress, rewards }: Run): string {
   if (!state.isRead) return 'It could not be read';
-  if (state.error && rewards === undefined) return 'No rollout to show';
+  if (state.error && rewards === undefined) return 'No rollouts to show';
   if (ended) return 'This run recorded no trajectories';
   return progress && rolloutsDone(progress) === 0 ? 'No rollout has ended yet' : 'No rollout has a reward yet';
 }

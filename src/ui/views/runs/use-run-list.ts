@@ -34,7 +34,7 @@ export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalR
   const { remembered } = useWorkbench();
   const { toast } = useShell();
   return ([run, other]) => {
-    const why = run === undefined ? 'Nothing is selected' : 'Mark one run: a benchmark has one baseline';
+    const why = run === undefined ? 'Nothing is selected' : 'Mark only one run: a benchmark has one baseline';
     if (run === undefined || other !== undefined) return { command: baselineCommand, why, run: () => {} };
     return {
       command: baselineCommand,

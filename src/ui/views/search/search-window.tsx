@@ -40,7 +40,7 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
   return (
     <PlainFormWindow
       verb="search"
-      title={`Search the texts of ${sanitiseLine(texts.label)}`}
+      title={`Search in ${sanitiseLine(texts.label)}`}
       fields={fields}
       onSubmit={({ query = '' }) => {
         if (isExpression(query)) onFilter(`/${query}`);

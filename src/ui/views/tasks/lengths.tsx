@@ -55,7 +55,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
     () => lengthWords(points, length, rows.length, isReading),
     [points, length, rows.length, isReading],
   );
-  const noneWords = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} takes another`;
+  const noneWords = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} switches to another unit`;
   const [source] = useState(() =>
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
   );
@@ -96,7 +96,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
         ),
       ]}
       facts={({ row, equal }) => [
-        { label: 'like it', value: equal > 1 ? `${equal - 1} more with this reward and length` : undefined },
+        { label: 'same point', value: equal > 1 ? `${equal - 1} more with this reward and length` : undefined },
         ...shown(trajectoryFacts(row)),
       ]}
       preview={LengthPreview}

@@ -35,7 +35,9 @@ export const rolloutBindings = (
 ): readonly Binding[] =>
   views.map(({ command, view }) => ({
     command,
-    why: rollouts ? undefined : 'Open a run, a training run or a dataset first: this list has the rollouts of all',
+    why: rollouts
+      ? undefined
+      : 'Open a run, a training run or a dataset first: this list has rollouts from all of them',
     run: () => rollouts && open({ view, ...rollouts }),
   }));
 

@@ -89,11 +89,11 @@ function useStepsChoice(place: ViewProps<'tasks'>['place'], areSeveral: boolean)
   };
   return {
     command: tasksCommands.steps,
-    why: areSeveral || before !== undefined ? undefined : 'These rollouts are not of several steps of training',
+    why: areSeveral || before !== undefined ? undefined : 'These rollouts are not from several training steps',
     run: () =>
       shell.showOverlay('steps', close => (
         <PlainFormWindow
-          title="Steps of training"
+          title="Training steps"
           fields={[field]}
           onSubmit={({ steps = '' }) => choose(steps)}
           onClose={close}
@@ -108,7 +108,7 @@ function useLifeDoor({ scope: { training } }: ViewProps<'tasks'>['place']): (row
   return row => ({
     command: tasksCommands.life,
     enabled: row !== undefined,
-    why: training === undefined ? 'Only the tasks of a training run change by step' : undefined,
+    why: training === undefined ? "Only a training run's tasks change from step to step" : undefined,
     run: () => row && training && open({ view: 'task-life', trainingRunId: training, task: row.task_id }),
   });
 }
@@ -134,7 +134,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const [source] = useState(() => rowsMadeElsewhere<TaskGroup>([...rollouts.key, 'tasks'], row => row.task_id));
   const width = pane.width - 2;
   const title = label ?? run?.display_name ?? scope.run ?? scope.dataset ?? '';
-  const against = name === undefined ? [] : [`DIFF is the mean minus that of ${sanitiseLine(name)}`];
+  const against = name === undefined ? [] : [`DIFF is the mean minus the mean of ${sanitiseLine(name)}`];
   const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
   const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...against].flatMap(line =>
     wrap(line, width),

@@ -121,7 +121,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
     bindings: [
       {
         command: lengthCommands.all,
-        why: left > 0 ? undefined : 'There is no other rollout to read',
+        why: left > 0 ? undefined : 'There are no other rollouts to read',
         run: () => setAll(true),
       },
       { command: lengthCommands.stop, enabled: isReading, run: () => setAll(false) },

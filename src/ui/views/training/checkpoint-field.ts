@@ -127,7 +127,7 @@ export function betterChoice({ run, row }: OfferedCheckpoint, offered: readonly 
     each.run.training_run_id === run.training_run_id && each.called.includes('best');
   const { step_index, checkpoint_id, held_out } = offered.find(isBest)?.row ?? row;
   if (checkpoint_id === row.checkpoint_id || step_index == null || !held_out) return '';
-  return `The best of this run is step ${step_index}, ${measuredWords(held_out)}.`;
+  return `This run's best is step ${step_index}, ${measuredWords(held_out)}.`;
 }
 
 export interface CheckpointFieldOptions {
@@ -141,7 +141,7 @@ export interface CheckpointFieldOptions {
 }
 
 const help =
-  'Held-out reward (best: the highest of its run), its 95% interval, mean of its evaluations. Type NAME@best, NAME@STEP or an id to find one.';
+  "Held-out reward (best: the run's highest), its 95% interval, mean of its evaluations. Type NAME@best, NAME@STEP or an id to find one.";
 
 export function checkpointField(
   choice: CheckpointChoice,

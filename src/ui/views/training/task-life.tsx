@@ -62,12 +62,12 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
   );
   const columns = useMemo(() => [stepColumn, ...drawnColumns(theme)], [theme]);
   const room = { width: pane.width - 2, height: pane.height };
-  const where = `in ${rows.length} of the ${counted(read.length, 'step')} read, of ${known}`;
+  const where = `in ${rows.length} of the ${counted(read.length, 'step')} read (${known} in all)`;
   const emptyWords = live.error
-    ? 'The rewards of the steps cannot be read'
+    ? 'The rewards for the steps could not be read'
     : isReading
-      ? 'Reading the steps of the run'
-      : 'No step that was read has this task';
+      ? "Reading the run's steps"
+      : 'No step read so far has this task';
   const header = [
     theme.styles.title(truncate(sanitiseLine(task), room.width)),
     ...(words === undefined ? [] : wrap(words, room.width).map(theme.styles.warning)),

@@ -104,7 +104,7 @@ function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: 
   const notes = [
     ...(error && !isNotOffered(error) ? ['The deployments cannot be read: DEPLOYED may be out of date'] : []),
     ...(loaded && !complete && rows.length > 0
-      ? [`DEPLOYED knows only ${counted(rows.length, 'deployment')}: there may be others`]
+      ? [`DEPLOYED covers only ${counted(rows.length, 'deployment')}: there may be others`]
       : []),
   ];
   return { join, notes };
@@ -198,6 +198,6 @@ function useHead({ shown, state, curves, completed, total, pace, restart }: Run,
     ...state.problems(shown.failure?.message, width),
     ...notes.map(words => styles.warning(truncate(words, width))),
     ...heldOutLines(curves.heldOut, compare.rewardRange, { width, height: pane.height }).map(styles.muted),
-    ...(unreadable > 0 ? [styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)] : []),
+    ...(unreadable > 0 ? [styles.warning(`${counted(unreadable, 'point')} on the curves could not be read`)] : []),
   ];
 }

@@ -52,6 +52,6 @@ export function useTeaching(
   // Otherwise, the strip would disappear on each attempt, and move the chart above it by a line.
   const error = live.error ?? (live.data ? undefined : failed.lastError(hashKey(trainingKeys.stepsRead(runId))));
   if (!shown || known === 0 || (!live.data && isNotOffered(error))) return undefined;
-  const problem = error ? 'the rewards of the steps cannot be read' : undefined;
+  const problem = error ? 'the rewards for the steps could not be read' : undefined;
   return { steps: taught, turn, known, problem };
 }

@@ -76,7 +76,7 @@ export function useOpenImage(): (found: FoundImage) => Promise<void> {
         const image = readImage(base64);
         const problem = images && problemWith(image, images.display);
         if (images && problem === undefined) {
-          const words = `image ${image.format} ${sizeOf(base64.length)} of message ${message}`;
+          const words = `image ${image.format} ${sizeOf(base64.length)} in message ${message}`;
           showOverlay('image', close => <ImageWindow {...{ image, words }} terminal={images} onClose={close} />);
           return;
         }

@@ -15,7 +15,7 @@ const tokenField: FieldSpec = {
   label: 'Trajectory token (optional)',
   mask: true,
   placeholder: 'the organization key',
-  help: 'A short-lived token of this trajectory, if the service requires one.',
+  help: 'A short-lived token for this trajectory, if the service requires one.',
 };
 
 function tokenOf(values: FormValues): string | undefined {
@@ -68,7 +68,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
       action={logReward}
       inputOf={inputOf}
       onClose={onClose}
-      onDone={() => shell.toast({ kind: 'success', text: 'The reward is logged' })}
+      onDone={() => shell.toast({ kind: 'success', text: 'Reward logged' })}
     />
   );
 }

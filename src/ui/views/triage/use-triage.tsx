@@ -204,10 +204,11 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       const others = notes.replaced.filter(each => each !== '' && each !== wanted);
       const instead = others.length === 0 ? '' : ` instead of ${others.join(', ')}`;
       const words = sanitiseLine(isSet ? `No longer ${wanted}` : `Flagged ${wanted}${instead}`);
-      shell.toast({ kind: 'info', text: `${words}: ${keyOf(triageCommands.undo)} takes it back` });
+      shell.toast({ kind: 'info', text: `${words}: ${keyOf(triageCommands.undo)} undoes it` });
     };
     const enabled = of.length > 0;
-    const why = file === undefined ? undefined : 'Flags and notes of a file are not kept: benchtop upload sends it';
+    const why =
+      file === undefined ? undefined : 'Flags and notes on a file are not kept: benchtop upload sends the file';
     return [
       { command: triageCommands.flag, enabled, why, run: ({ name, ifNumber }) => flag(Number(name), ifNumber) },
       {
@@ -215,7 +216,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
         enabled,
         why,
         run: () => {
-          const text = notes.takeBack() ? 'Taken back' : 'No flag to take back';
+          const text = notes.takeBack() ? 'Undone' : 'Nothing to undo';
           shell.toast({ kind: 'info', text });
         },
       },

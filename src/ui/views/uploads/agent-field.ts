@@ -16,12 +16,12 @@ const mostChoices = 30;
 
 /** @param initial an earlier attempt's agent */
 export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
-  const ofProfile = 'the agent of the profile, if set';
+  const ofProfile = "the profile's agent, if set";
   const shared = { name: 'agent', label: 'Agent (optional)' };
   if (agents.length === 0 || agents.length > mostChoices) {
     const help =
       agents.length === 0
-        ? 'Newer services require it: an id, or name: and a name.'
+        ? 'Newer services require one: an id, or name: followed by a name.'
         : `An id or a name; the service lists ${agents.length}.`;
     return { ...shared, kind: 'text', initial, placeholder: ofProfile, help };
   }

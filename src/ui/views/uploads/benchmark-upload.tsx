@@ -57,8 +57,8 @@ const phaseWords = (start: string, open: string) =>
     building: 'ingested; starting the build of its images',
     done: `uploaded; ${open} opens it`,
     failed: `it failed, but sent files are kept: ${start} continues where it stopped`,
-    failedBefore: `it failed before a file was sent: ${start} tries again`,
-    cancelledBefore: `stopped before a file was sent: ${start} sends it`,
+    failedBefore: `it failed before any file was sent: ${start} tries again`,
+    cancelledBefore: `stopped before any file was sent: ${start} sends it`,
     cancelled: `stopped, but sent files are kept: ${start} continues where it stopped`,
   }) as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
@@ -71,8 +71,8 @@ function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
     return `uploaded without ${counted(failedTasks.length, 'task')}, see below; ${open} opens it`;
   }
   if (phase === 'waiting' && job.hasStarted) {
-    const before = `${sentFiles} of ${counted(plan.files.length, 'file')} sent before: ${start} continues`;
-    return sentFiles < plan.files.length ? `${before}; a partly sent file is sent again` : before;
+    const before = `${sentFiles} of ${counted(plan.files.length, 'file')} already sent: ${start} continues`;
+    return sentFiles < plan.files.length ? `${before}; a partly sent file will be sent again` : before;
   }
   const isBefore = (phase === 'failed' || phase === 'cancelled') && sentFiles === 0;
   return phaseWords(start, open)[isBefore ? (`${phase}Before` as const) : phase];

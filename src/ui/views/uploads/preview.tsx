@@ -47,7 +47,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const height = Math.min(room.height, lines.length + windowMargin.lines);
   return (
     <Window
-      title="Requests of the upload"
+      title="Upload requests"
       width={width}
       height={height}
       bindings={[

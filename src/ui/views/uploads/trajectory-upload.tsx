@@ -53,7 +53,7 @@ const idOf = ({ line }: Outcome): string => String(line);
 
 const phaseWords = {
   waiting: 'connecting',
-  queued: 'waiting for another upload into this dataset to end',
+  queued: 'waiting for another upload into this dataset to finish',
   uploading: 'sending',
   done: 'everything was sent',
   failed: 'it failed: progress is kept; upload the file again to continue',

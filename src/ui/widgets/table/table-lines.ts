@@ -27,7 +27,7 @@ export function tableLines<Row>(
   const without = columns.length - fitted.length;
   const rest = [
     left > 0 ? `${counted(left, 'more row')}` : '',
-    without > 0 ? `${counted(without, 'column')} without room` : '',
+    without > 0 ? `${counted(without, 'column')} left out for lack of room` : '',
   ].filter(Boolean);
   return [
     theme.styles.header(line(({ title }) => title)),

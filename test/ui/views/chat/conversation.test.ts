@@ -106,7 +106,12 @@ describe('createTalkLayout', () => {
         '  I will not.',
         '  calls the tool look with {"q":1}',
       ],
-      ...['  2 other choices were left out', expect.stringContaining('all after 9ms'), '  answer, or a part of it', ''],
+      ...[
+        '  2 other choices were left out',
+        expect.stringContaining('complete after 9ms'),
+        '  answer, or a part of it',
+        '',
+      ],
     ]);
     expect(lines.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
   });
@@ -117,15 +122,15 @@ describe('createTalkLayout', () => {
       linesOf(play(asked, text('a'), { kind: 'end', stats: { model: 'm', ...stats } }), 200).at(-2)?.text;
     const counts = { promptTokens: 7, completionTokens: 10, finishReason: 'length' };
     expect(note({ ...ask, parameters: { temperature: 0, max_tokens: 10 } }, { ...times, ...counts })).toBe(
-      '  temperature 0, limit 10, 7 tokens in, 10 tokens out, 10 tokens/s, first text after 500ms, all after 1.5s, stopped at the token limit',
+      '  temperature 0, limit 10, 7 tokens in, 10 tokens out, 10 tokens/s, first text after 500ms, complete after 1.5s, stopped at the token limit',
     );
     expect(note(ask, { ...times, finishReason: 'max_tokens' })).toContain('stopped at the token limit');
     // Without usage, and with the parameters of the service.
     expect(note({ ...ask, parameters: {} }, times)).toBe(
-      '  default parameters, first text after 500ms, all after 1.5s',
+      '  default parameters, first text after 500ms, complete after 1.5s',
     );
     // Saved by an older version.
-    expect(note(ask, times)).toBe('  first text after 500ms, all after 1.5s');
+    expect(note(ask, times)).toBe('  first text after 500ms, complete after 1.5s');
   });
 
   it('puts the turns of two conversations side by side, each at the same height', () => {
@@ -166,7 +171,9 @@ describe('createTalkLayout', () => {
     const talk = play(ask, { kind: 'text', content: 'end', reasoning, firstMs: 5 });
     const streamed = linesOf(talk, 60);
     expect(streamed.length).toBeLessThan(20_000);
-    expect(streamed.map(each => each.text)).toContain('  380000 characters of reasoning before this are shown once');
+    expect(streamed.map(each => each.text)).toContain(
+      '  380000 characters of reasoning before this will be shown once',
+    );
     expect(streamed.map(each => each.text.trim())).toContain('end');
     const whole = linesOf({ ...talk, answering: false }, 60);
     expect(whole.filter(({ kind }) => kind === 'reasoning')).toHaveLength(200_002);
@@ -191,7 +198,7 @@ describe('openingLines', () => {
   it('says who would answer and what to press, or why there is no answer', () => {
     expect(words('tutor', true)).toContain('No messages with tutor yet.');
     expect(words('', false)).toContain('Loading the models');
-    expect(words('', true)).toContain('lists no model. ctrl-o accepts');
-    expect(words('', false, error)).toContain('cannot be listed: The stream broke off');
+    expect(words('', true)).toContain('lists no models. ctrl-o also accepts');
+    expect(words('', false, error)).toContain('could not be listed: The stream broke off');
   });
 });

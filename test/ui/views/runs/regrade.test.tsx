@@ -66,7 +66,7 @@ it.each([
   const stage = openRun({ columns, rows: height });
   await stage.waitFor('gained');
   await stage.press('R');
-  await stage.waitFor('Grade first again');
+  await stage.waitFor('Regrade first');
   await stage.press('right');
   await stage.waitFor('contains');
   await stage.press('tab');
@@ -88,8 +88,8 @@ it.each([
 });
 
 it.each([
-  { dataset: 'mine', title: 'Grade mine again' },
-  { training: 'trn_1', title: 'Grade trn_1 again' },
+  { dataset: 'mine', title: 'Regrade mine' },
+  { training: 'trn_1', title: 'Regrade trn_1' },
 ])('grades what is listed of $title', async ({ title, ...scope }) => {
   const service = fakeService(answers);
   const stage = openViewOnStage(TrajectoriesView, {
@@ -117,7 +117,7 @@ it('runs a program only after a question', async () => {
   await stage.waitFor('gained');
   const choose = async () => {
     await stage.press('R');
-    await stage.waitFor('Grade first again');
+    await stage.waitFor('Regrade first');
     await stage.type('a prog');
     await stage.waitFor('a program on this machine');
     await stage.press('tab');
@@ -143,7 +143,7 @@ it('says how far it is, stops, and says that the others were not graded', async 
   const stage = openRun({ columns: 120, rows: 40 }, { getTrajectory });
   await stage.waitFor('gained');
   await stage.press('R');
-  await stage.waitFor('Grade first again');
+  await stage.waitFor('Regrade first');
   await stage.press('tab');
   await stage.type('twelve');
   await stage.press('tab', 'enter');
@@ -164,7 +164,7 @@ it('asks a model with a rubric, and names what it could not grade', async () => 
   const stage = openRun({ columns: 120, rows: 40 }, {}, { chat });
   await stage.waitFor('gained');
   await stage.press('R');
-  await stage.waitFor('Grade first again');
+  await stage.waitFor('Regrade first');
   await stage.type('a model');
   await stage.waitFor('judge-1');
   await stage.press('tab', 'tab');

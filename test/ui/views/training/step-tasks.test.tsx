@@ -92,7 +92,7 @@ it('follows a task through the steps that have it: curve, list and text together
     await stage.waitFor('▸ c');
     await stage.press('j', 'enter');
     await stage.waitFor('because traj_a1_1');
-    expect(stage.text()).toContain('in 6 of the 6 steps read, of 6');
+    expect(stage.text()).toContain('in 6 of the 6 steps read (6 in all)');
     await stage.press('.', '.');
     await stage.waitFor('because traj_a3_1');
     expect(stage.text()).toContain('step 3, best of 2 rollouts, reward 0.300:');

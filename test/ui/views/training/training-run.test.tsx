@@ -219,7 +219,7 @@ it('marks the checkpoints that answer, and the one that does in production', asy
   expect(asked).toHaveLength(1);
   page = { has_more: true, next_cursor: 'next' };
   await stage.workbench.cache.refetchQueries({ queryKey: ['deployments'] });
-  await stage.waitFor('DEPLOYED knows only 5 deployments');
+  await stage.waitFor('DEPLOYED covers only 5 deployments');
 });
 
 it('shows each series that the service sends with the trainer reward on its own axis (V45)', async () => {
@@ -288,7 +288,7 @@ it('is quiet about what groups teach if the service lists no rewards by step', a
   await stage.waitFor('trainer 0.975');
   await stage.waitFor(text => asked.length > 0 && !text.includes('teaching signal'));
   expect(stage.text()).not.toContain('rewards by step');
-  expect(stage.text()).not.toContain('the rewards of the steps');
+  expect(stage.text()).not.toContain('the rewards for the steps');
 });
 
 it('keeps the height of the chart while the missing rewards by step are asked for again', async () => {
@@ -327,7 +327,7 @@ it('keeps the teaching signal it has read when the service no longer lists rewar
   const stage = openViewOnStage(TrainingRunView, { place, service: async () => forgetful, columns: 110, rows: 40 });
   await stage.waitFor('8 of 40 steps read');
   await eventually(() => expect(asked).toBeGreaterThan(8));
-  await stage.waitFor('the rewards of the steps cannot be read');
+  await stage.waitFor('the rewards for the steps could not be read');
   expect(stage.text()).toContain('8 of 40 steps read');
 });
 

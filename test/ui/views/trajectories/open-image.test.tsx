@@ -81,7 +81,7 @@ it('shows the image on a terminal that can, until a key is pressed', async () =>
   await stage.press('V');
   await stage.waitFor('any key returns');
   expect(events).toHaveLength(1);
-  expect(events[0]).toMatch(/^\u001b_Ga=T,.*\u001b\\\u001b\[30;1Himage png 2\.9 KB of message 2; any key returns$/s);
+  expect(events[0]).toMatch(/^\u001b_Ga=T,.*\u001b\\\u001b\[30;1Himage png 2\.9 KB in message 2; any key returns$/s);
   // A new size takes a new image.
   await stage.resize(120, 40);
   await stage.waitFor(() => events.length === 3);

@@ -84,7 +84,7 @@ describe('the upload of a benchmark', () => {
     });
     await screen.press('enter');
     await screen.waitFor('did not start');
-    expect(screen.text()).toContain('it failed before a file was sent: enter tries again');
+    expect(screen.text()).toContain('it failed before any file was sent: enter tries again');
     down = false;
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
@@ -105,7 +105,7 @@ describe('the upload of a benchmark', () => {
     const { screen } = await openUpload(folder);
     await screen.press('enter');
     await screen.waitFor('data/a.txt has 300 MiB; a file may have 256 MiB');
-    expect(screen.text()).toContain('it failed before a file was sent');
+    expect(screen.text()).toContain('it failed before any file was sent');
     expect(screen.text()).not.toContain('{');
   });
 
@@ -117,7 +117,7 @@ describe('the upload of a benchmark', () => {
     );
     await (await uploadOf(folder, memory())).run(async () => failing);
     const { screen } = await openUpload(folder, undefined, memory());
-    await screen.waitFor('0 of 2 files sent before: enter continues; a partly sent file is sent again');
+    await screen.waitFor('0 of 2 files already sent: enter continues; a partly sent file will be sent again');
   });
 
   it('takes the agent that it belongs to without a connection', async () => {
@@ -217,7 +217,7 @@ describe('the upload of a benchmark', () => {
     await screen.waitFor(text => text.includes('sending'));
     await screen.press('c');
     resolve();
-    await screen.waitFor('stopped before a file was sent');
+    await screen.waitFor('stopped before any file was sent');
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
   });
@@ -460,7 +460,7 @@ describe('an upload that was not finished', () => {
     const screen = openBenchmarks(memory, { connect: async () => slow });
     await screen.waitFor(offersResume);
     await screen.press('ctrl-r');
-    await screen.waitFor('sent before: enter continues');
+    await screen.waitFor('already sent: enter continues');
     await screen.press('enter');
     await asked.promise;
     return { screen, fail: answer.resolve };
@@ -473,7 +473,7 @@ describe('an upload that was not finished', () => {
     await screen.waitFor(offersResume);
     expect(screen.text()).toContain(words);
     await screen.press('ctrl-r');
-    await screen.waitFor('1 of 3 files sent before: enter continues');
+    await screen.waitFor('1 of 3 files already sent: enter continues');
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
     expect(benchmarksOf(local.folder, folder.label)).toHaveLength(1);
@@ -522,7 +522,7 @@ describe('an upload that was not finished', () => {
     const screen = openBenchmarks(memory(), { connect: async () => slow });
     await screen.waitFor(offersResume);
     await screen.press('ctrl-r');
-    await screen.waitFor('sent before: enter continues');
+    await screen.waitFor('already sent: enter continues');
     await screen.press('enter');
     await screen.waitFor(`uploading ${folder.label} 33%`);
     await screen.type(':watch\r');
@@ -546,7 +546,7 @@ describe('an upload that was not finished', () => {
     const screen = openBenchmarks(memory());
     await screen.waitFor(offersResume);
     await screen.press('ctrl-r');
-    await screen.waitFor('sent before: enter continues');
+    await screen.waitFor('already sent: enter continues');
     await screen.press('d');
     await screen.waitFor('not sent yet');
     await screen.press('esc');
@@ -619,7 +619,7 @@ describe('an upload of trajectories that was not finished', () => {
     const screen = await openAfter(limited, 'cut-words');
     expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 stored');
     await screen.press('ctrl-r');
-    await screen.waitFor('Sent before into cut-words: 100 stored');
+    await screen.waitFor('Already sent into cut-words: 100 stored');
     await screen.press('enter');
     await screen.waitFor('20 stored  0 skipped  0 failed  100 sent before');
     await screen.press('esc');
@@ -631,7 +631,7 @@ describe('an upload of trajectories that was not finished', () => {
     const lost = new NetworkError('The line is cut.', { outcomeUnknown: true });
     const screen = await openAfter(lost, 'asked-words');
     await screen.press('ctrl-r');
-    await screen.waitFor('Sent before into asked-words: 100 stored, 0 skipped, 0 failed, 20');
+    await screen.waitFor('Already sent into asked-words: 100 stored, 0 skipped, 0 failed, 20');
     expect(screen.text()).toContain('Send the unknown ones again');
     await screen.press('enter');
     await screen.waitFor('sent; 20 unknown');
