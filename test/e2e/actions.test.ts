@@ -380,7 +380,7 @@ describe('on conversations', () => {
 
 it('asks two models the same, side by side', async () => {
   await open([...go('chat'), { see: 'No messages with benchtop/aesop-small' }, 'ctrl-o']);
-  await goWay(session, [{ see: 'Which model answers?' }, 'tab', 'tab', 'right', 'enter']);
+  await goWay(session, [{ see: 'Which model should answer?' }, 'tab', 'tab', 'right', 'enter']);
   await session.waitFor('No messages with');
   await goWay(session, [{ type: 'tell of the town' }, 'enter']);
   // One at a time at 60 columns.

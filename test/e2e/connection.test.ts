@@ -104,7 +104,7 @@ describe('the local service', () => {
     const unlock = lockFolder(dataFolder);
     expect(unlock).toBeDefined();
     session.type(':runs\r');
-    await session.waitFor('The local service has stopped; starting it again…');
+    await session.waitFor('The local service has stopped; restarting it…');
     unlock?.();
     await session.waitFor('No runs');
     await held(first);

@@ -218,7 +218,7 @@ describe('a session', () => {
     writeFileSync(gate(), '');
     await run(['serve', '--stop'], home.env);
     session.press('r');
-    await session.waitFor('The local service has stopped; starting it again…');
+    await session.waitFor('The local service has stopped; restarting it…');
     rmSync(gate());
     await held(first);
     await goesOn();

@@ -239,7 +239,7 @@ async function gone(bench: Bench): Promise<void> {
   const taken: number[] = [];
   for (const [keys, answer] of unread) {
     bench.killService();
-    const asked = await terminal.keyUntil(keys, new RegExp(`${answer}|local service has stopped|starting it again`));
+    const asked = await terminal.keyUntil(keys, new RegExp(`${answer}|local service has stopped|restarting it`));
     taken.push(asked.ms / 1_000);
     await terminal.reach(answer);
     await terminal.reach('live');

@@ -30,11 +30,11 @@ function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
     case 'starting':
       return 'Starting the local service';
     case 'restarting':
-      return 'The local service has stopped; starting it again';
+      return 'The local service has stopped; restarting it';
     case 'silent':
       return 'The local service is busy; waiting for it to respond';
     case 'stopped':
-      return 'The local service was stopped elsewhere. The next request starts it again.';
+      return 'The local service was stopped elsewhere. The next request will start it again.';
     case 'failed':
       return clean`${state.message} ${keyOf(recordCommands.refresh)} tries again.`;
   }

@@ -363,7 +363,7 @@ function Overlays({ overlays, layout: { columns, rows }, onClose }: OverlaysProp
 function TooSmall() {
   const { columns, rows } = useTerminalSize();
   const keyOf = useKeyOf();
-  const message = `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)}.`;
+  const message = `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)} to quit.`;
   return (
     <Box width={columns} height={rows} overflow="hidden">
       <Text wrap="wrap">{message}</Text>

@@ -168,7 +168,7 @@ export const confirmCommands = commandTable(confirm, {
 export const errorCommands = commandTable('This', {
   copyRequest: {
     id: 'error.copy-request',
-    title: 'copy the id of the request that failed',
+    title: "copy the failed request's id",
     keys: ['ctrl-y'],
     hint: 'copy request id',
     rank: 'last',

@@ -3,7 +3,7 @@ import { commandTable } from '../../present/command.ts';
 
 export const watchCommands = commandTable('Watch', {
   dismiss: { id: 'watch.dismiss', title: 'dismiss lines that have ended', keys: ['backspace'], hint: 'dismiss' },
-  group: { id: 'watch.group', title: 'group by benchmark, by status, or not', keys: ['Z'] },
+  group: { id: 'watch.group', title: 'group by benchmark, by status, or not at all', keys: ['Z'] },
   fold: { id: 'watch.fold', title: 'fold or unfold the group', keys: ['z'], hint: 'fold' },
 });
 

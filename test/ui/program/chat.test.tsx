@@ -33,7 +33,7 @@ function openAt(url: string, start = small): Screen & { readonly workbench: Work
 /** Chooses `talker` as the second model. */
 async function addTalker(screen: Screen): Promise<void> {
   await screen.press('ctrl-o');
-  await screen.waitFor('Which model answers?');
+  await screen.waitFor('Which model should answer?');
   await screen.press('tab', 'tab');
   await screen.waitFor('▸ Second model');
   await screen.press('right');
@@ -212,7 +212,7 @@ it('puts the prompt of a rollout to the base model and its checkpoint, then to t
   const screen = openAt(server.url, reader);
   await screen.waitFor('be brief');
   await screen.press('t');
-  await screen.waitFor('step-6 is the checkpoint of step 6');
+  await screen.waitFor('the checkpoint of step 6');
   await screen.waitFor(text => text.includes('Left out') && text.includes('image png'));
   await screen.waitFor('› tea?');
   await screen.press('enter');

@@ -151,7 +151,7 @@ describe('chat', () => {
     await screen.press('enter');
     await screen.waitFor('benchtop/aesop-small');
     await screen.press('ctrl-o');
-    await screen.waitFor('Which model answers?');
+    await screen.waitFor('Which model should answer?');
     await screen.press('tab');
     await screen.type('nobody');
     await screen.press('enter');

@@ -147,14 +147,14 @@ describe('the local service', () => {
     await screen.waitFor('Benchmarks');
     for (const retryAt of [1, 2]) {
       become({ kind: 'restarting', since: Date.now() - 60_000 });
-      await screen.waitFor('starting it again… 1m');
+      await screen.waitFor('restarting it… 1m');
       become({ kind: 'failed', message, retryAt });
       await screen.waitFor(text => /The local service could not be started.*… {2}<!> more/.test(text));
     }
     await screen.press('!');
     await screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes('as it seems. ctrl-g tries again.'));
     expect(screen.text().match(/\d\d:\d\d:\d\d/g)).toHaveLength(2);
-    expect(screen.text()).toMatch(/starting it again *│/);
+    expect(screen.text()).toMatch(/restarting it *│/);
   });
 });
 

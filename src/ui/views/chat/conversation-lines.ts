@@ -138,7 +138,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
 
 const earlyEndWords: Record<EarlyEnd, string> = {
   'token limit': 'stopped at the token limit',
-  'content filter': 'the service withheld the answer, or a part of it',
+  'content filter': 'the service withheld the answer, or part of it',
   refusal: 'the model refused',
   error: 'ended with an error',
 };

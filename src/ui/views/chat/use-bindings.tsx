@@ -193,7 +193,7 @@ export function useBindings(
       enabled: hasTurns,
       why: chat.sides.some(({ session }) => session.conversation.turns.some(isStored))
         ? undefined
-        : 'No answer is complete',
+        : 'No answer is complete yet',
     },
     { command: recordCommands.export, run: windows.export, enabled: hasTurns },
     { command: chatCommands.copy, run: () => copy(last, 'the answer'), enabled: last !== '' },

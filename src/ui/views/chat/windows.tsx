@@ -30,7 +30,7 @@ export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowP
   const [fields] = useState(() => modelFields(settings, slugs));
   return (
     <PlainFormWindow
-      title="Which model answers?"
+      title="Which model should answer?"
       fields={fields}
       onClose={onClose}
       onSubmit={values =>

@@ -67,8 +67,8 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
       ...{ kind: 'text', name: 'expected', label: 'Expected', placeholder: 'what each task expects' },
       help: ({ grader = '' }) =>
         grader === 'number'
-          ? 'A number and a tolerance, e.g. 42 5. Empty: those stored with each rollout.'
-          : 'Empty: what the service stored with each rollout.',
+          ? 'A number and a tolerance, e.g. 42 5. If empty: those stored with each rollout.'
+          : 'If empty: what the service stored with each rollout.',
       when: ({ grader = '' }) => localGraders.includes(grader) && grader !== 'choice',
       check,
     },
@@ -79,7 +79,7 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
     },
     {
       ...{ kind: 'text', name: 'command', label: 'Command', placeholder: 'python3 grade.py' },
-      help: 'It reads a trajectory as JSON from standard input and prints a reward, once for each rollout.',
+      help: 'Run once for each rollout: it reads a trajectory as JSON from standard input and prints a reward.',
       when: isOne(program),
       check,
     },

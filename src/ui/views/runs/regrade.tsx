@@ -145,7 +145,7 @@ function progressWords(state: RegradingState): string {
 }
 
 function emptyWords(state: RegradingState | undefined): string {
-  if (!state) return 'These grades are no longer kept: grade the rollouts again';
+  if (!state) return 'These grades are no longer kept: regrade the rollouts';
   const { phase, all, left } = state;
   if (phase === 'reading' || phase === 'grading') return 'Nothing has been graded yet';
   if (phase === 'stopped') return 'Stopped before anything was graded';

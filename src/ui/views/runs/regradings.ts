@@ -24,7 +24,7 @@ export function startRegrading(workbench: Workbench, regrading: Regrading): stri
   }
   const { label = () => regrading.owner.id } = regrading.owner.resource;
   workbench.unfinished.set(id, {
-    words: clean`The regrading of ${label(regrading.owner.row) ?? regrading.owner.id}. Its grades are not kept`,
+    words: clean`The regrading of ${label(regrading.owner.row) ?? regrading.owner.id}. Its grades will not be kept`,
     stop: regrading.stop,
   });
   const connect = async () => {

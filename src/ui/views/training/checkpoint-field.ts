@@ -197,11 +197,11 @@ export function nameProblem(
   if (reading) {
     const { run, name, which } = reading;
     const state = stateOf(run);
-    if (state?.error) return clean`The checkpoints of ${name} cannot be read: ${state.error.message}`;
+    if (state?.error) return clean`The checkpoints of ${name} could not be read: ${state.error.message}`;
     if (!state?.isRead) return clean`Reading the checkpoints of ${name}…`;
     if (state.unread && which !== '') return clean`${which} is not known: ${state.unread}. Use an id`;
     if (which === 'best' && state.heldOutError)
-      return clean`The held-out rewards of ${name} cannot be read: ${state.heldOutError.message}`;
+      return clean`The held-out rewards of ${name} could not be read: ${state.heldOutError.message}`;
     const why = which === 'best' ? ': none has a held-out reward' : '';
     return which === '' ? `Add a step after @, or latest or best` : clean`${name} has no checkpoint ${which}${why}`;
   }

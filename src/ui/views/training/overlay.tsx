@@ -67,7 +67,7 @@ function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
   const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
   return (
     <ChoiceWindow
-      title="Overlay the curves of"
+      title="Overlay curves from"
       waiting={!runs.loaded && !runs.error}
       choices={others.map(each => {
         const { training_run_id: id, display_name, status } = each;

@@ -102,7 +102,7 @@ function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: 
     [rows, heldOut, evaluations, rewardRange],
   );
   const notes = [
-    ...(error && !isNotOffered(error) ? ['The deployments cannot be read: DEPLOYED may be out of date'] : []),
+    ...(error && !isNotOffered(error) ? ['The deployments could not be read: DEPLOYED may be out of date'] : []),
     ...(loaded && !complete && rows.length > 0
       ? [`DEPLOYED covers only ${counted(rows.length, 'deployment')}: there may be others`]
       : []),

@@ -39,7 +39,7 @@ function resendField(unknown: number): FieldSpec[] {
 }
 
 /** Stands for the file's trajectories, which are read during the upload. */
-const example = { '…': 'each trajectory of the file, up to 100 per request' };
+const example = { '…': 'each trajectory in the file, up to 100 per request' };
 
 interface ChosenFile {
   readonly path: string;

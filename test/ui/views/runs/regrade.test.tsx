@@ -148,7 +148,7 @@ it('says how far it is, stops, and says that the others were not graded', async 
   await stage.type('twelve');
   await stage.press('tab', 'enter');
   await stage.waitFor('Graded 2 of 3');
-  expect(stage.workbench.unfinishedWork()).toEqual(['The regrading of first. Its grades are not kept']);
+  expect(stage.workbench.unfinishedWork()).toEqual(['The regrading of first. Its grades will not be kept']);
   await stage.press('esc');
   held.reject(new Error('stopped'));
   await stage.waitFor(text => flat(text).includes('graded again 2 of 4 rollouts; stopped before 1, not graded'));

@@ -53,7 +53,7 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
   await stage.press('enter');
   await stage.waitFor('trainer 0.975');
   await stage.press('i');
-  await stage.waitFor('Overlay the curves');
+  await stage.waitFor('Overlay curves from');
   await stage.waitFor('first');
   await stage.press('enter');
   await stage.waitFor('trainer of first');

@@ -71,7 +71,7 @@ async function openUpload(
     screen.close();
     workbench.close();
   });
-  await screen.waitFor(text => /not sent yet|sent before/.test(text));
+  await screen.waitFor(text => /not sent yet|already sent/.test(text));
   return { screen, job };
 }
 
