@@ -1,11 +1,17 @@
 /** Sorts rows by a column's values. Pure. */
-import type { Cell } from './column.ts';
+import type { Cell, Column } from './column.ts';
 
 export interface Sort {
   /** Id of a column. */
   readonly column: string;
   readonly descending: boolean;
 }
+
+/** The order by a column in which the rows that matter most come first. */
+export const sortBy = ({ id, bestFirst }: Pick<Column<never>, 'id' | 'bestFirst'>): Sort => ({
+  column: id,
+  descending: bestFirst === true,
+});
 
 export function isSameSort(left: Sort | undefined, right: Sort | undefined): boolean {
   return left?.column === right?.column && left?.descending === right?.descending;

@@ -31,7 +31,7 @@ export const listCommands = {
       keys: ['tab'],
       hint: 'references',
     },
-    columns: { id: 'list.columns', title: 'choose the columns and their widths', keys: ['C'] },
+    columns: { id: 'list.columns', title: 'choose the columns, their widths and the order', keys: ['C'] },
   }),
 };
 
@@ -211,6 +211,7 @@ export const columnCommands = commandTable(column, {
   toggle: { id: 'columns.toggle', title: 'show or hide it', keys: ['space', 'enter'], hint: 'show' },
   wider: { id: 'columns.wider', title: 'make it wider', keys: ['right', '+'], hint: 'wider' },
   narrower: { id: 'columns.narrower', title: 'make it narrower', keys: ['left', '-'] },
+  sort: { id: 'columns.sort', title: 'sort by it; again to reverse, then to unsort', keys: ['s'], hint: 'sort' },
   reset: { id: 'columns.reset', title: 'reset all columns', keys: ['0'], hint: 'reset' },
 });
 

@@ -1,9 +1,10 @@
-/** The window that shows, hides and widens a list's columns. */
+/** The window that shows, hides and widens a list's columns, and sorts by one. */
 
 import { Box } from 'ink';
-import { useReducer } from 'react';
+import { useRef, useState } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
+import { isSameSort, type Sort, sortBy } from '../../../present/sort.ts';
 import { padEnd } from '../../../text/width.ts';
 import { useWindowRoom } from '../../app/shell-context.tsx';
 import { columnCommands, overlayCommands } from '../../keys/general.ts';
@@ -11,50 +12,58 @@ import { CursorList, moveCursor } from '../../widgets/cursor-list.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 
+/** The columns as the user wants them, and the order of the rows. */
+interface Chosen {
+  readonly choice: ColumnChoice;
+  readonly sort: Sort | undefined;
+}
+
 interface ColumnsWindowProps<Row> {
   readonly columns: readonly Column<Row>[];
-  readonly choice: ColumnChoice;
-  readonly onChoose: (choice: ColumnChoice) => void;
+  /** When the window opens. */
+  readonly chosen: Chosen;
+  readonly onChoose: (chosen: Chosen) => void;
   readonly onClose: () => void;
 }
 
 interface ChooserState {
   readonly cursor: number;
-  readonly choice: ColumnChoice;
+  readonly chosen: Chosen;
 }
 
 type ChooserAction =
   | { readonly kind: 'move'; readonly by: number }
   | { readonly kind: 'toggle' }
   | { readonly kind: 'widen'; readonly by: number }
+  | { readonly kind: 'sort' }
   | { readonly kind: 'reset' };
 
 /** Cells added per step. */
 const widenBy = 4;
 
-function chooserReducer<Row>(
-  columns: readonly Column<Row>[],
-): (state: ChooserState, action: ChooserAction) => ChooserState {
-  return (state, action) => {
-    const column = columns[state.cursor];
-    if (!column) return state;
-    const preference = own(state.choice, column.id) ?? {};
-    switch (action.kind) {
-      case 'move':
-        return { ...state, cursor: moveCursor(state.cursor, action.by, columns.length) };
-      case 'toggle': {
-        const shown = !(preference.shown ?? isShownByItself(column));
-        return { ...state, choice: { ...state.choice, [column.id]: { ...preference, shown } } };
-      }
-      case 'widen':
-        return {
-          ...state,
-          choice: { ...state.choice, [column.id]: { ...preference, wider: (preference.wider ?? 0) + action.by } },
-        };
-      case 'reset':
-        return { ...state, choice: {} };
+function choose<Row>(columns: readonly Column<Row>[], state: ChooserState, action: ChooserAction): ChooserState {
+  const column = columns[state.cursor];
+  if (!column) return state;
+  const { choice, sort } = state.chosen;
+  const preference = own(choice, column.id) ?? {};
+  const chosen = (change: Partial<Chosen>): ChooserState => ({ ...state, chosen: { ...state.chosen, ...change } });
+  const prefer = (change: typeof preference): ChooserState =>
+    chosen({ choice: { ...choice, [column.id]: { ...preference, ...change } } });
+  switch (action.kind) {
+    case 'move':
+      return { ...state, cursor: moveCursor(state.cursor, action.by, columns.length) };
+    case 'toggle':
+      return prefer({ shown: !(preference.shown ?? isShownByItself(column)) });
+    case 'widen':
+      return prefer({ wider: (preference.wider ?? 0) + action.by });
+    case 'sort': {
+      const first = sortBy(column);
+      if (sort?.column !== column.id) return chosen({ sort: first });
+      return chosen({ sort: isSameSort(sort, first) ? { ...first, descending: !first.descending } : undefined });
     }
-  };
+    case 'reset':
+      return chosen({ choice: {} });
+  }
 }
 
 /** Maximum width of the window. */
@@ -62,19 +71,25 @@ const widest = 52;
 
 const isShownByItself = ({ wide, hidden }: Column<never>): boolean => !wide && !hidden;
 
-export function ColumnsWindow<Row>({ columns, choice, onChoose, onClose }: ColumnsWindowProps<Row>) {
+export function ColumnsWindow<Row>({ columns, chosen, onChoose, onClose }: ColumnsWindowProps<Row>) {
   const { width, ...room } = useWindowRoom(widest);
   const { styles, glyphs } = useTheme();
-  const [state, dispatch] = useReducer(chooserReducer(columns), { cursor: 0, choice });
+  const [state, setState] = useState<ChooserState>({ cursor: 0, chosen });
+  // Several keys may arrive before the next render.
+  const latest = useRef(state);
+  const { choice, sort } = state.chosen;
   const act = (action: ChooserAction) => () => {
-    dispatch(action);
-    onChoose(chooserReducer(columns)(state, action).choice);
+    const before = latest.current;
+    latest.current = choose(columns, before, action);
+    setState(latest.current);
+    if (latest.current.chosen !== before.chosen) onChoose(latest.current.chosen);
   };
   const lineOf = (column: Column<Row>, emphasise: (text: string) => string): string => {
-    const { shown = isShownByItself(column), wider = 0 } = own(state.choice, column.id) ?? {};
-    const auto = column.wide && own(state.choice, column.id)?.shown === undefined ? 'if there is room' : '';
+    const { shown = isShownByItself(column), wider = 0 } = own(choice, column.id) ?? {};
+    const auto = column.wide && own(choice, column.id)?.shown === undefined ? 'if there is room' : '';
     const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
-    return `${shown ? glyphs.check : ' '} ${emphasise(padEnd(column.title, 20))} ${styles.muted(extra)}`;
+    const arrow = sort?.column === column.id ? ` ${sort.descending ? glyphs.arrowDown : glyphs.arrowUp}` : '';
+    return `${shown ? glyphs.check : ' '} ${emphasise(padEnd(`${column.title}${arrow}`, 20))} ${styles.muted(extra)}`;
   };
   const height = Math.min(columns.length + windowMargin.lines, room.height);
   return (
@@ -83,11 +98,12 @@ export function ColumnsWindow<Row>({ columns, choice, onChoose, onClose }: Colum
       width={width}
       height={height}
       bindings={[
-        { command: columnCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
-        { command: columnCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+        { command: columnCommands.up, run: act({ kind: 'move', by: -1 }) },
+        { command: columnCommands.down, run: act({ kind: 'move', by: 1 }) },
         { command: columnCommands.toggle, run: act({ kind: 'toggle' }) },
         { command: columnCommands.wider, run: act({ kind: 'widen', by: widenBy }) },
         { command: columnCommands.narrower, run: act({ kind: 'widen', by: -widenBy }) },
+        { command: columnCommands.sort, run: act({ kind: 'sort' }) },
         { command: columnCommands.reset, run: act({ kind: 'reset' }) },
         { command: overlayCommands.close, run: onClose },
         { command: overlayCommands.quit, run: onClose },

@@ -147,16 +147,20 @@ async function everyRow<Row>(list: PagedList<Row>, waiter: Waiter): Promise<read
   );
 }
 
-function useColumnsBinding<Row>({ name, columns }: ResourceListProps<Row>, { table }: ListTable<Row>): Binding {
+function useColumnsBinding<Row>({ name, columns }: ResourceListProps<Row>, { table, list }: ListTable<Row>): Binding {
   const shell = useShell();
   const [, keepChosen] = useSetting<ColumnChoice>(columnSetting(name), {});
-  const choose = (choice: ColumnChoice): void => {
-    table.dispatch({ kind: 'choose-columns', choice });
-    keepChosen(choice);
-  };
-  const { choice } = table.state;
+  const { choice, sort } = table.state;
   const render = (close: () => void) => (
-    <ColumnsWindow columns={columns} choice={choice} onChoose={choose} onClose={close} />
+    <ColumnsWindow
+      columns={columns}
+      chosen={{ choice, sort }}
+      onChoose={chosen => {
+        table.dispatch({ kind: 'choose-columns', ...chosen, partial: list.hasMore || !list.loaded });
+        keepChosen(chosen.choice);
+      }}
+      onClose={close}
+    />
   );
   return { command: listCommands.columns, run: () => shell.showOverlay('columns', render) };
 }

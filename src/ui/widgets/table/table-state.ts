@@ -4,7 +4,7 @@
  */
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present/rows.ts';
-import type { Sort } from '../../../present/sort.ts';
+import { isSameSort, type Sort, sortBy } from '../../../present/sort.ts';
 
 export interface TableState extends Arrangement {
   /**
@@ -51,7 +51,12 @@ export type TableAction =
   | { readonly kind: 'unmark'; readonly which: (id: string) => boolean }
   /** Clears the filter or, if there is none, the marks. */
   | { readonly kind: 'escape' }
-  | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
+  | {
+      readonly kind: 'choose-columns';
+      readonly choice: ColumnChoice;
+      readonly sort: Sort | undefined;
+      readonly partial?: boolean;
+    };
 
 /** What an action depends on: the arranged rows, and the window's height. */
 export interface TableSurroundings {
@@ -149,15 +154,18 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
         state.filter === '' ? { kind: 'clear-marks' } : { kind: 'filter', filter: '' },
         surroundings,
       );
-    case 'choose-columns':
-      return { ...state, choice: action.choice };
+    case 'choose-columns': {
+      const chosen = { ...state, choice: action.choice };
+      if (isSameSort(state.sort, action.sort)) return chosen;
+      return resorted(chosen, action.partial ? undefined : arranged.ids[cursor], action.sort);
+    }
   }
 }
 
 /** The order by the next column; undefined after the last one. */
 function sortOfNext(sort: Sort | undefined, columns: readonly SortColumn[]): Sort | undefined {
   const next = columns[sort ? columns.findIndex(({ id }) => id === sort.column) + 1 : 0];
-  return next && { column: next.id, descending: next.bestFirst === true };
+  return next && sortBy(next);
 }
 
 function toggled(marks: ReadonlySet<string>, id: string): ReadonlySet<string> {

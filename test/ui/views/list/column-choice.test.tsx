@@ -65,6 +65,24 @@ it('are as they were, and a column that is new is shown', async () => {
   await second.close();
 });
 
+it('take every key of one read, and sort the rows by the one under the cursor', async () => {
+  const teas = ['keemun', 'darjeeling', 'assam'].map(id => ({ id }));
+  const columns: readonly Column<Tea>[] = [
+    { ...column('NAME'), value: row => row.id },
+    { ...column('LENGTH'), value: row => row.id.length },
+  ];
+  const list = { ...source, readPage: async () => wholePage<Tea>(teas) };
+  const View = () => <ResourceList name="teas" source={list} columns={columns} emptyWords="No tea" facts={() => []} />;
+  const stage = openViewOnStage(View, { columns: 100, rows: 20 });
+  await stage.waitFor('keemun');
+  await stage.press(listCommands.columns.keys[0] ?? '');
+  await stage.waitFor('Columns');
+  await stage.type('js');
+  await stage.waitFor('LENGTH ▲');
+  await stage.press('esc');
+  await stage.waitFor(text => /assam(.|\n)*keemun(.|\n)*darjeeling/.test(text));
+});
+
 it('are chosen in a window that fits a terminal made smaller meanwhile (U42)', async () => {
   const columns = Array.from({ length: 30 }, (_, index) => column(`C${index}`));
   const View = () => (
