@@ -48,7 +48,7 @@ function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string |
   return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
-/** That starting up or waiting is over is not worth announcing. */
+/** Whether this is a state whose end is not worth announcing. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
 /**

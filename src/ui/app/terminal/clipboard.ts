@@ -29,7 +29,7 @@ export function copySequence(text: string, environment: Readonly<Record<string, 
 function forMultiplexer(sequence: string, environment: Readonly<Record<string, string | undefined>>): string {
   if (environment['TMUX']) return `\x1bPtmux;${sequence.replaceAll('\x1b', '\x1b\x1b')}\x1b\\`;
   if (!environment['STY'] && !environment['TERM']?.startsWith('screen')) return '';
-  // screen passes through the body of short DCS strings only.
+  // screen passes through only the body of short DCS strings.
   const parts = sequence.match(/.{1,76}/gs) ?? [];
   return parts.map(part => `\x1bP${part}\x1b\\`).join('');
 }

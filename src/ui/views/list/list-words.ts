@@ -81,7 +81,7 @@ export function withAge(freshness: Freshness, at: number | undefined): Freshness
   return freshness.kind === 'loading' ? { kind: 'stale', at } : { ...freshness, at };
 }
 
-/** Rows are reported if they are this much older than the list, in milliseconds. */
+/** Rows that are this much older than the list are reported; in milliseconds. */
 const noteworthyMs = 25_000;
 
 /** Whether rows are much older than the last response for their list. */

@@ -20,7 +20,7 @@ const formats: readonly (readonly [ReportFormat, string])[] = [
   ['markdown', 'Markdown'],
 ];
 
-/** Loaded when a report is written. */
+/** Loaded only when a report is written. */
 const reports = () => import('../../../rollouts/report.ts');
 
 /** One choice for each report format. @param of what the report is on */

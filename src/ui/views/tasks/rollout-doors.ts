@@ -6,7 +6,7 @@ import type { PlaceOf } from '../list/list-props.ts';
 
 type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
-/** Where a text search in these rollouts looks. */
+/** The scope of a text search in these rollouts. */
 export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: RolloutsPlace): SearchedTexts => ({
   ...{ scope, label },
   ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),

@@ -95,7 +95,7 @@ function isCostly(inline: string): boolean {
   return inline.length > maximumInline.length || (inline.match(inlineMarks)?.length ?? 0) > maximumInline.marks;
 }
 
-/** Without extensions the lexer produces only its own tokens, which its types do not state. */
+/** Without extensions, the lexer produces only its own tokens, but its types do not say so. */
 export function asMarkedTokens(tokens: readonly { readonly type: string }[] | undefined): MarkedToken[] {
   return (tokens ?? []) as MarkedToken[];
 }
