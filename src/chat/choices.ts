@@ -39,7 +39,7 @@ export function answersAt(
   index: number,
 ): { readonly models: Choice['models'] } | { readonly why: string } {
   const [one, other] = [left[index], right[index]];
-  if (one?.role !== 'assistant' || other?.role !== 'assistant') return { why: 'There are no two answers yet' };
+  if (one?.role !== 'assistant' || other?.role !== 'assistant') return { why: 'There are not two answers yet' };
   if (!isWhole(one) || !isWhole(other)) return { why: 'An answer is incomplete: generate it again first' };
   const models = [answererOf(one) ?? '', answererOf(other) ?? ''] as const;
   return models[0] === models[1] ? { why: 'Both answers are from the same model' } : { models };

@@ -96,7 +96,7 @@ function matchesOrThrows(pattern: string, answer: string): boolean {
   try {
     found = patternMatches(pattern, answer);
   } catch (error) {
-    throw new GradingError(`The pattern of the grader cannot be used: ${errorMessage(error)}`);
+    throw new GradingError(`The grader's pattern cannot be used: ${errorMessage(error)}`);
   }
   if (found === undefined)
     throw new GradingError(`The pattern ${pattern} takes too long on this answer; write it without nested repeats`);
@@ -107,7 +107,7 @@ function matchesOrThrows(pattern: string, answer: string): boolean {
 export function grade(spec: GraderSpec, whole: string): Grade {
   const answer = whole.slice(0, longestAnswer);
   if (spec.kind === 'regex')
-    return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
+    return verdict(matchesOrThrows(spec.pattern, answer), `expected a match for ${spec.pattern}`);
   // The other graders read each text at most a few times. A limit needs a thread, and takes longer than an ordinary
   // answer.
   if (spec.kind !== 'choice') return gradeOf(spec, answer);
@@ -161,7 +161,7 @@ function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): 
     case 'contains':
       return verdict(finderIn(answer)(spec.expected) >= 0, `expected “${spec.expected}” in the answer`);
     case 'number': {
-      if (!Number.isFinite(spec.expected)) throw new GradingError('The expected value of the grader is not a number');
+      if (!Number.isFinite(spec.expected)) throw new GradingError("The grader's expected value is not a number");
       const found = /-?\d+(?:\.\d+)?/.exec(answer)?.[0];
       if (found === undefined) return verdict(false, `expected ${spec.expected}, found no number`);
       const off = Math.abs(Number(found) - spec.expected);

@@ -178,7 +178,7 @@ function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   const { value, low, high } = correlation;
   const isLonger = low >= limits.length.correlation;
   if (!isLonger && -high < limits.length.correlation) return undefined;
-  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, 95% ${reward(low)} to ${reward(high)}, ${inSteps(steps)}`;
+  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, 95% CI ${reward(low)} to ${reward(high)}, ${inSteps(steps)}`;
   const longest = evidenceOf(steps, known).toSorted(
     (left, right) => (right.completion_tokens ?? 0) - (left.completion_tokens ?? 0),
   );

@@ -45,7 +45,7 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
 }
 
 const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
-  `${reward(value)}, 95% ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
+  `${reward(value)}, 95% CI ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
 
 /**
  * The correlation in sentences.

@@ -96,7 +96,7 @@ const contradicted = new WeakMap<object, number>();
 export function contradictionWords(...lists: readonly (readonly TrajectoryReward[])[]): string {
   const count = lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0);
   const subject = counted(count, 'trajectory has', 'trajectories have');
-  return count === 0 ? '' : `${subject} several rewards in the answer of the service: the last one counts`;
+  return count === 0 ? '' : `${subject} several rewards in the service's response: the last one counts`;
 }
 
 /**

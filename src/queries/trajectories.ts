@@ -395,7 +395,7 @@ function accepted<Answer extends LogRewardResult>(answer: Answer, requestedId: s
   if (ok !== false && id != null && id !== '' && id !== requestedId) {
     const words = clean`The service answered for the trajectory ${id} instead of ${requestedId}.`;
     const details = { code: 'other_trajectory', outcomeUnknown: true };
-    throw new ApiError(`${words} It may or may not have done it: check before you repeat it.`, details);
+    throw new ApiError(`${words} The request may or may not have taken effect: check before you repeat it.`, details);
   }
   if (ok !== false) return answer;
   const suffix = status ? clean`, with the status ${status}` : '';
@@ -465,7 +465,7 @@ export const storeTrajectories = action(
     // A response that reports no failure is a success, even if it omits outcomes.
     if (unknown > 0 && (reported || doubtful)) {
       const report = reported ? clean`reports ${reasonOf(reported)}, and ` : '';
-      throw new Error(`The service ${report}does not say what is stored. Look into the dataset before you save again.`);
+      throw new Error(`The service ${report}does not say what is stored. Check the dataset before you save again.`);
     }
     const [first] = refused.values();
     if (first !== undefined && refused.size >= trajectories.length) throw new Error(first);

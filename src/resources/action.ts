@@ -37,7 +37,7 @@ export function startedOtherwise(answer: object, input: object): string | undefi
   });
   return others.length === 0
     ? undefined
-    : `The service started something else than you asked for: its answer names ${others.join(', and ')}.`;
+    : `The service started something other than you asked for: its response names ${others.join(', and ')}.`;
 }
 
 /** How to tell that a slow change is complete. */

@@ -9,12 +9,12 @@ import type { PastAlarm, PastReport } from './past-alarms.ts';
 function limitWords(rules: AlarmRules): readonly string[] {
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer, evaluation } = rules;
   const outside = (name: string, range: AlarmRules['heldOut']): string =>
-    range ? `${name} outside of ${range.join('..')}` : '';
+    range ? `${name} outside ${range.join('..')}` : '';
   return [
     silentMs === undefined ? '' : `no new step for ${duration(silentMs)}`,
     silentPaces === undefined
       ? ''
-      : `no new step for ${silentPaces} times its time per step and ${duration(shortestSilenceMs)}`,
+      : `no new step for ${silentPaces} times its usual time per step and ${duration(shortestSilenceMs)}`,
     belowBest === undefined ? '' : `${counted(belowBest, 'held-out reward')} in a row below the best`,
     failedShare === undefined ? '' : `more than ${percent(failedShare)} of the rollouts failed`,
     outside('held-out', heldOut),

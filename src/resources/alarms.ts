@@ -129,7 +129,7 @@ function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: n
   };
   if (!newest.every(isBelow)) return undefined;
   const inRow = count === 1 ? '' : `, ${count} in a row`;
-  const words = `held-out ${reward(last.reward)} is below its best ${reward(best.reward)} of step ${best.step} by more than the 95% intervals${inRow}`;
+  const words = `held-out ${reward(last.reward)} is below its best ${reward(best.reward)} at step ${best.step} by more than the 95% intervals${inRow}`;
   return { kind: 'held-out drop', step: last.step, value: last.reward, limit: best.reward, words } as const;
 }
 
@@ -142,7 +142,7 @@ interface Mean {
 
 function outsideOf({ kind, name, value, step }: Mean, [low, high]: Range): Alarm | undefined {
   if (!isBeyond(value, [low, high])) return undefined;
-  const words = `${name} ${reward(value)} is outside of ${low}..${high}`;
+  const words = `${name} ${reward(value)} is outside ${low}..${high}`;
   return { kind, step, value, limit: [low, high], words };
 }
 

@@ -58,7 +58,7 @@ export async function answerersOf(trajectory: Trajectory, context: QueryContext)
   const deployments = page?.items ?? [];
   const id = evaluated ?? checkpointBy(checkpoints, policy_step)?.checkpoint_id;
   const step = checkpoints.find(({ checkpoint_id }) => checkpoint_id === id)?.step_index ?? undefined;
-  const named = step === undefined ? clean`the checkpoint ${id ?? ''}` : `the checkpoint of step ${step}`;
+  const named = step === undefined ? clean`the checkpoint ${id ?? ''}` : `the checkpoint at step ${step}`;
   const exact = id === undefined ? undefined : checkpointName(id, deployments);
   const baseWords = base === undefined ? ['Its base model is unknown.'] : [clean`${base} is its base model.`];
   if (exact !== undefined) {

@@ -219,12 +219,12 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
   },
 ];
 
-/** The difference in words: `+0.120, 95% between +0.050 and +0.190, paired by task`. */
+/** The difference in words: `+0.120, 95% CI +0.050 to +0.190, paired by task`. */
 export function baselineWords({ from_baseline: from }: BasedRun): string | undefined {
   if (!from) return undefined;
   if (from.isBaseline) return 'this run';
   if (from.difference === undefined) return undefined;
   const { interval } = from;
-  const between = interval && `95% between ${difference(interval.low)} and ${difference(interval.high)}`;
+  const between = interval && `95% CI ${difference(interval.low)} to ${difference(interval.high)}`;
   return [difference(from.difference), between, 'paired by task'].filter(Boolean).join(', ');
 }

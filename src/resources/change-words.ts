@@ -39,7 +39,7 @@ export function outageWords(outages: readonly Outage[]): string {
   const [sure, unsure] = [namesOf(true, false), namesOf(false, false)];
   const [sureOrigins, unsureOrigins] = [namesOf(true, true), namesOf(false, true)];
   const nothing = 'nothing answers there until another deployment is promoted. ';
-  const origin = 'it answers on, but its origin is lost: it cannot be evaluated or deployed again. ';
+  const origin = 'it keeps answering, but its origin is lost: it cannot be evaluated or deployed again. ';
   return [
     sure && `In production: ${sure}. ${capitalised(nothing)}`,
     unsure && `Not known whether in production: ${unsure}. If so, ${nothing}`,

@@ -170,7 +170,7 @@ export function measuredCheckpointFacts(
   range: Range,
 ): readonly Fact[] {
   const words = (value: string, interval: Interval | undefined): string =>
-    interval ? `${value}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : value;
+    interval ? `${value}, 95% CI ${reward(interval.low)} to ${reward(interval.high)}` : value;
   // The validation split chooses the checkpoint; evaluations use different tasks.
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured on the same tasks, so it looks better than it is'}`;

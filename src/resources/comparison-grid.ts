@@ -136,7 +136,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
             label: 'interval',
             value:
               interval &&
-              `${percent(interval.confidence)} between ${difference(interval.low)} and ${difference(interval.high)}`,
+              `${percent(interval.confidence)} CI ${difference(interval.low)} to ${difference(interval.high)}`,
           },
           { label: 'verdict', value: verdict.words },
           { label: 'tasks', value: compared.pairs === 0 ? undefined : tallyWords(compared) },

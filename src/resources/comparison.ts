@@ -256,8 +256,8 @@ export const intervalLabel = ({ confidence }: Pick<Interval, 'confidence'>): str
 
 /** The limits of a difference. */
 export const limitsFact = (interval: Interval | undefined): Fact => ({
-  label: interval ? `${intervalLabel(interval)} between` : 'between',
-  value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
+  label: interval ? `${intervalLabel(interval)} CI` : 'CI',
+  value: interval && `${difference(interval.low)} to ${difference(interval.high)}`,
 });
 
 /** E.g. `new is higher on 3, lower on 0, same on 1 of 4`. */

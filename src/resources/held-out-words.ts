@@ -44,8 +44,8 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
 }
 
 /**
- * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95% between 0.150
- * and 0.723 on these tasks`.
+ * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95% CI 0.150 to
+ * 0.723 on these tasks`.
  *
  * @param range the range of rewards from the settings
  */
@@ -58,8 +58,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     ofSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',
     ...lostSamples(held),
-    interval &&
-      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,
+    interval && `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} on these tasks`,
   ]
     .filter(Boolean)
     .join(', ')

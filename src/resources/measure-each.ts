@@ -30,7 +30,7 @@ export async function measureEach<Row extends object>(
   const silence = new AbortController();
   const giveUp = (): void => {
     if (needsOne && done === 0) return;
-    const error = new TimeoutError(`There was no answer for ${duration(silentMs ?? 0)}.`);
+    const error = new TimeoutError(`There was no response for ${duration(silentMs ?? 0)}.`);
     end ??= error;
     silence.abort(error);
   };

@@ -163,7 +163,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
       : '',
     (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)
-      ? 'the drop of held-out rewards: the service does not report their number of samples'
+      ? 'a drop in held-out rewards: the service does not report the number of samples'
       : '',
     heldOut !== undefined && means.length > 0 && means.every(({ isUnfinished }) => isUnfinished)
       ? 'the range of held-out rewards: no round is complete'

@@ -48,7 +48,7 @@ export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deplo
   const isActive = chosen ? surelyInProduction(chosen) : complete ? false : undefined;
   const [called, served] = [withStep(chosen ?? demoted), calledName(chosen ?? demoted)];
   if (isActive) return clean`${called}, which serves ${served}, is demoted.`;
-  if (isActive === false) return clean`${called} does not serve ${served} any more. ${replaced}`;
+  if (isActive === false) return clean`${called} no longer serves ${served}. ${replaced}`;
   return clean`${called} is demoted, if it still serves ${served}.`;
 }
 
@@ -74,7 +74,7 @@ const errorReason = (error: unknown): string =>
 const patienceMs = 15_000;
 
 const lateReason = (error: unknown, late: AbortSignal): string =>
-  late.aborted ? `no answer within ${duration(patienceMs)}` : errorReason(error);
+  late.aborted ? `no response within ${duration(patienceMs)}` : errorReason(error);
 
 /** Reads the list of deployments again. @throws AbortError if the user interrupts */
 async function readDeployments(
@@ -210,6 +210,6 @@ async function servingOf(
   if (unsure.length === 0) return { sure, doubt: undefined };
   const named = unsure.slice(0, mostNamed).map(outageWord);
   const more = unsure.length > mostNamed ? ` and ${unsure.length - mostNamed} more` : '';
-  const why = unread === undefined ? '' : clean`, as its checkpoints could not all be read (${unread})`;
-  return { sure, doubt: `${named.join(', ')}${more} may be of it${why}` };
+  const why = unread === undefined ? '' : clean`, because not all of its checkpoints could be read (${unread})`;
+  return { sure, doubt: `${named.join(', ')}${more} may belong to it${why}` };
 }

@@ -39,7 +39,7 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 }
 
 /**
- * E.g. `95% between 0.460 and 0.880 by 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
+ * E.g. `95% CI 0.460 to 0.880 by 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
  * rewards. It applies to the mean over tasks. The text gives that mean if it differs from the displayed mean over
  * rewards, where a task with more rollouts has more weight. Empty without rewards.
  */
@@ -68,8 +68,8 @@ function intervalWords(run: RunMean): string {
     return `no interval: rewards are outside ${outside.join('..')}; set their range with the setting compare.rewardRange`;
   return [
     interval === undefined
-      ? 'no interval: with so many rewards missing, it is the whole range'
-      : `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
+      ? 'no interval: with so many rewards missing, it would be the whole range'
+      : `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
     boundsWords(run),
   ]
     .filter(Boolean)

@@ -106,7 +106,7 @@ function toEvaluate(rows: readonly CheckpointSource[]): readonly CheckpointSourc
   // The form for several runs has no field for the model.
   const without = rows.length > 1 && rows.find(row => row.base_model_slug == null);
   if (without)
-    return clean`The base model of ${without.display_name ?? without.training_run_id} is unknown: evaluate it alone`;
+    return clean`The base model of ${without.display_name ?? without.training_run_id} is unknown: evaluate it on its own`;
   return onBenchmark(rows);
 }
 

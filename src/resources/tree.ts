@@ -287,7 +287,7 @@ class Tree {
 export function leftOutWords(kind: TreeKind, count: number): string {
   const { word, many } = treeKinds[kind];
   const rows = counted(count, kind === 'training' ? 'training run' : word, many);
-  return count === 0 ? '' : `${rows} of an unknown benchmark left out`;
+  return count === 0 ? '' : `${rows} with an unknown benchmark left out`;
 }
 
 /** The rows without a folded ancestor. */

@@ -37,5 +37,5 @@ export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> 
 export function anonymousWords(rewards: readonly TrajectoryReward[]): readonly string[] {
   const count = rewards.filter(({ trajectory_id, reward }) => !trajectory_id && reward != null).length;
   const words = counted(count, 'reward has', 'rewards have');
-  return count === 0 ? [] : [`${words} no rollout: included in the mean of the run, but not in these rows`];
+  return count === 0 ? [] : [`${words} no rollout: included in the run's mean, but not in these rows`];
 }

@@ -64,7 +64,7 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   const rated = new Set(rows.filter(row => row.reward != null).map(({ trajectory_id }) => trajectory_id));
   const others = all.filter(row => row.reward == null && rated.has(row.trajectory_id)).length;
   const has = counted(others, 'rollout has', 'rollouts have');
-  const words = others === 0 ? '' : `${has} a reward that the rewards of the run lack: not counted`;
+  const words = others === 0 ? '' : `${has} a reward that the run's rewards lack: not counted`;
   const anonymous = anonymousWords(rewards.rewards);
   return {
     rows: all,
@@ -91,7 +91,7 @@ export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryCont
     read.set(trajectory.trajectory_id, { ...rest, finish_reason: finishOf(trajectory) });
   }
   const unread = ids.length - read.size;
-  const words = unread === 0 ? [] : [`${counted(unread, 'rollout')} could not be read, and counted as none`];
+  const words = unread === 0 ? [] : [`${counted(unread, 'rollout')} could not be read, so counted as none`];
   return {
     ...own,
     rows: rows.map(row => {

@@ -196,8 +196,8 @@ export function regradeFacts(
     { label: 'agreement', value: count === 0 ? undefined : `${percent(agreed / count)} of ${count}` },
     { label: "Cohen's kappa", value: kappa === undefined ? undefined : kappa.toFixed(2) },
     {
-      label: '95% between',
-      value: agreement.interval && `${agreement.interval.low.toFixed(2)} and ${agreement.interval.high.toFixed(2)}`,
+      label: '95% CI',
+      value: agreement.interval && `${agreement.interval.low.toFixed(2)} to ${agreement.interval.high.toFixed(2)}`,
     },
   ]);
 }

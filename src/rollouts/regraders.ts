@@ -178,7 +178,7 @@ export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubri
     const start = text.lastIndexOf('\n') + 1;
     const reward = Number(rewardLine.exec(text.slice(start).trim())?.[1]);
     if (!(reward >= low && reward <= high))
-      throw new Error(`the last line of the judge is not a reward from ${low} to ${high}`);
+      throw new Error(`the judge's last line is not a reward from ${low} to ${high}`);
     return { reward, explanation: text.slice(0, start).trim() };
   };
 }

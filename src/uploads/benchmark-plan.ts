@@ -109,7 +109,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   } catch (error) {
     throw new FolderError(`${manifestName} is not JSON: ${errorMessage(error)}`);
   }
-  if (!isRecord(json)) throw new FolderError(`${manifestName} must hold an object.`);
+  if (!isRecord(json)) throw new FolderError(`${manifestName} must contain an object.`);
   const read = parseWhole(manifestSchema, json);
   if (!read.success) {
     const problems = describeIssues(read.error.issues, json, mostProblems);
@@ -161,6 +161,6 @@ async function checkLink(root: string, path: string, shown: string, entry: Diren
     throw new FolderError(`${shown} is a broken link: ${errorMessage(error)}`);
   });
   if (real !== root && !real.startsWith(root + sep)) {
-    throw new FolderError(`${shown} is a link out of the folder, to ${real}. Replace it by a copy, or remove it.`);
+    throw new FolderError(`${shown} is a link out of the folder, to ${real}. Replace it with a copy, or remove it.`);
   }
 }

@@ -178,7 +178,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     if (this.#sent.isIngested()) {
       const plan = await this.#read().catch(() => undefined);
       if (!plan || !this.#sent.isAllOf(plan)) {
-        this.#note('The folder has changed since it was ingested. Upload it again for a new benchmark.');
+        this.#note('The folder has changed since it was ingested. Upload it again to create a new benchmark.');
       }
       return;
     }
@@ -213,7 +213,9 @@ export class BenchmarkUpload extends Job<UploadState> {
       let plan = round === 1 ? this.state.plan : await this.#read();
       const gone = this.#sent.paths().find(path => path !== manifestName && !this.#files.has(path));
       if (gone !== undefined) {
-        this.#note(`${gone} is no longer in the folder. A service cannot drop a file, so a new benchmark is created.`);
+        this.#note(
+          `${gone} is no longer in the folder. A service cannot drop a file, so a new benchmark will be created.`,
+        );
         this.#sent.forget();
         plan = await this.#read();
       }
@@ -323,7 +325,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   /** The benchmark's id, once its files have been declared. */
   get #benchId(): string {
     const { benchId } = this.#sent;
-    if (benchId === undefined) throw new Error('The service gave no id for the benchmark.');
+    if (benchId === undefined) throw new Error('The service returned no id for the benchmark.');
     return benchId;
   }
 

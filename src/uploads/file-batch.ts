@@ -108,7 +108,7 @@ export class FileBatch {
       const used = this.#allocation;
       const { targets, untilMs } = await used;
       const target = targets.get(file.path);
-      if (!target) throw new Error(clean`The service gave no address for ${file.path}.`);
+      if (!target) throw new Error(clean`The service returned no address for ${file.path}.`);
       const host = this.#service.storageOf(target.url);
       const progress = (sent: number): void => {
         if (host !== undefined && sent > 0) this.#onSent(host, false);

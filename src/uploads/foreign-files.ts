@@ -62,7 +62,7 @@ export class Reading {
       ...[...this.#recordNotes].map(each => clean`${each}`),
       ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
       ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
-      ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON does not have.`]),
+      ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON cannot represent.`]),
     ];
   }
 }

@@ -62,7 +62,7 @@ export class BuildsNotStarted extends Error {
 
   constructor(benchId: string) {
     super(
-      clean`${benchId} was ingested, but the builds of its images could not be started: the service reports that it does not exist. It may not be ready yet: try again, which sends nothing else. If it was deleted, upload the folder as a new benchmark.`,
+      clean`${benchId} was ingested, but the builds of its images could not be started: the service reports that it does not exist. It may not be ready yet: try again; nothing else will be sent. If it was deleted, upload the folder as a new benchmark.`,
     );
   }
 }

@@ -63,7 +63,7 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
         const others = Object.groupBy(found, ({ other = '' }) => other);
         const how = '' in others ? '' : howSent(others);
         refuse(
-          clean`Sent into ${dataset} before (${when})${how}: nothing was sent now, because it may be stored twice.`,
+          clean`Already sent to ${dataset} (${when})${how}: nothing was sent now, because it might be stored twice.`,
         );
       }
       const id = randomUUID();

@@ -166,9 +166,9 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
     const { value, notFinite } = readJson(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
     if (isNestedDeeper(value, deepestItem))
-      return unusable(`It is nested deeper than ${deepestItem} levels, and could not be read back.`);
+      return unusable(`It is nested more than ${deepestItem} levels deep, and could not be read back.`);
     // Without these numbers it would be a different trajectory, e.g. one without a reward.
-    const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON does not have.`;
+    const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON cannot represent.`;
     return { line, ...range, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
     return unusable(`It is not JSON: ${errorMessage(error)}`);

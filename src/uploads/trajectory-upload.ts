@@ -147,7 +147,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   override get outcome(): string {
     const { sentBefore } = this.state;
     if (sentBefore && sentNothing(this.state))
-      return `sent nothing: the same was sent before${howSent(sentBefore.others)}`;
+      return `sent nothing: everything was sent before${howSent(sentBefore.others)}`;
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
@@ -365,7 +365,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if (isLost) {
         this.set({ hasSent: true });
         const isAnswered = error instanceof ServiceError && error.status !== undefined;
-        const outcome = lost(items, `It may be stored: its request ${isAnswered ? 'failed' : 'was not answered'}.`);
+        const outcome = lost(
+          items,
+          `It may have been stored: its request ${isAnswered ? 'failed' : 'was not answered'}.`,
+        );
         this.#add(items, outcome.outcomes, outcome.counts);
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
@@ -406,9 +409,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isHonoured = sameKey !== undefined && service.honoursKeys && Date.now() - request.sentAt < honouredMs;
     const isHarmless = isHonoured || isRepeatable(items, service);
     const how =
-      request.key === undefined ? 'no response said whether it is' : 'an earlier request with it was not answered';
+      request.key === undefined ? 'no response said whether it was' : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
-    const message = `It may be stored: ${how}${request.other ? ` (sent ${request.other})` : ''}.`;
+    const message = `It may have been stored: ${how}${request.other ? ` (sent ${request.other})` : ''}.`;
     const { outcomes, counts } = request.other ? lost(items, message) : held(items, request, message);
     const hold = (): void => this.#add(items, outcomes, counts, recorded);
     if (request.other || (!isHarmless && !this.#resendUnknown)) {

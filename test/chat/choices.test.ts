@@ -27,7 +27,7 @@ describe('two answers', () => {
       of(answer('x', 'a', { stats: { model: 'a' } }), answer('x', 'b')),
     ].map(each => 'why' in each && each.why);
     expect(refused).toEqual([
-      ...['There are no two answers yet', 'There are no two answers yet'],
+      ...['There are not two answers yet', 'There are not two answers yet'],
       ...Array.from({ length: 4 }, () => 'An answer is incomplete: generate it again first'),
     ]);
     // A choice counts for the models that answered, not for those that were asked.

@@ -57,7 +57,7 @@ function cliWithAlarms(baseUrl: string, alarms: object) {
 }
 
 const drop = [0.3, 0.7, 0.3, 0.3, 0.3, 0.3];
-const dropWords = 'held-out 0.300 is below its best 0.700 of step 20 by more than the 95% intervals, 4 in a row';
+const dropWords = 'held-out 0.300 is below its best 0.700 at step 20 by more than the 95% intervals, 4 in a row';
 
 it('doctor says what the alarms would have said of a past run, with its step, time, number and limit', async () => {
   const run = await trained([...drop, 0.69]);
@@ -68,7 +68,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
     `  step 60, time unknown: ${dropWords}; over at step 70`,
     'Not judged: new steps: this machine has not watched the run.',
     'Not judged: failed rollouts: the service does not count them.',
-    'Alarms: no new step for 10 times its time per step and 5m; 4 held-out rewards in a row below the best; more than 20% of the rollouts failed.',
+    'Alarms: no new step for 10 times its usual time per step and 5m; 4 held-out rewards in a row below the best; more than 20% of the rollouts failed.',
     '',
   ]);
   const fewer = run({ benchmarks: { 'kernel-*': { belowBest: 2, silentPaces: 0, failedPercent: 0 } } });
@@ -251,7 +251,7 @@ it('watch says that failed rollouts were not judged, and --alarm does not succee
 });
 
 it('judges the mean of an ended evaluation by its rewards where the record has none', async () => {
-  const outside = 'mean 1.00 is outside of 0..0.5';
+  const outside = 'mean 1.00 is outside 0..0.5';
   const { url } = await uncounted(undefined, 40);
   const cli = cliWithAlarms(url, { evaluation: '0..0.5' });
   const watched = await cli('watch', ['evr_1', '--alarm']);

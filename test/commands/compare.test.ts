@@ -266,7 +266,7 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
     mean_bounds: { low: 0.25 },
   });
   expect((await cli('get', ['evr_new'])).out).toContain(
-    '95% between 0.735 and 1.00 by 12 tasks, if these are all its rollouts (total unknown)',
+    '95% CI 0.735 to 1.00 by 12 tasks, if these are all its rollouts (total unknown)',
   );
   // The options of the run say how many each task has.
   options = { evaluation_samples_per_task: 4 };
@@ -405,8 +405,8 @@ it('pools the runs of a model that differ in their seed', async () => {
   expect(out).toContain('base\t0.500 of 20 tasks, 40 rollouts, a 1 +1 (evr_a1, evr_a2), a\n');
   expect(out).toContain('new\t0.500 of 20 tasks, 40 rollouts, b 1 +1 (evr_b1, evr_b2), b\n');
   // One seed alone has larger differences between its tasks.
-  expect(out).toContain('95% between\t-0.169 and +0.169');
-  expect((await cli('compare', ['evr_a1', 'evr_b1'])).out).toMatch(/95% between\t-0\.[3-9]\d\d and \+0\.[3-9]/);
+  expect(out).toContain('95% CI\t-0.169 to +0.169');
+  expect((await cli('compare', ['evr_a1', 'evr_b1'])).out).toMatch(/95% CI\t-0\.[3-9]\d\d to \+0\.[3-9]/);
   const { out: record } = await cli('compare', [...words, '--json']);
   expect(JSON.parse(record)).toMatchObject({
     base: { eval_run_id: 'evr_a1', eval_run_ids: ['evr_a1', 'evr_a2'], rated_rollouts: 40, display_name: 'a 1 +1' },

@@ -92,5 +92,5 @@ it('says that the service gives a trajectory several rewards, and which one coun
   });
   const { out, notes } = await cli('get', ['run', 'evr_1']);
   expect(out).toMatch(/^mean +0 of 1 reward/m);
-  expect(notes).toContain('1 trajectory has several rewards in the answer of the service: the last one counts');
+  expect(notes).toContain("1 trajectory has several rewards in the service's response: the last one counts");
 });

@@ -100,6 +100,6 @@ it.each(['failures evr_1', 'report evr_1'])('%s fails where a rollout could not 
   const [command = '', ...args] = words.split(' ');
   const cli = await serving({ statuses: { traj_2: 404 }, ends: false });
   const { code, notes } = await cli(command, args);
-  expect(notes).toContain('1 rollout could not be read, and counted as none.');
+  expect(notes).toContain('1 rollout could not be read, so counted as none.');
   expect(code).toBe(exitCodes.failed);
 });

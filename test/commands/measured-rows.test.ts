@@ -83,6 +83,6 @@ it('sorts without the value of a row that is silent for 5 seconds, and names the
   expect((await filtered).rows.map(value)).toEqual([1, undefined, 1]);
   measured.note();
   expect(notes.at(-1)).toBe(
-    'BEST could not be read for 1 row (run_2): There was no answer for 5s. Rows without the value come last.',
+    'BEST could not be read for 1 row (run_2): There was no response for 5s. Rows without the value come last.',
   );
 });

@@ -75,7 +75,7 @@ it('reads what a service would refuse, and says what is missing', async () => {
     notes: [
       expect.stringContaining('line 2: It is not JSON'),
       expect.stringMatching(/^line 3: Unreadable messages/),
-      'Missing: 1 number that is NaN or infinite, which JSON does not have.',
+      'Missing: 1 number that is NaN or infinite, which JSON cannot represent.',
     ],
   });
 });

@@ -43,7 +43,7 @@ it('counts why a judge gave no reward (A1)', async () => {
   const { code, out, notes } = await cli('regrade', ['d', '--judge', 'm', '--rubric', 'x', '--json']);
   expect(JSON.parse(out)).toMatchObject({ graded: 1, not_gradable: 3, new_mean: 1 });
   expect(notes).toContain(
-    "3 rollouts could not be graded: the last line of the judge is not a reward from 0 to 1 (2), the judge's answer cannot be used: cut off at the token limit (1).",
+    "3 rollouts could not be graded: the judge's last line is not a reward from 0 to 1 (2), the judge's answer cannot be used: cut off at the token limit (1).",
   );
   expect(code).toBe(exitCodes.failed);
 });
@@ -53,7 +53,7 @@ it('says that rewards outside the range have no interval', async () => {
   const grader = ['d', '--command', `${process.execPath} -e console.log(7)`];
   const { out } = await cli('regrade', grader);
   expect(out).toContain('outside the range\t6 rollouts, not from 0 to 1: no interval\n');
-  expect(out).not.toContain('95% between\t+');
+  expect(out).not.toContain('95% CI\t+');
   expect((await cli('regrade', [...grader, '--reward-range', '0..10'])).out).not.toContain('outside');
 });
 

@@ -45,11 +45,11 @@ it('is that of get in a list, in JSON and in a report, for any rewards (A1, A3, 
   // The words of a few, because a report reads every trajectory.
   for (const { record } of runs.slice(0, 8)) {
     const id = record.eval_run_id;
-    const said = (text: string) => /95% between [\d.e-]+ and [\d.e-]+ by [^;,|\n]*\w/.exec(text)?.[0];
+    const said = (text: string) => /95% CI [\d.e-]+ to [\d.e-]+ by [^;,|\n]*\w/.exec(text)?.[0];
     const words = said((await cli('get', ['run', id])).out);
     if (intervals.get(id)) expect(words).toBeDefined();
     const report = (await cli('report', [id, '--format', 'markdown', '--output', '-'])).out;
-    const all = report.match(/95% between [\d.e-]+ and [\d.e-]+ by [^;,|\n]*\w/g) ?? [];
+    const all = report.match(/95% CI [\d.e-]+ to [\d.e-]+ by [^;,|\n]*\w/g) ?? [];
     expect(new Set(all)).toEqual(new Set(words === undefined ? [] : [words]));
   }
 });
@@ -128,7 +128,7 @@ it('is in watch as in get, where no answer about the status has the mean', async
   const server = await hostileServer(answering(answers));
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { out } = await cli('watch', ['evr_1']);
-  expect(out).toMatch(/completed, 21 of 21, mean 0\.500 of 20 rewards \(95% between .*\), 1 without a reward$/m);
+  expect(out).toMatch(/completed, 21 of 21, mean 0\.500 of 20 rewards \(95% CI .*\), 1 without a reward$/m);
 });
 
 it('get leaves a list its mean (B4)', async () => {

@@ -48,7 +48,7 @@ it('compare takes a running run, and rewards that are to come as the lowest and 
   expect(code).toBe(0);
   expect(notes).toMatch(/evr_new is running: comparing its rewards so far; missing ones .*benchtop watch evr_new/);
   expect(out).toMatch(/^difference\t\+1\.00 over 6 tasks in both$/m);
-  expect(out).toMatch(/^95% between\t/m);
+  expect(out).toMatch(/^95% CI\t/m);
   expect(out).toMatch(/^verdict\tthe new run is better$/m);
   const gate = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0.9', '--json']);
   expect([gate.code, JSON.parse(gate.out)]).toMatchObject([1, { gate: 'undecided' }]);
@@ -62,9 +62,9 @@ it('watch says how certain the mean is, which rewards it covers, and when that h
   expect(code).toBe(0);
   expect(out.split('\n').slice(0, 2)).toEqual([
     expect.stringMatching(
-      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% between 0\.\d+ and 1\.00 by 6 of 8 tasks; 0\.750 to 1\.00 with the 2 to come\)$/,
+      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% CI 0\.\d+ to 1\.00 by 6 of 8 tasks; 0\.750 to 1\.00 with the 2 to come\)$/,
     ),
-    expect.stringMatching(/completed, 8 of 8, mean 1\.00 of 8 rewards \(95% between 0\.\d+ and 1\.00 by 8 tasks\)$/),
+    expect.stringMatching(/completed, 8 of 8, mean 1\.00 of 8 rewards \(95% CI 0\.\d+ to 1\.00 by 8 tasks\)$/),
   ]);
   const lines = (await (await worldOf(2))('watch', ['evr_new', '--json'])).out.trim().split('\n');
   expect(lines.map(line => JSON.parse(line).mean_bounds)).toEqual([{ low: 0.75, high: 1 }, null]);

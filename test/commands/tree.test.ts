@@ -42,5 +42,5 @@ it('counts the training runs whose benchmark the service does not say', async ()
   const { out, notes } = await cli('tree', []);
   expect(out).toContain('evr_1');
   expect(out).not.toContain('trn_');
-  expect(notes).toContain('2 training runs of an unknown benchmark left out.');
+  expect(notes).toContain('2 training runs with an unknown benchmark left out.');
 });

@@ -51,7 +51,7 @@ describe('evaluate', () => {
     const server = await hostileServer(json({ bench_id: 'bench_a', label: 'Alpha' }), json(started));
     const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
     const { notes } = await on('evaluate', ['bench_a', '--model', 'acme/m', '--name', 'zz', '--json']);
-    expect(notes).toContain('its answer names the benchmark bench_c, not bench_a.');
+    expect(notes).toContain('its response names the benchmark bench_c, not bench_a.');
   });
 
   it('takes the checkpoint with the highest held-out reward for @best, and names its step', async () => {

@@ -65,7 +65,7 @@ it('takes the range of the rewards for the interval of a held-out reward from th
     return json(request.url.includes('trainer-reward') ? { trainer_rewards: [] } : answer)(response, request);
   });
   const cli = cliOn({ baseUrl: url, apiKey, home });
-  const words = '4.00 at step 2, of 100 samples, 95% between 3.03 and 5.03 on these tasks';
+  const words = '4.00 at step 2, of 100 samples, 95% CI 3.03 to 5.03 on these tasks';
   expect((await cli('get', ['training', 'trn_1'])).out).toContain(words);
   expect(JSON.parse((await cli('get', ['training', 'trn_1', '--json'])).out)).toMatchObject({ held_out: words });
   expect((await cli('watch', ['trn_1'])).out).toContain(words);

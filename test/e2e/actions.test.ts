@@ -137,7 +137,7 @@ describe('on runs', () => {
     await home.until(`eval/${eval_run_id}`, ({ status }) => status === 'completed');
     await open([...go('runs'), { see: 'rival' }, { type: '/rival' }, 'enter', { see: '▸ rival' }, '=']);
     await goWay(session, [{ see: 'Compare with' }, { see: 'baseline' }]);
-    await goWay(session, ['enter', { see: '95% between' }, { see: /same on \d+/ }, { see: '▸ t-words-' }]);
+    await goWay(session, ['enter', { see: '95% CI' }, { see: /same on \d+/ }, { see: '▸ t-words-' }]);
     await home.call('DELETE', `eval/${home.benchId}/runs/${eval_run_id}`);
   });
 

@@ -441,7 +441,7 @@ describe('Watch', () => {
     expect(inbox()).toEqual(['held-out drop']);
     const [event] = workbench.inbox.list();
     expect(event?.detail.alarm).toBe(
-      'held-out 0.300 is below its best 0.700 of step 10 by more than the 95% intervals, 4 in a row',
+      'held-out 0.300 is below its best 0.700 at step 10 by more than the 95% intervals, 4 in a row',
     );
     workbench.statuses.forget({ kind: 'training', id: 'trn_1' });
     read(80, begin + minuteMs);

@@ -37,7 +37,7 @@ it('are the base model and the deployed checkpoint that was evaluated, by a name
     base: base_model_slug,
     checkpoint: 'dep_middle',
     training: 'trn_1',
-    words: 'acme/small is its base model. dep_middle is the checkpoint of step 4.',
+    words: 'acme/small is its base model. dep_middle is the checkpoint at step 4.',
   });
 });
 
@@ -51,7 +51,7 @@ it('say that a checkpoint is not deployed, what to do, and what else is deployed
   const { checkpoint, words } = await answerers({ training_run_id: 'trn_1' }, known);
   expect(checkpoint).toBe('early');
   expect(words).toBe(
-    'acme/small is its base model. The checkpoint of step 6 is not deployed, so it cannot answer: deploy it from its training run first. early is another deployment of the same base model.',
+    'acme/small is its base model. The checkpoint at step 6 is not deployed, so it cannot answer: deploy it from its training run first. early is another deployment of the same base model.',
   );
 });
 

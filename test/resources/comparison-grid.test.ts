@@ -49,7 +49,7 @@ describe('a grid of runs', () => {
     const width = (row: typeof better) => (row?.compared.interval?.high ?? 0) - (row?.compared.interval?.low ?? 0);
     expect(width(better)).toBeGreaterThan(width(alone));
     expect(familyWords(gridOf(runs.slice(0, 2), 'evr_0'), 0.95)).toBe('');
-    expect(better && gridFacts(better).find(({ label }) => label === 'interval')?.value).toMatch(/^98\.3% between \+/);
+    expect(better && gridFacts(better).find(({ label }) => label === 'interval')?.value).toMatch(/^98\.3% CI \+/);
   });
 
   it('follows the choice of the baseline', () => {

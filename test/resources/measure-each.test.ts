@@ -53,7 +53,7 @@ it('a silent row costs one row (N7)', async () => {
   expect([asked.length, unread.size]).toEqual([12, 0]);
   await vi.advanceTimersByTimeAsync(1);
   expect(measuredIds(await result)).toHaveLength(11);
-  expect([...unread].map(([row, { message }]) => [row, message])).toEqual([[rows[5], 'There was no answer for 5s.']]);
+  expect([...unread].map(([row, { message }]) => [row, message])).toEqual([[rows[5], 'There was no response for 5s.']]);
   expect([isOfAll(), vi.getTimerCount()]).toEqual([false, 0]);
 });
 

@@ -47,7 +47,7 @@ it('say on which tasks the held-out reward was measured (V42)', () => {
   };
   const point = { step: 40, held_out_reward: 0.412, expected_samples: 104, completed_samples: 104, failed_samples: 0 };
   expect(words({ ...point, split: 'validation' })).toMatch(
-    /^0\.412 at step 40, on the validation tasks, of 104 samples, 95% between/,
+    /^0\.412 at step 40, on the validation tasks, of 104 samples, 95% CI/,
   );
   expect(words(point)).toMatch(/^0\.412 at step 40, of 104 samples/);
 });
@@ -63,8 +63,8 @@ it('say how certain a held-out reward is by the range of the rewards, and how mu
   const last = heldOutMeans([point])?.last;
   expect(last).toMatchObject({ step: 40, reward: 0.4, samples: 90, expected: 100, cancelled: 1 });
   const words = (range?: Range) => last && heldOutWords(last, range);
-  expect(words()).toMatch(/^0\.400 at step 40, of 90 of 100 samples, 1 cancelled, 95% between 0\.2\d+ and 0\.5\d+ on/);
-  expect(words([0, 10])).toMatch(/95% between 0\.0\d+ and 2\.\d+ on these tasks$/);
+  expect(words()).toMatch(/^0\.400 at step 40, of 90 of 100 samples, 1 cancelled, 95% CI 0\.2\d+ to 0\.5\d+ on/);
+  expect(words([0, 10])).toMatch(/95% CI 0\.0\d+ to 2\.\d+ on these tasks$/);
 });
 
 it('take the highest held-out reward from finished rounds, and say of how many samples an unfinished one is', () => {

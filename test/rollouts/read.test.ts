@@ -38,6 +38,6 @@ it('says how many rewards name no rollout, and does not pass for all', async () 
   const owner = { resource: runs as unknown as Resource, id: 'e1', row: { eval_run_id: 'e1' } };
   const { rows, notes, unread } = await readRollouts(owner, context);
   expect(rows).toHaveLength(1);
-  const words = '2 rewards have no rollout: included in the mean of the run, but not in these rows';
+  const words = "2 rewards have no rollout: included in the run's mean, but not in these rows";
   expect([notes, unread].map(each => each.includes(words))).toEqual([true, true]);
 });

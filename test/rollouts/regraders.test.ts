@@ -115,7 +115,7 @@ it.each([
 ])('takes only a last line that has nothing but a reward: %j (A1)', async (content, reward) => {
   const graded = modelGrader(judging({ message: { content } }), 'm', 'Is it kind?', [0, 1])(rollout([]), never);
   if (reward !== undefined) expect(await graded).toMatchObject({ reward });
-  else await expect(graded).rejects.toThrow('the last line of the judge is not a reward from 0 to 1');
+  else await expect(graded).rejects.toThrow("the judge's last line is not a reward from 0 to 1");
 });
 
 it.each([

@@ -82,7 +82,7 @@ it('compares two runs: the verdict, flips first, different settings, and regress
   const text = await joined(comparisonReport(runs, { worst: 1, best: 1 }, context), 'markdown');
   expect(text).toMatch(/^# new compared with old\n/);
   expect(text).toMatch(/\| difference \| .* over 4 tasks in both \|/);
-  expect(text).toMatch(/\| 95% between \| .* and .* \|/);
+  expect(text).toMatch(/\| 95% CI \| .* to .* \|/);
   expect(text).toMatch(/\| verdict \| /);
   expect(text).toContain('1 lost, 1 gained');
   const order = [...text.matchAll(/^\| (even|worse|flipped|gained) +\|/gm)].map(([, task]) => task);
@@ -248,10 +248,10 @@ it.each([
   const owner = { resource: runs as Resource, id: 'evr_1', row: run('evr_1', { total_rollouts: 4 }) };
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
-  expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% between .* by 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
+  expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% CI .* by 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
   expect(text).toContain('3 of 4 rollouts have a reward');
   const isRated = items?.some(item => 'reward' in item) === true;
-  expect(text.includes('1 rollout has a reward that the rewards of the run lack: not counted')).toBe(isRated);
+  expect(text.includes("1 rollout has a reward that the run's rewards lack: not counted")).toBe(isRated);
   const classes = outcomeClasses((await withEnds(read, context)).rows);
   expect(classes.flatMap(({ value, scores }) => (value === 'failed' ? [scores] : []))).toEqual([[]]);
   expect(read.rows.map(({ reward }) => reward ?? null)).toEqual([1, 1, 1, null]);

@@ -377,7 +377,7 @@ describe('a file', () => {
       { trajectory: { rewards, steps: [{ messages: [{ content: 'NaN " NaN' }] }] } },
       { trajectory: { rewards, metadata: { unread_rewards: { s: '-Infinity' } } } },
     ]);
-    expect(notes).toContain('Missing: 2 numbers that are NaN or infinite, which JSON does not have.');
+    expect(notes).toContain('Missing: 2 numbers that are NaN or infinite, which JSON cannot represent.');
     expect(notes).toContain('1 reward is not a number, and kept only in the metadata, as unread_rewards.');
   });
 
@@ -389,7 +389,7 @@ describe('a file', () => {
       { trajectory: { reward: 1e100 } },
       { trajectory: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
-    expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON does not have.');
+    expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON cannot represent.');
   });
 
   it('that is cut off says so', async () => {

@@ -186,7 +186,7 @@ it('sends only the lines that are new, whatever the name of the file, and each o
   ]);
   for (const options of [{}, { name: 'renamed' }, { isCopy: true }]) {
     const again = await upload(service, ['c', 'a', 'b'], options);
-    expect([sentNothing(again.state), again.outcome]).toEqual([true, 'sent nothing: the same was sent before']);
+    expect([sentNothing(again.state), again.outcome]).toEqual([true, 'sent nothing: everything was sent before']);
   }
   await upload(service, ['d', 'b', 'b', 'c'], { isCopy: true });
   await upload(service, ['d', 'b', 'b', 'c', 'b']);
@@ -310,7 +310,7 @@ it('sends nothing again, and says so, where the agent is named in another way, w
       const other = await upload(each, ['a', 'b', 'c', 'd'], { agent });
       expect(other.outcome).toBe('is done: 0 stored, 0 skipped, 0 failed, 2 unknown, 2 sent before for another agent');
       expect(other.outcomes[0]?.message).toBe(
-        'It may be stored: an earlier request with it was not answered (sent for another agent).',
+        'It may have been stored: an earlier request with it was not answered (sent for another agent).',
       );
     }
   }

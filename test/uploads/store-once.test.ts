@@ -36,14 +36,14 @@ it('refuses what was sent before, also by another window, and says what only ano
   await storeOnce(records, 'again')(service, inputOf('a', 'bad'));
   const window = storeOnce(records, 'press enter again');
   await expect(window(service, inputOf('a'))).rejects.toThrow(
-    /^Sent into d before \(.*\): nothing was sent now.* press enter again\.$/,
+    /^Already sent to d \(.*\): nothing was sent now.* press enter again\.$/,
   );
   await expect(window(service, inputOf('a'))).resolves.toBeDefined();
   await window(service, inputOf('bad', 'b'));
-  await expect(window(service, inputOf('a'))).rejects.toThrow('Sent into d before');
+  await expect(window(service, inputOf('a'))).rejects.toThrow('Already sent to d (');
   await window({ ...service, accountOf: async () => 'one' }, inputOf('c'));
   const other = { ...service, accountOf: async () => 'other' };
-  await expect(window(other, inputOf('c'))).rejects.toThrow(/^Sent into d before \(.*\) with another API key: .*again/);
+  await expect(window(other, inputOf('c'))).rejects.toThrow(/^Already sent to d \(.*\) with another API key: .*again/);
   await window(other, inputOf('c'));
   expect(sent).toEqual([['a', 'bad'], ['a'], ['bad', 'b'], ['c'], ['c']]);
 });
@@ -76,9 +76,13 @@ it('sends with the id of the profile’s agent, and refuses what was sent for it
       { skipsStored: () => false, agent },
     );
   await storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'));
-  await expect(storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'))).rejects.toThrow(/before \(.*\): nothing/);
+  await expect(storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'))).rejects.toThrow(
+    /^Already sent to .* \(.*\): nothing/,
+  );
   const window = storeOnce(records, 'again');
-  await expect(window(serviceOf('agent_1'), inputOf('a'))).rejects.toThrow(/before \(.*\) for another agent: nothing/);
+  await expect(window(serviceOf('agent_1'), inputOf('a'))).rejects.toThrow(
+    /^Already sent to .* \(.*\) for another agent: nothing/,
+  );
   await window(serviceOf('agent_1'), inputOf('a'));
   expect(owners).toEqual(['agent_1', 'agent_1']);
 });

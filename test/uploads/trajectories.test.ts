@@ -42,7 +42,7 @@ it('a trajectory with a number that JSON does not have is refused, instead of st
   expect(upload.state.counts).toMatchObject({ stored: 1, failed: 1 });
   expect(upload.outcomes).toMatchObject([
     { line: 1 },
-    { line: 2, message: 'It has 1 number that is NaN or infinite, which JSON does not have.' },
+    { line: 2, message: 'It has 1 number that is NaN or infinite, which JSON cannot represent.' },
   ]);
 });
 
@@ -86,7 +86,7 @@ describe('a file', () => {
       `{"messages":[{"role":"user","content":${'['.repeat(levels)}${']'.repeat(levels)}}]}`;
     const upload = await uploaded([line('a'), deep(985), deep(986), deep(10_000)].join('\n'), 'deep');
     expect(upload.state.counts).toEqual({ stored: 2, skipped: 0, failed: 2, unknown: 0 });
-    expect(upload.outcomes[2]?.message).toBe('It is nested deeper than 988 levels, and could not be read back.');
+    expect(upload.outcomes[2]?.message).toBe('It is nested more than 988 levels deep, and could not be read back.');
   });
 
   const tricky = [
@@ -204,7 +204,7 @@ describe('a file', () => {
     const full = withAnswers(service, {
       uploadTrajectories: () => {
         requests += 1;
-        throw new ServerError('Nothing of the batch was stored: the disk is full.', { status: 507 });
+        throw new ServerError('Nothing in the batch was stored: the disk is full.', { status: 507 });
       },
     });
     const path = join(folder, 'no-room.jsonl');

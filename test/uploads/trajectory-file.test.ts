@@ -96,7 +96,7 @@ describe('a file', () => {
     expect(items.map(({ value, error, notFinite }) => [value, error, notFinite])).toEqual([
       [
         { a: Number.NaN, b: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] },
-        'It has 3 numbers that are NaN or infinite, which JSON does not have.',
+        'It has 3 numbers that are NaN or infinite, which JSON cannot represent.',
         3,
       ],
       [{ a: 'NaN " Infinity\\' }, undefined, 0],

@@ -38,7 +38,7 @@ export interface WaitingJob {
 
 const problemOf = (error: unknown): string =>
   isDiskFull(error)
-    ? 'The disk of this machine is full. It continues by itself once there is some space.'
+    ? 'The disk of this machine is full. It continues on its own once there is some space.'
     : errorMessage(error);
 
 interface RunningJob {

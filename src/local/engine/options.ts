@@ -97,7 +97,7 @@ export const evaluationOptionSpecs = {
     type: 'integer',
     minimum: 1,
     maximum: 10_000,
-    description: 'Maximum number of tasks of the test split, in order of name. By default, all tasks.',
+    description: 'Maximum number of tasks from the test split, ordered by name. By default, all tasks.',
   },
   evaluation_samples_per_task: {
     type: 'integer',
@@ -118,7 +118,7 @@ export const evaluationOptionSpecs = {
     minimum: 1,
     maximum: 4096,
     capped: true,
-    description: 'Longest answer in tokens; a task may set less. By default, the limit of the task.',
+    description: "Longest answer in tokens; a task may set a lower limit. By default, the task's limit.",
   },
 } as const satisfies Record<string, OptionSpec>;
 

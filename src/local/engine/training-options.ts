@@ -19,14 +19,14 @@ export const trainingOptionSpecs = {
     minimum: 1,
     maximum: 128,
     default: 16,
-    description: 'Tasks of the train split per step.',
+    description: 'Tasks from the train split per step.',
   },
   samples_per_instance: {
     type: 'integer',
     minimum: 2,
     maximum: 64,
     default: 16,
-    description: 'Answers sampled for each task of a step; their mean reward is the baseline.',
+    description: 'Answers sampled for each task in a step; their mean reward is the baseline.',
   },
   max_output_tokens_per_step: {
     type: 'integer',
@@ -34,7 +34,7 @@ export const trainingOptionSpecs = {
     maximum: 256,
     default: 32,
     capped: true,
-    description: 'Longest answer in tokens; a task may set less.',
+    description: 'Longest answer in tokens; a task may set a lower limit.',
   },
   learning_rate: {
     type: 'number',

@@ -98,7 +98,7 @@ export class TrainingRunner implements JobSource, JobRecords {
           ];
         });
     const splits = trainingSplits(split('train'), split('test'));
-    if (splits.train.length === 0) throw new NothingToTrain('No task of the train split can be graded here.');
+    if (splits.train.length === 0) throw new NothingToTrain('No task in the train split can be graded here.');
     return {
       dataFolder,
       runId: run.training_run_id,

@@ -196,7 +196,7 @@ export async function answerUpstream(
     return '';
   });
   const message = answerMessage(text);
-  if (!message) throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer);
+  if (!message) throw new UpstreamError("The upstream server's response is not a chat completion.", answer);
   return {
     text: message.content,
     tokens: [],
@@ -267,7 +267,7 @@ export async function withRetries<Value>(
 
 /** Adds to a message the wait that the upstream server asks for. */
 const withWait = (message: string, ms: number): string =>
-  `${/[.!?…]$/.test(message) ? message : `${message}.`} It asks to wait ${duration(ms)}.`;
+  `${/[.!?…]$/.test(message) ? message : `${message}.`} It asks for a wait of ${duration(ms)}.`;
 
 /** The upstream server's models; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {

@@ -66,7 +66,7 @@ export async function train(
     ungraded = reward === null ? ungraded + 1 : 0;
     if (ungraded >= maxUngradedSteps) {
       throw new NothingGraded(
-        `None of the answers of ${maxUngradedSteps} steps in a row could be graded, up to step ${step}.`,
+        `None of the answers in ${maxUngradedSteps} consecutive steps could be graded, up to step ${step}.`,
       );
     }
     if (step % options.held_out_every === 0 || step === options.num_steps) {

@@ -22,7 +22,7 @@ const value = z.union(
     z.looseObject({ secret_ref: name }),
     z.looseObject({ secret_name: name }),
   ],
-  'expected a text, or an object with secret_ref',
+  'expected a string, or an object with secret_ref',
 );
 const listed = z.union(
   [z.looseObject({ name, value: z.string() }), z.looseObject({ name, secret_name: name })],

@@ -41,7 +41,7 @@ export class Authenticator {
   /** Returns the calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
   authenticate(context: Context, endpoint: Guarded): string {
     const credential = credentialOf(context, endpoint);
-    if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
+    if (!credential) throw apiError('authentication_required', "This call needs an organization's API key.");
     if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) {
       const organizationId = this.#organizationOfToken(context, credential);
       this.#requireRoom(this.#known, organizationId);

@@ -52,7 +52,7 @@ export class IdempotencyStore {
       scoped(request),
     );
     if (known && known.request_hash !== hash)
-      throw new IdempotencyConflict('This Idempotency-Key was used for another request before.');
+      throw new IdempotencyConflict('This Idempotency-Key has already been used for another request.');
     return known && (JSON.parse(known.answer) as Answer);
   }
 

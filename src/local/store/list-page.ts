@@ -70,7 +70,7 @@ export function readPage<Row extends Record<string, unknown>>(
     throw new ListQueryError('sort', `This list sorts by ${Object.keys(sorts).join(', ')}; not by ${sort}.`);
   const order = query.order ?? place?.order ?? 'desc';
   if (place && (place.sort !== sort || place.order !== order)) {
-    throw new ListQueryError('cursor', 'This cursor is from another order of the list. Start again without one.');
+    throw new ListQueryError('cursor', 'This cursor is for a different order of the list. Start again without one.');
   }
   const limit = query.limit ?? pageLimit.default;
   const filters = Object.entries(where).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));

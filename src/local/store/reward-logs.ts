@@ -68,7 +68,7 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
     if (known) {
       const same = (['name', 'value', 'weight', 'explanation'] as const).every(field => known[field] === reward[field]);
       if (same) return trajectory.status;
-      throw new RewardIdTaken(`The reward ${reward.reward_id} was logged with other values before.`);
+      throw new RewardIdTaken(`The reward ${reward.reward_id} has already been logged with other values.`);
     }
     if (hasEnded(trajectory.status)) throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
     database.put('reward_logs', { trajectory_id, created_at: now(), ...reward });

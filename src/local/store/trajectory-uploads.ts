@@ -163,7 +163,7 @@ function identityOf({ trajectory_id, trace_id, conversation_id, model_id, model_
 function conflict(request_index: number, known: Known): UploadOutcome {
   const failure: UploadFailure = {
     code: 'trajectory_upload_conflict',
-    message: `The dataset has another trajectory with the trace ${known.trace_id}.`,
+    message: `The dataset already has another trajectory with the trace ${known.trace_id}.`,
     item_index: request_index,
     context: { trace_id: known.trace_id, trajectory_id: known.trajectory_id },
   };

@@ -3,7 +3,7 @@
 /** Intervals and verdicts: the method and its assumptions. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).
 It assumes that the rewards are within the range, and that the tasks are an independent sample of a larger set. It is an interval for the mean of that
-set, valid for two tasks as for thousands. For rewards of 0 and 1 it equals the Clopper-Pearson interval; for other rewards its coverage is not
+set, and as valid for two tasks as for thousands. For rewards of 0 and 1 it equals the Clopper-Pearson interval; for other rewards its coverage is not
 proven, but no counterexample is known. Several rollouts of a task count as their mean. A missing or pending reward counts as the lowest
 for one limit and as the highest for the other. So a verdict holds whatever these rewards are, however often you look while a run is in
 progress, and in whatever order its rollouts end. While a run is in progress, the reported total is assumed to be that of the whole run.
@@ -13,10 +13,10 @@ A task without a reward in both runs counts only for the limit that it
 widens, because it may not be a task of both runs. If the service does not report how many rollouts a run has, it may leave out failed ones: there is no interval while the run is in progress, and no verdict
 afterwards, unless compare --ended treats the listed rewards as complete. Even then, if a task has fewer rollouts than evaluation_samples_per_task or,
 without this option, fewer than another task of either run, the rest count as missing. If a reward is outside the range, there is neither an
-interval nor a verdict: set the range. Lists, Watch and reports show the same interval as the view of the run once its rewards have been read,
+interval nor a verdict: set the range. Lists, Watch and reports show the same interval as the run's own view once its rewards have been read,
 but none that depends on a condition.`;
 
 /** How well two graders agree. */
-export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is the agreement of two graders
-that pass the same numbers of rollouts at random. Its 95% interval has every value that a score test or a likelihood-ratio test accepts (Agresti 2013). The
+export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is what two graders
+would reach by passing the same numbers of rollouts at random. Its 95% interval contains every value that a score test or a likelihood-ratio test accepts (Agresti 2013). The
 rollouts of a task count as one, because they are alike. There is no interval below 5 tasks, or if both graders pass all or none.`;

@@ -1,8 +1,8 @@
 /** Estimates how often a task passes in several rollouts. Pure. */
 
 /** Help about both measures, with their sources. */
-export const aboutPasses = `A rollout passes if its reward is at least the highest of the range in the settings (compare.rewardRange). pass@k is the
-probability that at least one of k rollouts of a task passes, by the unbiased estimator of HumanEval (Chen et al. 2021, arXiv
+export const aboutPasses = `A rollout passes if its reward is at least the top of the range in the settings (compare.rewardRange). pass@k is the
+probability that at least one of k rollouts of a task passes, by HumanEval's unbiased estimator (Chen et al. 2021, arXiv
 2107.03374); pass^k is the probability that all k pass (Yao et al. 2024, tau-bench, arXiv 2406.12045). Both count only the
 rollouts with a reward, and average over the tasks that have at least k of them. Failed rollouts, rollouts without a reward and rewards
 of 0 are counted separately. A group of two or more equal rewards is marked: a trainer that compares the rollouts of a task learns

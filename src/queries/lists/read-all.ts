@@ -118,7 +118,7 @@ export class RestReader {
         if (did === 'refused') refused += 1;
         if (refused > mostRefused) throw new Error('The list changes faster than it can be read.');
         fruitless = size() > before || did === 'again' ? 0 : fruitless + 1;
-        if (fruitless >= mostFruitless()) throw new Error(`The last ${fruitless} pages brought no new row.`);
+        if (fruitless >= mostFruitless()) throw new Error(`The last ${fruitless} pages had no new rows.`);
         before = size();
         // Let keys be handled between two pages, even if the service responds immediately.
         await turn();

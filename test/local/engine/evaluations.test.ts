@@ -150,8 +150,8 @@ describe('behind an upstream server, a rollout', () => {
     const limits = `The upstream server at ${new URL(server.url).host} limits the rate of requests`;
     expect(errors).toEqual(
       new Set([
-        'The upstream server answered 429: slow down. It asks to wait 1h.',
-        `${limits}, so nothing was sent. It asks to wait 1h.`,
+        'The upstream server answered 429: slow down. It asks for a wait of 1h.',
+        `${limits}, so nothing was sent. It asks for a wait of 1h.`,
       ]),
     );
   });

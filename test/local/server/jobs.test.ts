@@ -73,7 +73,7 @@ it('a job that waits for space on the disk says so in its record, and goes on by
   });
   const runId = await start('benchtop/tutor-base');
   const recordOf = async () => (await service.call('GET', `/api/v1/eval/${runId}`)).body;
-  const waits = 'The disk of this machine is full. It continues by itself once there is some space.';
+  const waits = 'The disk of this machine is full. It continues on its own once there is some space.';
   await eventually(async () => expect(await recordOf()).toMatchObject({ waits_because: waits }));
   const runs = (await service.call('GET', `/api/v1/eval/${benchId}/runs`)).body;
   expect(runs.find((run: { eval_run_id: string }) => run.eval_run_id === runId)).toMatchObject({

@@ -299,7 +299,7 @@ describe('an upload', () => {
       const header = () => undefined;
       const call = { organizationId, body, ignored: [], params: {}, idempotencyKey: undefined, header, origin: '' };
       const refusal = () => void uploadTrajectories?.(stores as ServiceContext, { ...call, query: undefined });
-      expect(refusal).toThrow('Nothing of the batch was stored: the disk of this machine is full.');
+      expect(refusal).toThrow('Nothing in the batch was stored: the disk of this machine is full.');
       try {
         refusal();
       } catch (error) {

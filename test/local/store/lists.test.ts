@@ -155,7 +155,7 @@ it('a cursor is of one order of a list', () => {
   const { next_cursor: cursor } = listed({ limit: 1 });
   for (const other of [{ sort: 'name' }, { order: 'asc' }])
     expect(() => listed({ cursor, ...other })).toThrow(
-      expect.objectContaining({ param: 'cursor', message: expect.stringContaining('from another order') }),
+      expect.objectContaining({ param: 'cursor', message: expect.stringContaining('for a different order') }),
     );
   expect(() => listed({ cursor: 'e30' })).toThrow('This cursor is not from this list.');
 });

@@ -136,7 +136,7 @@ describe('a live trajectory', () => {
       log();
       const again = () => log(other);
       expect(again).toThrow(RewardIdTaken);
-      expect(again).toThrow('The reward rwd_1 was logged with other values before.');
+      expect(again).toThrow('The reward rwd_1 has already been logged with other values.');
       expect(row().reward).toBe(1);
     },
   );

@@ -46,7 +46,7 @@ it('other rewards make another trajectory', () => {
     trajectory_id: null,
     failure: {
       code: 'trajectory_upload_conflict',
-      message: 'The dataset has another trajectory with the trace trace_1.',
+      message: 'The dataset already has another trajectory with the trace trace_1.',
       item_index: 0,
       context: { trace_id: 'trace_1', trajectory_id: first?.trajectory_id },
     },

@@ -72,7 +72,7 @@ it('gives up after so many pages in a row without a new row, and not for those b
   };
   const { reader, onError } = readerOf(step, { size: () => sizes[pages] ?? 0, mostFruitless: () => 3 });
   expect(await reader.read(0, waiter())).toBe('failed');
-  expect([onError.mock.lastCall?.[0]?.message, pages]).toEqual(['The last 3 pages brought no new row.', 5]);
+  expect([onError.mock.lastCall?.[0]?.message, pages]).toEqual(['The last 3 pages had no new rows.', 5]);
 });
 
 it('lets keys be handled between two pages that are there at once', async () => {

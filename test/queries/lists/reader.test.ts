@@ -476,7 +476,7 @@ describe('the end', () => {
     });
     await reader.poll(context);
     expect(await reader.readRest()).toBe('failed');
-    expect(reader.state().error?.message).toBe('The last 5 pages brought no new row.');
+    expect(reader.state().error?.message).toBe('The last 5 pages had no new rows.');
     expect(asked).toBeLessThan(10);
   });
 });

@@ -212,7 +212,7 @@ it('puts the prompt of a rollout to the base model and its checkpoint, then to t
   const screen = openAt(server.url, reader);
   await screen.waitFor('be brief');
   await screen.press('t');
-  await screen.waitFor('the checkpoint of step 6');
+  await screen.waitFor('the checkpoint at step 6');
   await screen.waitFor(text => text.includes('Left out') && text.includes('image png'));
   await screen.waitFor('› tea?');
   await screen.press('enter');
@@ -312,7 +312,7 @@ it('asks before it sends a conversation again that was sent before', async () =>
   await save();
   await screen.waitFor('Saved in the dataset chats');
   await save();
-  await screen.waitFor(text => /Sent into chats before \(\d\d:\d\d:\d\d\)/.test(text));
+  await screen.waitFor(text => /Already sent to chats \(\d\d:\d\d:\d\d\)/.test(text));
   await screen.waitFor('press enter again');
   expect(sent()).toBe(1);
   await screen.press('enter');

@@ -58,7 +58,7 @@ it.each([
   await screen.press('*');
   await eventually(() => expect(screen.text()).toMatch(/d-3 +D +0\.\d+ +\+0\.225 +better/));
   await screen.press('j', 'enter');
-  await eventually(() => expect(screen.text()).toContain('95% between'));
+  await eventually(() => expect(screen.text()).toContain('95% CI'));
 });
 
 it.each([
@@ -77,7 +77,7 @@ it.each([
   expect(screen.text()).toMatch(/0 \+1 +A +0\.479 +-0\.150 +undecided/);
   expect(screen.text()).not.toContain('seed only');
   await screen.press('g', 'enter');
-  await eventually(() => expect(screen.text()).toContain('95% between'));
+  await eventually(() => expect(screen.text()).toContain('95% CI'));
   expect(screen.text()).toContain('60 rollouts');
 });
 
@@ -104,7 +104,7 @@ it.each([2, 3])('compares no runs of different benchmarks, %d marked, and lists 
   await eventually(() =>
     expect(screen.text()).toMatch(/Only runs of one benchmark can be compared: evr_0 is of bench_0, evr_1 of bench_1/),
   );
-  expect(screen.text()).not.toContain('95% between');
+  expect(screen.text()).not.toContain('95% CI');
 });
 
 it.each([2, 3])('says of a comparison of %d runs that a benchmark is unknown', async count => {

@@ -147,7 +147,7 @@ it.each([120, 60])('says how many runs the tree leaves out for an unknown benchm
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns });
   await screen.waitFor('▸ first');
   await screen.type(':tree\r');
-  await screen.waitFor('1 training run of an unknown benchmark left out');
+  await screen.waitFor('1 training run with an unknown benchmark left out');
 });
 
 it.each([

@@ -88,5 +88,5 @@ it('a form whose start was answered with another benchmark says so', async () =>
   await screen.press('e');
   await screen.waitFor('Evaluate on t-words');
   await sayYes(screen);
-  await screen.waitFor('its answer names the benchmark bench_c');
+  await screen.waitFor('its response names the benchmark bench_c');
 });

@@ -169,7 +169,7 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
   });
   // The list has no tokens: the rollouts are read.
   await stage.waitFor('10 of 12 rollouts with a reward and a known number of tokens');
-  expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% 1\.00 to 1\.00, 10 rollouts/);
+  expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% CI 1\.00 to 1\.00, 10 rollouts/);
   await stage.waitFor('10 rollouts were read for their tokens, which the list does not report');
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
   await stage.resize(140, 40);

@@ -271,7 +271,7 @@ describe('a promotion', () => {
     change('dep_1', test);
     await screen.type('tea');
     await screen.press('enter');
-    await screen.waitFor('serve tea any more. Nothing serves tea now.');
+    await screen.waitFor('longer serves tea. Nothing serves tea now.');
     expect(service.asked('promoteDeployment')).toBe(0);
   });
 });

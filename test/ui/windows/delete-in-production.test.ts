@@ -25,7 +25,7 @@ const served = {
   ...{ checkpoint_id: 'ckpt_15', checkpoint_step: 15, base_model_slug: 'acme/small' },
 };
 const checkpoints = [5, 15].map(step_index => ({ checkpoint_id: `ckpt_${step_index}`, step_index }));
-const loses = 'It answers on, but its origin is lost: it cannot be evaluated or deployed again.';
+const loses = 'It keeps answering, but its origin is lost: it cannot be evaluated or deployed again.';
 
 async function asked(answers: Answers, runs: readonly TrainingRun[] = [run]) {
   const scripted: ScriptedService = scriptedService({ listCheckpoints: () => checkpoints, ...answers });
@@ -110,7 +110,7 @@ describe('what is in production of a training run', () => {
       throw new CancelledError('Cancelled. Nothing was changed.');
     };
     const { words, typed } = await asked({ listDeployments });
-    expect(words).toContain('the deployments could not be read: no answer within 15s. If so');
+    expect(words).toContain('the deployments could not be read: no response within 15s. If so');
     expect(typed).toEqual(['words']);
   });
 
@@ -123,7 +123,7 @@ describe('what is in production of a training run', () => {
     ];
     const { words, typed } = await asked({ listDeployments: () => pageOf(rows) });
     expect(words).toContain(
-      'Not known whether a checkpoint is in production: counter by dep_1 (step 15) may be of it.',
+      'Not known whether a checkpoint is in production: counter by dep_1 (step 15) may belong to it.',
     );
     expect(typed).toEqual(['words']);
     const unread = await asked({
@@ -132,7 +132,9 @@ describe('what is in production of a training run', () => {
         throw new Error('The disk is full. Nothing was changed.');
       },
     });
-    expect(unread.words).toContain('may be of it, as its checkpoints could not all be read (The disk is full).');
+    expect(unread.words).toContain(
+      'may belong to it, because not all of its checkpoints could be read (The disk is full).',
+    );
   });
 });
 

@@ -35,7 +35,7 @@ export function namedBenchmark(
     throw invalid('bench_id', 'name the benchmark.');
   }
   if (bench_id !== undefined && bench_id !== id) {
-    throw invalid('bench_id', `differs from the benchmark of the path, ${id}. Give one of them.`);
+    throw invalid('bench_id', `differs from the benchmark in the path, ${id}. Give one of them.`);
   }
   if (id === undefined) return benchmarkCalled(service, organizationId, name ?? '');
   const benchmark = findBenchmark(service, organizationId, id);

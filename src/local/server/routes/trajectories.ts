@@ -45,7 +45,7 @@ function uploadTrajectories(
     const reason = isDiskFull(error)
       ? 'the disk of this machine is full. Free some space and try again'
       : error.message;
-    const message = `Nothing of the batch was stored: ${reason}.`;
+    const message = `Nothing in the batch was stored: ${reason}.`;
     const failures = items.map(
       (_, item_index): UploadFailure => ({ code: 'trajectory_upload_failed', message, item_index, context: {} }),
     );
@@ -64,7 +64,7 @@ function createTrajectory(
     const dataset = name === undefined ? undefined : datasets.touch(organizationId, uploadDataset(name));
     const trace_id = fields.trace_id ?? newId('trace');
     if (dataset && trajectoryUploads.hasTrace(dataset.dataset_id, trace_id)) {
-      const message = `The dataset has another trajectory with the trace ${trace_id}.`;
+      const message = `The dataset already has another trajectory with the trace ${trace_id}.`;
       throw apiError('trajectory_upload_conflict', message, { param: 'trace_id' });
     }
     const tid = trajectories.add({

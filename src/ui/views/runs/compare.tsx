@@ -140,7 +140,7 @@ export function comparisonLines(
   const { verdict, interval } = compared;
   const heads = comparedHeads(compared, names, runs, room, theme);
   const between =
-    interval && `${intervalLabel(interval)} between ${difference(interval.low)} and ${difference(interval.high)}`;
+    interval && `${intervalLabel(interval)} CI ${difference(interval.low)} to ${difference(interval.high)}`;
   const words = capitalised(verdict.words);
   const ungraded = ungradedWords(compared);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);

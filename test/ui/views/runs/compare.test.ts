@@ -164,7 +164,7 @@ describe('comparisonLines', () => {
   it('say the means, the paired difference, its interval, the verdict, and who did better where', () => {
     const said = lines(both(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
     expect(said.slice(0, 2)).toEqual(['base  untrained  0.250 of 4 tasks', 'new   trained  0.563 of 4 tasks']);
-    expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% between -0\.\d+ and \+0\.\d+$/);
+    expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% CI -0\.\d+ to \+0\.\d+$/);
     expect(said.slice(3)).toEqual([
       expect.stringMatching(/^ {6}Undecided: about \d+ more tasks$/),
       '      new is higher on 3, lower on 0, same on 1 of 4',
@@ -178,11 +178,11 @@ describe('comparisonLines', () => {
 
   it('are not sure of one or two tasks that go from 0 to 1 (V44)', () => {
     expect(lines(both(run([0]), run([1]))).slice(2)).toEqual([
-      expect.stringMatching(/^diff {2}\+1\.00 {2}95% between -0\.9\d+ and \+1\.00$/),
+      expect.stringMatching(/^diff {2}\+1\.00 {2}95% CI -0\.9\d+ to \+1\.00$/),
       '      Undecided: about 5 more tasks',
       '      new is higher on 1, lower on 0, same on 0 of 1',
     ]);
-    expect(lines(both(run([0, 0]), run([1, 1])))[2]).toBe('diff  +1.00  95% between -0.684 and +1.00');
+    expect(lines(both(run([0, 0]), run([1, 1])))[2]).toBe('diff  +1.00  95% CI -0.684 to +1.00');
   });
 
   it('bound the means by the rewards that are missing (R1)', () => {

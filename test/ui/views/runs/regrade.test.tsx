@@ -77,7 +77,7 @@ it.each([
   if (height > 15) {
     const text = flat(stage.text());
     expect(text).toContain('failed 1, not graded');
-    expect(text).toMatch(/mean 0\.667 before, 0\.667 now, of 3 tasks; difference 0; 95% between -\S+ and \+\S+ passes/);
+    expect(text).toMatch(/mean 0\.667 before, 0\.667 now, of 3 tasks; difference 0; 95% CI -\S+ to \+\S+ passes/);
     expect(text).toContain('passes 1 lost, 1 gained (reward at least 1.00); agreement 33.3% of 3');
     expect(text).toMatch(/Cohen's kappa -0\.50/);
   }
@@ -173,5 +173,5 @@ it('asks a model with a rubric, and names what it could not grade', async () => 
   await stage.waitFor(text =>
     flat(text).includes('graded again 2 of 4 rollouts; failed 1, not graded; not gradable 1'),
   );
-  expect(stage.text()).toContain('the last line of the judge');
+  expect(stage.text()).toContain("the judge's last line");
 });

@@ -239,7 +239,7 @@ describe('the newest held-out mean', () => {
     expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+\.\.0\.7\d+, 80 samples$/);
     const last = heldOutMeans(short)?.last;
     expect(last && heldOutWords(last, [0, 1])).toMatch(
-      /^0\.500 at step 5, of 80 of 112 samples, the round is incomplete, 95% between 0\.2\d+ and 0\.7\d+ on these tasks$/,
+      /^0\.500 at step 5, of 80 of 112 samples, the round is incomplete, 95% CI 0\.2\d+ to 0\.7\d+ on these tasks$/,
     );
   });
 
