@@ -20,7 +20,7 @@ import { clean } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
 
-/** The resources that a start request and its response both name: how to call each, and its field. */
+/** The resources that a start request and its response both name, with the field that each uses. */
 const comparedFields = [
   ['benchmark', 'bench_id', 'bench_id'],
   ['checkpoint', 'parent_checkpoint_id', 'checkpoint'],

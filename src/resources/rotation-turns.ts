@@ -139,7 +139,7 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
   return (measured && isRoundDue(measured, done)) ?? true;
 }
 
-/** A run that makes a step in every round needs no times from the service; milliseconds. */
+/** A run whose steps come at least this often needs no times from the service; milliseconds. */
 const stillMs = 90_000;
 
 /** Whether only the service can tell when the last step happened, because no step has arrived for two rounds. */

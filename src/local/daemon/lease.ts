@@ -25,7 +25,7 @@ export class Leases {
       start: controller => {
         lease = controller;
         this.#open.add(controller);
-        // Makes the response headers be flushed immediately.
+        // Forces the response headers to be flushed immediately.
         controller.enqueue(Buffer.from(':held\n'));
       },
       cancel: () => {

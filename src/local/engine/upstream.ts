@@ -54,7 +54,7 @@ export class UpstreamError extends Error {
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean;
 
-  /** @param isFinal whether retrying is no use for a request without a response */
+  /** @param isFinal whether a request that got no response is not worth retrying */
   constructor(
     message: string,
     { status, retryAfterMs, details = {}, isFinal = false }: Partial<UpstreamAnswer> & { readonly isFinal?: boolean },

@@ -13,7 +13,7 @@ export type Range = readonly [low: number, high: number];
  */
 const roundingShare = 1e-9;
 
-/** The reward, or the end of the range if it is beyond it only because of rounding. */
+/** The reward, or the end of the range if only rounding puts the reward beyond it. */
 export function withinRange(reward: number, [low, high]: Range): number {
   const slack = (high - low) * roundingShare;
   if (reward > high && reward <= high + slack) return high;
@@ -100,7 +100,7 @@ export const lackOf = ({ tasks, each = 0 }: RunTasks): number =>
 
 /** The tasks that unlisted rollouts may belong to. */
 interface Plan {
-  /** How many rollouts each listed task with fewer of them has in truth. */
+  /** The actual number of rollouts in each listed task that lists fewer. */
   readonly each: number;
   /** Maximum number of further tasks that unlisted rollouts may change, or that consist only of unlisted rollouts. */
   readonly reach: number;

@@ -9,7 +9,7 @@ import { lacks, type TaskMean, withoutReward } from './task-mean.ts';
 import type { RunEnd } from './tasks.ts';
 
 export interface VerdictOptions extends IntervalOptions {
-  /** Runs count as equal if their difference's whole interval is within plus or minus this. */
+  /** Runs count as equal if the whole interval of their difference is within plus or minus this. */
   readonly equalWithin: number;
   /** Treats runs without a known status as ended, and listed rewards as complete. */
   readonly ended?: boolean | undefined;
