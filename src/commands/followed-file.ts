@@ -38,6 +38,8 @@ export class FollowedFile implements ShownFile {
   readonly #cut: string | undefined;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
+  /** The ids that the file has given, each with the hash of its content. */
+  readonly #given = new Map<string, string>();
   /** The stored part of the file: its length in bytes, and its hash. */
   #stored = { bytes: 0, hash: '' };
   /** The last stored trajectory's place among all in the file, and how many before it could not be read. */
@@ -115,7 +117,7 @@ export class FollowedFile implements ShownFile {
     const unread = new Unread();
     const before = await fillFolder(this.#dataFolder, (stores, organization) =>
       withOpenFile(this.#path, this.#io, file =>
-        this.#store(file, new FileRows(stores, organization, this.#name), reading, unread),
+        this.#store(file, new FileRows(stores, organization, this.#name, this.#given), reading, unread),
       ),
     );
     const missing = before + unread.count + reading.unreadRewards;

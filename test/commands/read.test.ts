@@ -22,6 +22,7 @@ const rollout = (task_id: string) => ({ task_id, ...saying('hi') });
 interface Row {
   readonly task_id: string;
   readonly trajectory_id: string;
+  readonly trace_id: string;
   readonly created_at: string;
 }
 
@@ -162,6 +163,29 @@ it('shows nothing of what a file held before it was written again', async () => 
   );
   writeFileSync(path, textOf([rollout('other')]));
   await eventually(async () => expect(await tasks()).toEqual(['other']));
+});
+
+it('gives the id of the file to no other content, as a screen reads an ended trajectory once', async () => {
+  const row = (task_id: string) => ({ trajectory_id: 'a', trace_id: 'k', ...rollout(task_id) });
+  const { path, tasks, rows } = await opened([row('one')]);
+  const written = async (...lines: readonly object[]) => {
+    writeFileSync(path, textOf(lines));
+    await eventually(async () => expect(await tasks()).toEqual(lines.map(line => 'task_id' in line && line.task_id)));
+    return (await rows()).map(({ trajectory_id, trace_id }) => [trajectory_id, trace_id]);
+  };
+  expect(await written(row('two'))).toEqual([[expect.stringMatching(/^traj_\w{12}$/), 'k']]);
+  await written();
+  expect(await written(row('three'))).toEqual([[expect.stringMatching(/^traj_\w{12}$/), 'k']]);
+  expect(await written(row('one'))).toEqual([['a', 'k']]);
+});
+
+it('reads a trajectory whose trace has a name that it could give to another', async () => {
+  const named = [
+    { trace_id: 'trace_x', ...rollout('one') },
+    { trajectory_id: 'd', trace_id: 'k', ...rollout('two') },
+    { trajectory_id: 'x', trace_id: 'k', ...rollout('three') },
+  ];
+  expect(await readOf(named)).toMatchObject({ tasks: ['one', 'two', 'three'] });
 });
 
 it('keeps what is shown if a change cannot be stored, and says so', async () => {

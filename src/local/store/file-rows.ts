@@ -1,6 +1,7 @@
 /**
- * The trajectories from a file on screen, as a dataset. A trajectory keeps its id when the file is read again. The
- * earlier reading's rows stay until the new one is complete.
+ * The trajectories from a file on screen, as a dataset. A trajectory keeps its id when the file is read again, and an id
+ * always has the same content, because a screen reads each id once. The earlier reading's rows stay until the new one is
+ * complete.
  */
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
@@ -23,10 +24,18 @@ export class FileRows {
   readonly #dataset: DatasetRow;
   /** The number of identical trajectories by content hash, for contents that occur more than once. */
   readonly #equal = new Map<string, number>();
+  /** The content hash of each id from the file, in all readings. */
+  readonly #given: Map<string, string>;
   /** When the last trajectory was added, in epoch milliseconds. */
   #latest: number;
 
-  constructor({ database, datasets, trajectoryUploads }: FileStores, organizationId: string, name: string) {
+  constructor(
+    { database, datasets, trajectoryUploads }: FileStores,
+    organizationId: string,
+    name: string,
+    given: Map<string, string>,
+  ) {
+    this.#given = given;
     this.#database = database;
     this.#uploads = trajectoryUploads;
     this.#dataset = datasets.touch(organizationId, uploadDataset(name));
@@ -51,19 +60,19 @@ export class FileRows {
       // The screen sorts by this time, and would reverse trajectories from the same millisecond.
       this.#latest = Math.max(this.#latest + 1, Date.now());
       const created_at = new Date(this.#latest).toISOString();
-      const trajectory_id = this.#ownId(item) ?? `traj_${sha256(`${content_hash} ${occurrence}`).slice(0, 12)}`;
-      const earlier = this.#find('trajectory_id', trajectory_id);
-      if (earlier?.content_hash === content_hash) {
+      const ownName = sha256(`${content_hash} ${occurrence}`).slice(0, 12);
+      const trajectory_id = this.#ownId(item, content_hash) ?? `traj_${ownName}`;
+      if (this.#find('trajectory_id', trajectory_id)) {
         this.#database.run(
           'update trajectories set occurrence = ?, created_at = ? where trajectory_id = ?',
           ...[occurrence, created_at, trajectory_id],
         );
         return;
       }
-      this.#database.run('delete from trajectories where trajectory_id = ?', trajectory_id);
       const { trace_id } = item;
+      this.#database.run('delete from trajectories where occurrence < 0 and trace_id = ?', trace_id ?? null);
       const isFree = trace_id !== undefined && !this.#find('trace_id', trace_id);
-      const ids = { trajectory_id, trace_id: isFree ? trace_id : `trace_${trajectory_id}` };
+      const ids = { trajectory_id, trace_id: isFree ? trace_id : `trace_${ownName}` };
       this.#uploads.add(this.#dataset, item, { ...ids, content_hash, occurrence, created_at });
     });
   }
@@ -80,15 +89,18 @@ export class FileRows {
     return known + 1;
   }
 
-  /** The id from the file, unless an earlier trajectory in the file has it. */
-  #ownId({ origin, trace_id }: UploadedTrajectory): string | undefined {
+  /** The id from the file, unless another trajectory has or had it. */
+  #ownId({ origin, trace_id }: UploadedTrajectory, contentHash: string): string | undefined {
     const id = [origin?.['trajectory_id'], trace_id].find(each => typeof each === 'string' && plainId.test(each));
-    return typeof id === 'string' && !((this.#find('trajectory_id', id)?.occurrence ?? 0) > 0) ? id : undefined;
+    if (typeof id !== 'string' || (this.#find('trajectory_id', id)?.occurrence ?? 0) > 0) return undefined;
+    const first = this.#given.get(id) ?? contentHash;
+    this.#given.set(id, first);
+    return first === contentHash ? id : undefined;
   }
 
   #find(column: 'trajectory_id' | 'trace_id', value: string) {
-    return this.#database.get<{ readonly content_hash: string; readonly occurrence: number }>(
-      `select content_hash, occurrence from trajectories where dataset_id = ? and ${column} = ?`,
+    return this.#database.get<{ readonly occurrence: number }>(
+      `select occurrence from trajectories where dataset_id = ? and ${column} = ?`,
       ...[this.#dataset.dataset_id, value],
     );
   }
