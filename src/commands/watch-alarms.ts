@@ -86,7 +86,7 @@ export class WatchedAlarms {
     const lacksPace = silence != null && silence.stepMs === undefined && silence.step > 0;
     if (lacksPace && rules.silentMs === undefined && rules.silentPaces !== undefined && !this.#isPaceNoted) {
       this.#isPaceNoted = true;
-      this.#io.note(clean`${label}: not judged yet: new steps: how long one takes is unknown.`, {
+      this.#io.note(clean`${label}: not judged yet: new steps: how long a step takes is unknown.`, {
         id,
         unjudged: 'stall',
       });

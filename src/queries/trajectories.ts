@@ -159,7 +159,7 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 type PageContext = Parameters<ListSource<Trajectory>['readPage']>[0];
 
 const ofRewardsWords =
-  'The service lists other runs as well: these are the rewards of this run, which may lack failed rollouts';
+  'The service lists other runs too: these are the rewards of this run, which may lack failed rollouts';
 
 const notFittingWords =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';

@@ -159,7 +159,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
     isWatched &&
     !isStalled &&
     paceOf(history.points, history.hints).stepMs === undefined
-      ? 'new steps: how long one takes is unknown'
+      ? 'new steps: how long a step takes is unknown'
       : '',
     (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)

@@ -328,7 +328,7 @@ function outcomeOf(line: number, { outcome, row, failure, doubt }: ItemOutcome):
   const status = statuses[outcome];
   if (outcome !== 'unknown') return { ...known, status, message: undefined, ...reason };
   const report = row?.status
-    ? `The service gives it the status ${row.status}`
+    ? `The service reports the status ${row.status} for it`
     : 'The service did not report what happened to this one';
   const words = [doubt ?? report, reason?.message].filter(each => each !== undefined).join(': ');
   return { ...known, status, ...reason, message: reason?.message === undefined ? `${words}.` : words };

@@ -121,7 +121,7 @@ describe('a service that ignores the filters of its list', () => {
     };
     const { rows, notes, context } = await readAll({ run: 'e1' }, answers);
     expect(rows).toEqual(['x1', 'x2']);
-    expect(notes).toEqual([expect.stringContaining('lists other runs as well')]);
+    expect(notes).toEqual([expect.stringContaining('lists other runs too')]);
     const again = await trajectoriesOfRun('e1', true).readPage(context);
     expect(again.items.map(({ trajectory_id }) => trajectory_id)).toEqual(['x1', 'x2']);
     expect(asked).toBe(2);

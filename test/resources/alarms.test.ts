@@ -287,7 +287,7 @@ describe('the past of a run', () => {
     const once = reportOf({ ...history, silences: [] }, { ...off, silentPaces: 10 }, [0, 1]);
     expect(once).toMatchObject({ alarms: [{ kind: 'stall', value: 21.5 * minuteMs }], unjudged: [] });
     const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
-    expect(unknown).toEqual({ alarms: [], unjudged: ['new steps: how long one takes is unknown'] });
+    expect(unknown).toEqual({ alarms: [], unjudged: ['new steps: how long a step takes is unknown'] });
   });
 
   it('has no stall after the end of a run that was first seen later', () => {

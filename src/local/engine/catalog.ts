@@ -85,7 +85,7 @@ export class Catalog {
 function notServing({ status, deployment_id }: DeploymentRow, name: string): ModelUnavailable {
   const what =
     status === 'DEPLOYED'
-      ? `none of its deployments is active; promote ${deployment_id}, or chat with it by that id`
+      ? `none of its deployments is active; promote ${deployment_id}, or chat with it under that id`
       : `its deployment ${deployment_id} is ${status}`;
   return new ModelUnavailable('not_ready', `The model ${name} does not answer: ${what}.`, status);
 }

@@ -63,7 +63,7 @@ function tooDeep(body: unknown): ApiError {
   const place = Array.isArray(value) ? `${field}[${deepIn(value, deepestRequest - 2)[0]}]` : field;
   return apiError(
     'validation_error',
-    `${place}: is nested too deeply; a request has at most ${deepestRequest} levels.`,
+    `${place}: is nested too deeply; a request may have at most ${deepestRequest} levels.`,
     {
       param: place,
       context: { max_levels: deepestRequest },

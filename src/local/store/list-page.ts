@@ -67,7 +67,10 @@ export function readPage<Row extends Record<string, unknown>>(
   const sort = query.sort ?? place?.sort ?? Object.keys(sorts)[0] ?? id;
   const expression = own(sorts, sort);
   if (expression === undefined)
-    throw new ListQueryError('sort', `This list sorts by ${Object.keys(sorts).join(', ')}; not by ${sort}.`);
+    throw new ListQueryError(
+      'sort',
+      `This list can be sorted by ${Object.keys(sorts).join(', ')}, but not by ${sort}.`,
+    );
   const order = query.order ?? place?.order ?? 'desc';
   if (place && (place.sort !== sort || place.order !== order)) {
     throw new ListQueryError('cursor', 'This cursor is for a different order of the list. Start again without one.');

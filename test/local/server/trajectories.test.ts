@@ -474,7 +474,9 @@ describe('content that is nested deep', () => {
       for (const trajectory of [withMetadata(levels), withMessage(levels)]) {
         const { status, body } = await uploadText(shallow, trajectory);
         expect([status, body.error.param]).toEqual([422, 'trajectories[1]']);
-        expect(body.error.message).toBe('trajectories[1]: is nested too deeply; a request has at most 990 levels.');
+        expect(body.error.message).toBe(
+          'trajectories[1]: is nested too deeply; a request may have at most 990 levels.',
+        );
       }
       const opened = await service.call('POST', '/api/v1/trajectories', withMetadata(levels + 2));
       expect([opened.status, opened.body.error.param]).toEqual([422, 'metadata']);

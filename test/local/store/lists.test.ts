@@ -136,7 +136,7 @@ describe.each(Object.keys(lists) as (keyof typeof lists)[])('the list of %s', na
     expect(() => ids({ sort: 'constructor' })).toThrow(
       expect.objectContaining({
         param: 'sort',
-        message: `This list sorts by ${sorts.join(', ')}; not by constructor.`,
+        message: `This list can be sorted by ${sorts.join(', ')}, but not by constructor.`,
       } satisfies Partial<ListQueryError>),
     );
   });

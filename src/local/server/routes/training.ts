@@ -100,7 +100,7 @@ function deleteTrainingRun(service: ServiceContext, call: Call<'deleteTrainingRu
   }
   const users = service.training.usersOf(training_run_id);
   if (users.length > 0) {
-    throw conflict('run_in_use', `${users[0]} uses a checkpoint of the run.`, { context: { used_by: users } });
+    throw conflict('run_in_use', `${users[0]} uses one of the run's checkpoints.`, { context: { used_by: users } });
   }
   service.training.delete(training_run_id);
   service.weights.removeRun(training_run_id);

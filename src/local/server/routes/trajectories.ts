@@ -136,7 +136,7 @@ function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): vo
   if (reason !== undefined) refuse('dataset', reason);
   if (trajectories.length === 0) refuse('trajectories', 'there are none');
   if (trajectories.length > trajectoriesPerRequest) {
-    refuse('trajectories', `a request takes ${trajectoriesPerRequest}, not ${trajectories.length}`);
+    refuse('trajectories', `a request may have up to ${trajectoriesPerRequest}, not ${trajectories.length}`);
   }
 }
 

@@ -99,7 +99,7 @@ function checkFiles(files: readonly DeclaredFile[]): void {
   if (files.length > filesPerRequest) {
     throw apiError(
       'validation_error',
-      `files: a request takes ${filesPerRequest} files, not ${files.length}. Send the others in further requests with the same bench_id.`,
+      `files: a request may have up to ${filesPerRequest} files, not ${files.length}. Send the others in further requests with the same bench_id.`,
       { param: 'files', context: { limit: filesPerRequest } },
     );
   }
@@ -134,7 +134,7 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
   return tasks.flatMap((task, index) => {
     const first = names.get(task.name);
     names.set(task.name, first ?? index);
-    const twice = { path: `tasks[${index}].name`, message: `${task.name} is the name of tasks[${first}] as well` };
+    const twice = { path: `tasks[${index}].name`, message: `${task.name} is also the name of tasks[${first}]` };
     const missing = (task.files ?? []).flatMap((path, place) =>
       paths.has(path) ? [] : [{ path: `tasks[${index}].files[${place}]`, message: `${path} was not uploaded` }],
     );
