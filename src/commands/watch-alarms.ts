@@ -105,7 +105,9 @@ export class WatchedAlarms {
       throw error;
     });
     // Records the time for the screen and `doctor --alarms`, too.
-    if (kind === 'training' && done !== undefined) memory.recordProgress(id, done);
+    if (kind === 'training' && done !== undefined) {
+      memory.recordProgress(id, done, Date.now(), hasEnded(status) && endTime === undefined);
+    }
     const observed = {
       kind,
       status,

@@ -37,7 +37,8 @@ export interface TrainingHistory {
 
 /**
  * The observed counts and silences of a run, none later than its end: an ended run makes no more steps, however late it
- * was first seen. If the end time is unknown, the last count may have been seen at any time after the end.
+ * was first seen. If the end time is unknown, the last count may have been seen at any time after the end, unless it was
+ * repeated before the end.
  */
 function beforeEnd(
   { training_run_id: id, status, completed_at }: TrainingRun,
@@ -47,7 +48,10 @@ function beforeEnd(
   const last = points.at(-1);
   if (!hasEnded(status) || !last) return { points, silences };
   const end = parseTime(completed_at);
-  if (end === undefined) return { points: points.slice(0, -1), silences: silences.filter(({ at }) => at < last.at) };
+  if (end === undefined) {
+    const isEarlier = silences.some(({ at }) => at === last.at);
+    return { points: isEarlier ? points : points.slice(0, -1), silences };
+  }
   const ended = silences.map(each => ({ ...each, until: Math.min(each.until, end) }));
   return {
     points: points.map(point => ({ ...point, at: Math.min(point.at, end) })),

@@ -222,8 +222,13 @@ export class RememberedStore {
       ?.map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
-  /** Records a training run's progress, if it has changed. */
-  recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
+  /**
+   * Records a training run's progress, if it has changed.
+   *
+   * @param lacksEnd whether the run ended at an unknown time: then a repeated count is no silence
+   */
+  recordProgress(runId: string, completed_steps: number, now = Date.now(), lacksEnd = false): void {
+    if (lacksEnd && this.#progress.of(runId).at(-1)?.completed_steps === completed_steps) return;
     if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
   }
 

@@ -1,5 +1,5 @@
 /** Feeds what each response reports to the statuses, the inbox and the remembered store. */
-import { isRunning, statusMeaning } from '../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
 import type { Lists } from '../queries/lists/lists.ts';
@@ -111,7 +111,9 @@ export class Records {
       at,
     );
     for (const { kind, id, done } of kept) {
-      if (this.#of.kinds.get(kind)?.recordsProgress && done != null) this.#of.remembered().recordProgress(id, done, at);
+      if (!this.#of.kinds.get(kind)?.recordsProgress || done == null) continue;
+      const { status, endTime } = this.#of.statuses.get({ kind, id }) ?? {};
+      this.#of.remembered().recordProgress(id, done, at, hasEnded(status) && endTime === undefined);
     }
   }
 

@@ -301,7 +301,7 @@ describe('the past of a run', () => {
     const points = [{ at: seen, completed_steps: 60 }];
     const memory = {
       progressOf: () => points,
-      silencesOf: () => [{ at: seen, until: seen + 30 * minuteMs, completed_steps: 60 }],
+      silencesOf: () => [],
     };
     const nothingRead = { heldOut: [], trainer: emptyCurve };
     const rules = { ...off, silentMs: 5 * minuteMs };
@@ -315,26 +315,48 @@ describe('the past of a run', () => {
       reportOf(historyOf(run(at(end)), nothingRead, [], stalled), { ...off, silentMs: 4 * minuteMs }, [0, 1]).alarms,
     ).toMatchObject([{ kind: 'stall', step: 59, value: 5 * minuteMs }]);
   });
+
+  it.each([
+    [undefined, 120],
+    [new Date(170 * minuteMs).toISOString(), 140],
+  ])('has the stall that a run was in when it ended (at %s): %i minutes', (completed_at, minutes) => {
+    const { workbench } = world();
+    const memory = workbench.remembered;
+    const read = (status: string, done: number, minute: number): void => {
+      const endTime = status === 'running' ? undefined : completed_at;
+      const observed = { kind: 'training', id: 'trn_1', label: 'sweep', status, done, endTime };
+      const at = minute * minuteMs;
+      workbench.statuses.report([observed], { askedAt: at, at });
+      workbench.records.observed([observed], { askedAt: at, at });
+    };
+    for (let step = 1; step <= 30; step += 1) read('running', step, step);
+    read('running', 30, 150);
+    for (const minute of [180, 600]) read('cancelled', 30, minute);
+    const nothingRead = { heldOut: [], trainer: emptyCurve };
+    const run = { training_run_id: 'trn_1', status: 'cancelled', completed_at } as TrainingRun;
+    const report = reportOf(historyOf(run, nothingRead, [], memory), { ...off, silentMs: 30 * minuteMs }, [0, 1]);
+    expect(report).toMatchObject({ alarms: [{ kind: 'stall', step: 30, value: minutes * minuteMs }], unjudged: [] });
+  });
 });
 
-describe('Watch', () => {
-  function world() {
-    const { service } = scriptedService({});
-    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
-    onTestFinished(() => workbench.close());
-    const begin = Date.now();
-    const ref = { kind: 'training', id: 'trn_1', label: 'sweep' } as const;
-    const read = (done: number, at: number, more: object = {}): void => {
-      workbench.statuses.report([{ ...ref, status: 'running', done, total: 400, ...more }], { askedAt: at, at });
-      workbench.remembered.recordProgress(ref.id, done, at);
-      noteAlarms(workbench, at);
-    };
-    const raised: string[] = [];
-    onTestFinished(workbench.inbox.onRaised(events => raised.push(...events.map(({ what }) => what))));
-    const inbox = () => workbench.inbox.list().map(({ what }) => what);
-    return { workbench, begin, read, raised, inbox, line: (now: number) => watchedOf(workbench, now)[0] };
-  }
+function world() {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const begin = Date.now();
+  const ref = { kind: 'training', id: 'trn_1', label: 'sweep' } as const;
+  const read = (done: number, at: number, more: object = {}): void => {
+    workbench.statuses.report([{ ...ref, status: 'running', done, total: 400, ...more }], { askedAt: at, at });
+    workbench.remembered.recordProgress(ref.id, done, at);
+    noteAlarms(workbench, at);
+  };
+  const raised: string[] = [];
+  onTestFinished(workbench.inbox.onRaised(events => raised.push(...events.map(({ what }) => what))));
+  const inbox = () => workbench.inbox.list().map(({ what }) => what);
+  return { workbench, begin, read, raised, inbox, line: (now: number) => watchedOf(workbench, now)[0] };
+}
 
+describe('Watch', () => {
   it('marks a line that has an alarm, records it once, and takes it back once it is over', () => {
     const { workbench, begin, read, raised, inbox, line } = world();
     for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
