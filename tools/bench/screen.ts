@@ -12,7 +12,7 @@ import {
   rareWords,
   startLargeService,
 } from './large-service.ts';
-import { memoryOf, quantile, runTime, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
+import { memoryOf, peakOf, quantile, runTime, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
 
 interface Row {
   readonly what: string;
@@ -339,6 +339,9 @@ async function huge(bench: Bench): Promise<void> {
   service.close();
 }
 
+/** Tasks of a long list of trajectories. */
+const manyTasks = 2_000;
+
 /**
  * JSON Lines of trajectories, of about this many bytes in all. A character beyond Latin-1 doubles the memory of the text
  * that it is in.
@@ -347,7 +350,8 @@ function* fileOf(bytes: number, trajectories: number, steps: number): Generator<
   const line = 'INFO worker 4711 processed a batch in 0.731034s and all was well\n';
   const content = line.repeat(bytes / trajectories / steps / line.length);
   for (let index = 0; index < trajectories; index += 1) {
-    yield `{"task_id":"task ${index}","steps":[`;
+    const end = index % 10 === 0 ? `"status":"failed","error":"worker ${index} has stopped",` : '';
+    yield `{"task_id":"task ${index % manyTasks}","reward":${(index % 7) / 6},${end}"steps":[`;
     for (let step = 0; step < steps; step += 1) {
       const messages = [
         { role: 'assistant', content: `Step ${step}. ✓` },
@@ -369,6 +373,8 @@ async function read(bench: Bench): Promise<void> {
   await long.reach('▸ task 0');
   await long.keyUntil('\r', 'Step 0.');
   await long.keyUntil('G', 'Step 1999.');
+  const jumped = await long.keyUntil('1000G', 'Step 1000.');
+  bench.row('jump in 2,000 steps', jumped.ms, 300, 'ms');
   peak('read, 57 MB in one trajectory', long);
   await long.keyUntil('x', 'Export as');
   await long.keyUntil('\r', /Saved .*txt/);
@@ -383,12 +389,31 @@ async function read(bench: Bench): Promise<void> {
   await many.reach('▸ task 0');
   await many.keyUntil('G', `${rows}/${rows} `);
   peak(`read, 57 MB in ${rows} trajectories`, many);
+  for (const [what, key, shown, limit] of [
+    ['group', 'V', `${Math.min(rows, manyTasks)} tasks: ${rows} of ${rows} rollouts`, 1_000],
+    ['classes of', 'f', 'worker N has stopped', 1_000],
+  ] as const) {
+    bench.row(`${what} ${rows} trajectories`, (await many.keyUntil(key, shown)).ms, limit, 'ms');
+    await many.keyUntil('\u001b', `/${rows} `);
+  }
+  const sorts = await bench.times(4, () => many.key('s', 400));
+  bench.row(`sort ${rows} trajectories`, Math.max(...msOf(sorts)), 300, 'ms');
   await many.end();
+  const line = 'x'.repeat(bench.smoke ? 1e4 : 1e6);
+  await writeFile(path, JSON.stringify({ task_id: 'line', messages: [{ role: 'user', content: `${line} end` }] }));
+  const wide = bench.open(['read', path]);
+  await wide.reach('▸ line');
+  bench.row('open a line of 1 MB', (await wide.keyUntil('\r', /user\s[\s\S]*xxx[\s\S]* top/)).ms, 300, 'ms');
+  const scrolled = await bench.times(60, () => wide.key('j'));
+  bench.row('scroll it by a line, p95', p95(msOf(scrolled)), 16, 'ms', 1);
+  await wide.end();
   const service = await startLargeService({ benchmarks: 1, trajectoryBytes: bench.smoke ? 1_000_000 : 50_000_000 });
   const opened = bench.open(['--base-url', service.baseUrl, 'open', 'traj_large']);
   await opened.reach(/1 step +top/);
   peak('open, a trajectory of 50 MB', opened);
   await opened.end();
+  const got = await peakOf([program, '--base-url', service.baseUrl, 'get', 'traj_large'], bench.env);
+  bench.row('peak memory of get, a trajectory of 50 MB', got / 1e6, 300, 'MB');
   service.close();
 }
 

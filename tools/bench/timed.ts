@@ -158,6 +158,21 @@ export function runTime(args: readonly string[], env?: Readonly<Record<string, s
   });
 }
 
+/** Peak of the resident memory of a run of Node without a terminal, in bytes (Linux). */
+export function peakOf(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+  const child = spawn(process.execPath, args, { stdio: 'ignore', env: { ...env } });
+  let peak = 0;
+  const look = setInterval(() => {
+    peak = Math.max(peak, memoryOf(child.pid ?? 0, 'VmHWM'));
+  }, tickMs);
+  return new Promise(resolve => {
+    child.on('exit', () => {
+      clearInterval(look);
+      resolve(peak);
+    });
+  });
+}
+
 /** Duration of the smallest Node program, in milliseconds. */
 export const smallestProgram = (): Promise<number> => runTime(['-e', '0']);
 

@@ -15,7 +15,9 @@ import { anonymousWords, unlistedWords } from '../../../resources/unlisted.ts';
 import { counted } from '../../../text/numbers.ts';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 
+const fileOrder = { field: 'created_at', descending: false } as const;
 /** Maximum number of rollouts to read; that many take about half a minute. */
 const mostRollouts = 20_000;
 
@@ -77,7 +79,9 @@ export function useRollouts(
     if (training !== undefined && only !== undefined) return stepTrajectories(training, only);
     return run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended);
   }, [run, training, dataset, ended, only]);
-  const ordering = useOrderedSource(source, undefined);
+  // The list of a file's rollouts is in this order, and may have been read.
+  const { file } = useWorkbench();
+  const ordering = useOrderedSource(source, file && fileOrder);
   const live = useLive(ordering.query, attention);
   const list = usePagedList(ordering, live.data);
   const scored = progress.data?.live?.scored_rollouts;
