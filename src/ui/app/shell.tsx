@@ -106,13 +106,14 @@ function useEventToasts(showToast: Shell['toast']): void {
 
   useEffect(
     () =>
-      onRefused(({ command: { title }, why }) =>
-        showToast({
+      onRefused(({ command: { title }, why, isNumber = false }) => {
+        if (isNumber) return showToast({ kind: 'info', text: 'Typed as a number: G goes to it' });
+        return showToast({
           kind: why === undefined ? 'warning' : 'info',
           text: why === undefined ? `Read-only: cannot ${title}` : `Disabled: ${title}. ${why}`,
           short: why ?? 'Disabled: read-only',
-        }),
-      ),
+        });
+      }),
     [onRefused, showToast],
   );
 }

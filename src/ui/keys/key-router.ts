@@ -24,6 +24,8 @@ export interface Offer {
 export interface Refusal {
   readonly command: Command;
   readonly why?: string | undefined;
+  /** The key has turned out to be the first digit of a number. */
+  readonly isNumber?: true;
 }
 
 /** A command's key for use in a sentence: the user may have chosen another. */
@@ -101,6 +103,7 @@ export class Router {
       refused ??= this.#refusedBy(press.name, handlers);
     }
     if (refused) this.#refusals.notify(refused);
+    if (refused) press.ifNumber?.(() => this.#refusals.notify({ ...refused, isNumber: true }));
     return false;
   }
 

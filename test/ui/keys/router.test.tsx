@@ -227,6 +227,21 @@ describe('Router', () => {
     expect(keys.offered().map(({ binding }) => binding.command.id)).toEqual(['root.e']);
   });
 
+  it('takes back that a digit was refused, once more digits follow', () => {
+    const { bind } = recorder();
+    const keys = new Router({ overrides: {}, readOnly: false });
+    const refused: unknown[] = [];
+    keys.onRefused(({ why, isNumber }) => refused.push([why, isNumber]));
+    keys.set('view', undefined, true, false, {
+      bindings: [bind('flag', '', { command: command('flag', '1', '2'), why: 'It is a file' })],
+    });
+    keys.send(['1', '2', '0'].map(press), () => {});
+    expect(refused).toEqual([
+      ['It is a file', undefined],
+      ['It is a file', true],
+    ]);
+  });
+
   it('reports a handler that fails, and gives its key to no other', async () => {
     const { ran, bind } = recorder();
     const failed: unknown[] = [];
