@@ -16,7 +16,10 @@ export const outcomeColumns: readonly Column<OutcomeClass>[] = [
   numberColumn('count', 'COUNT', countOf, { text: String }),
   { ...numberColumn('share', 'SHARE', ({ share }: OutcomeClass) => share, { text: percent }), width: 6 },
   numberColumn('mean', 'MEAN', ({ mean }) => mean),
-  numberColumn('rewards', 'REWARDS', ({ scores }) => scores.length, { text: String }),
+  {
+    ...numberColumn('rewards', 'REWARDS', ({ scores }: OutcomeClass) => scores.length, { text: String }),
+    yields: true,
+  },
 ];
 
 export function outcomeFacts(row: OutcomeClass): readonly Fact[] {

@@ -33,7 +33,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   plainColumn('step', 'STEP', 6, row => row.policy_step, { align: 'right', ifAny: true }),
   plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, { field: 'error', cutAt: 'end' }),
   plainColumn('steps', 'STEPS', 6, row => countOf(row.num_steps), { field: 'num_steps', align: 'right' }),
-  plainColumn('ended', 'ENDED BY', { min: 8, max: 20, grow: 1 }, endedBy, { wide: true }),
+  plainColumn('ended', 'ENDED BY', { min: 8, max: 20, grow: 1 }, endedBy, { wide: true, decides: 1 }),
   plainColumn('finish', 'FINISH', { min: 6, max: 14, grow: 0 }, finishOf, { wide: true, ifAny: true }),
   plainColumn('tokens', 'TOKENS', 6, tokensOf, {
     align: 'right',
