@@ -41,7 +41,11 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
       actions={rows => [regrade(datasets, rows)]}
       opens={ofDataset}
       texts={rolloutsOf}
-      files={({ current }) => (current?.dataset_id ? ownerReport('datasets', current.dataset_id, current) : [])}
+      files={({ current, marked }) =>
+        (marked.length > 0 ? marked : [current]).flatMap(each =>
+          each?.dataset_id ? ownerReport('datasets', each.dataset_id, each) : [],
+        )
+      }
     />
   );
 }

@@ -31,7 +31,7 @@ function reportFiles(
 ): readonly OtherFile[] {
   const title = clean`the report on ${of}`;
   return formats.map(([format, words]) => ({
-    key: `report.${format}`,
+    key: `report.${format}.${name.id}`,
     label: clean`Report on ${of}, ${words}`,
     title,
     save: async reading => {

@@ -144,7 +144,11 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       preview={TrainingPreview}
       below={({ held_out }) => held_out && higherWords(held_out)}
       texts={row => ({ scope: { training: row.training_run_id }, label: labelOf(training, row) })}
-      files={({ current }) => (current ? ownerReport('training', current.training_run_id, current) : [])}
+      files={({ current, marked }) =>
+        (marked.length > 0 ? marked : [current]).flatMap(each =>
+          each ? ownerReport('training', each.training_run_id, each) : [],
+        )
+      }
       notes={old === undefined ? [] : [old]}
       parts={[{ refresh: progress.refresh }]}
     />
