@@ -58,6 +58,8 @@ interface Places {
     readonly new: NamedRun;
     /** The start times are unknown, so the base is the run that was chosen first. */
     readonly isUndated?: true;
+    /** The task to begin at. */
+    readonly at?: string;
   };
   /** Several evaluation runs; one is the base. */
   readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };

@@ -89,7 +89,7 @@ export const lengthCommands = commandTable('Rollouts', {
 export const sideCommands = commandTable('Rollouts', {
   pair: {
     id: 'rollouts.pair',
-    title: 'two marked rollouts side by side; for a task, the worst and the best',
+    title: 'two marked rollouts side by side; for a task, the worst and the best, or the compared runs',
     keys: ['='],
     hint: 'side by side',
   },

@@ -282,7 +282,7 @@ export const registry: Registry = {
     view('rollouts', 'Rollouts', {
       crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
-      commands: ofRollouts,
+      commands: [...ofRollouts, readerCommands.twin],
     }),
     view('step', 'Step', {
       crumb: ({ step }) => `step ${step}`,

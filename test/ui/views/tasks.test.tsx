@@ -62,6 +62,16 @@ const pairView = defineView<'pair'>({
     <View main={<Text>{`pairs ${left.id} and ${right.id}`}</Text>} inspector={<Text> </Text>} bindings={[]} />
   ),
 });
+const compareView = defineView<'compare'>({
+  ...{ id: 'compare', title: 'C', commands: [], general: [] },
+  component: ({ place: { base, new: fresh, at } }) => (
+    <View
+      main={<Text>{`compares ${base.id} and ${fresh.id} at ${at}`}</Text>}
+      inspector={<Text> </Text>}
+      bindings={[]}
+    />
+  ),
+});
 /** As if the rows of a list were collected once it is left. */
 function forgetRows(): void {
   vi.stubGlobal(
@@ -76,7 +86,7 @@ const stageOf = (columns: number, rows: number, base?: string) =>
   openViewOnStage(TasksView, {
     place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
     service: async () => service,
-    others: [rolloutsView, recordView, pairView],
+    others: [rolloutsView, recordView, pairView, compareView],
     columns,
     rows,
   });
@@ -143,6 +153,36 @@ it('leads from a task compared with another run to its rollouts, with that of th
   await stage.waitFor('pairs traj_base_always_0 and traj_new_always_3');
   await stage.press('esc', 'esc', 'k', '=');
   await stage.waitFor('pairs traj_base_always_0 and traj_new_always_2');
+});
+
+it('leads from a task to the comparison there, and between the rollouts of both runs', async () => {
+  forgetRows();
+  const stage = stageOf(120, 24, 'base');
+  await stage.waitFor('+1.00');
+  await stage.press('G', '=');
+  await stage.waitFor('compares base and new at always');
+  await stage.press('esc', 'enter');
+  await stage.waitFor(text => /▸ always +1\.00/.test(text));
+  await stage.press('tab');
+  await stage.waitFor(text => /▸ always +0 /.test(text));
+  await stage.press('enter');
+  await stage.waitFor('reads traj_base_always_');
+  await stage.press('tab');
+  await stage.waitFor('reads traj_new_always_');
+  await stage.press('esc', 'tab');
+  await stage.waitFor(text => /▸.always +1\.00/.test(text));
+});
+
+it('draws reward above length at any size', async () => {
+  const stage = openViewOnStage(LengthsView, {
+    place: { view: 'lengths', scope: { run: 'new' } },
+    service: async () => service,
+    columns: 60,
+    rows: 15,
+  });
+  await stage.waitFor('rank correlation');
+  await stage.waitFor(text => /[⠁-⣿]/.test(text));
+  await stage.waitFor(text => /▸ \S/.test(text));
 });
 
 it('lists how the rollouts ended, and opens those of a class', async () => {

@@ -85,6 +85,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     <ResourceList<ComparedTask>
       name="compared"
       source={source}
+      startAt={place.at}
       columns={comparisonColumns}
       sort={worstFirst}
       emptyWords="Neither run has a trajectory that names its task"

@@ -35,6 +35,9 @@ const columns: readonly Column<LengthPoint>[] = [
   idColumn(({ row }) => row.trajectory_id),
 ];
 
+/** Lines of the smallest chart. */
+const leastHeight = 4;
+
 const longestFirst = { column: 'length', descending: true } as const;
 
 export function LengthsView({ place }: ViewProps<'lengths'>) {
@@ -60,16 +63,16 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
   );
   const width = pane.width - 2;
-  const height = Math.min(20, Math.floor(pane.height / 2) - 2);
+  const height = Math.min(20, Math.max(leastHeight, Math.floor(pane.height / 2) - 2));
   const chart = useMemo(() => {
-    if (points.length < 2 || height < 4) return [];
+    if (points.length < 2 || pane.height < 2 * leastHeight) return [];
     const curve = curveOf(
       points,
       point => point.length,
       point => point.reward,
     );
     return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
-  }, [points, width, height, theme]);
+  }, [points, width, height, pane.height, theme]);
   const most = largestOf(points, ({ equal }) => equal);
   const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
   const header = [

@@ -10,7 +10,7 @@ import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { baselineOf } from '../../../resources/baseline.ts';
 import { comparability } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
-import type { Place } from '../../../resources/place.ts';
+import type { NamedRun, Place } from '../../../resources/place.ts';
 import { namedRun } from '../../../resources/run-places.ts';
 import {
   groupFacts,
@@ -35,7 +35,7 @@ import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
-import { sideCommands, tasksCommands } from '../commands.ts';
+import { readerCommands, sideCommands, tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
@@ -113,6 +113,18 @@ function useLifeDoor({ scope: { training } }: ViewProps<'tasks'>['place']): (row
   });
 }
 
+/** The key that opens the comparison of the two runs at a task; undefined without a base. */
+function useCompareDoor(run: EvalRun | undefined, base: NamedRun | undefined) {
+  const { open } = useShell();
+  return (row: TaskGroup | undefined): Binding | undefined =>
+    run && base && row
+      ? {
+          command: sideCommands.pair,
+          run: () => open({ view: 'compare', base, new: namedRun(run), at: row.task_id }),
+        }
+      : undefined;
+}
+
 export function TasksView({ place }: ViewProps<'tasks'>) {
   const { scope, label, steps } = place;
   const shell = useShell();
@@ -134,15 +146,17 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const [source] = useState(() => rowsMadeElsewhere<TaskGroup>([...rollouts.key, 'tasks'], row => row.task_id));
   const width = pane.width - 2;
   const title = label ?? run?.display_name ?? scope.run ?? scope.dataset ?? '';
-  const against = name === undefined ? [] : [`DIFF is the mean minus the mean of ${sanitiseLine(name)}`];
+  const against = base === undefined ? undefined : (place.base ?? { id: base, name: name ?? base });
+  const againstWords = against ? [`DIFF is the mean minus the mean of ${sanitiseLine(against.name)}`] : [];
   const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
-  const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...against].flatMap(line =>
+  const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...againstWords].flatMap(line =>
     wrap(line, width),
   );
   const isLow = pane.height < 18;
   const areBySteps = tasks.steps.size > 1;
   const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
   const lifeDoor = useLifeDoor(place);
+  const compareDoor = useCompareDoor(run, against);
   return (
     <ResourceList<TaskGroup>
       name="tasks"
@@ -165,13 +179,14 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
           ? undefined
           : {
               ...({ view: 'rollouts', scope, task, ...(steps && { steps }), ...(label && { label }) } as const),
-              ...(base && { base: place.base ?? { id: base, name: name ?? base } }),
+              ...(against && { base: against }),
             }
       }
       label={({ task_id }) => task_id}
       actions={([row]) => [
         lifeDoor(row),
-        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
+        compareDoor(row) ??
+          pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
         promptDoor(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
       ]}
       facts={groupFacts}
@@ -202,8 +217,18 @@ function useTwinOpening({ scope: { run = '' }, label = run, task, base }: ViewPr
   });
 }
 
+/** The same task's rollouts in the run that it is compared with, which are compared with these. */
+function rolloutsOfBase(place: Place<'rollouts'>): Place<'rollouts'> | undefined {
+  const { scope, label, base } = place;
+  if (!base || scope.run === undefined) return undefined;
+  const other = { id: scope.run, name: label ?? scope.run };
+  return { ...place, scope: { run: base.id }, label: base.name, base: other };
+}
+
 export function RolloutsView({ place }: ViewProps<'rollouts'>) {
   const { scope, task, ended, steps, base } = place;
+  const { navigate } = useShell();
+  const twin = rolloutsOfBase(place);
   const pane = usePane('main');
   const rollouts = useRollouts(scope, pane.attention, { steps });
   const { rows: all, parts, notes, key } = rollouts;
@@ -241,6 +266,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
             ]
           : []
       }
+      bindings={twin ? [{ command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: twin }) }] : []}
       notes={[...notes, ...list.notes]}
       sort={byReward}
       emptyWords={emptyRollouts(rollouts, 'No rollout matches')}
