@@ -32,7 +32,16 @@ const partLength = 64 * 1024;
 const longestLine = 512 * 1024;
 
 /** Headings that benchtop generates. */
-const headings: ReadonlySet<string> = new Set(['step', 'system', 'user', 'assistant', 'tool', 'role', 'blank', 'fold']);
+export const headings: ReadonlySet<string> = new Set([
+  'step',
+  'system',
+  'user',
+  'assistant',
+  'tool',
+  'role',
+  'blank',
+  'fold',
+]);
 
 function linesOf({ text, heading }: Block): { readonly lines: string[]; readonly skipped: number } {
   const all = text.split('\n');

@@ -111,10 +111,10 @@ it('shows the note of a message before it is changed, and moves what was typed t
   await stage.press('shift-tab', 'right');
   await stage.waitFor('← message 1');
   await stage.press('enter');
-  await stage.waitFor('flagged good  ·  new');
+  await stage.waitFor('flagged good  ·  > question new');
   expect([own(0), own(1)]).toEqual([
     ['good', ''],
-    ['', 'new'],
+    ['', '> question\nnew'],
   ]);
   await stage.press("'");
   await stage.waitFor('About');
@@ -125,7 +125,7 @@ it('shows the note of a message before it is changed, and moves what was typed t
   await stage.waitFor(text => !text.includes('About'));
   expect([own(0), own(1)]).toEqual([
     ['good', ''],
-    ['', 'new'],
+    ['', '> question\nnew'],
   ]);
 });
 
@@ -145,7 +145,7 @@ it('takes a note on any message on the screen, also where the whole transcript f
   await stage.waitFor('← message 3, assistant');
   await stage.press('enter');
   await stage.waitFor(text => !text.includes('About'));
-  expect(stage.workbench.notes.own({ id: 'traj_0', message: 3 })?.text).toBe('wrong');
+  expect(stage.workbench.notes.own({ id: 'traj_0', message: 3 })?.text).toBe('> said by assistant\nwrong');
 });
 
 it('flags rows on a digit, filters and counts by flag, takes it back, and keeps a note', async () => {

@@ -2,6 +2,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { headings } from '../../../present/searched-text.ts';
 import {
   blockIndexAt,
   type FoldKind,
@@ -38,6 +39,8 @@ export interface ShownMessage {
   /** Counts from 1 over the whole trajectory. */
   readonly number: number;
   readonly role: string;
+  /** Its words to quote in a note: the line of the search match, or the first one on screen. */
+  readonly quote: () => string;
 }
 
 export interface Reader {
@@ -94,10 +97,19 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   const { offset } = scroll;
   const placeAt = (line: number): number => lines.at(line)?.place ?? 0;
   const lastLine = Math.min(offset + size.height, lines.length) - 1;
+  const quoteBetween = (from: number, to: number): string => {
+    const matchLine = match === undefined ? -1 : lineAt(match, scroll.surroundings);
+    const isOf = (line: number): boolean => {
+      const { kind, text = '', place = -1 } = lines.at(line) ?? {};
+      return kind !== undefined && !headings.has(kind) && place >= from && place < to && text.trim() !== '';
+    };
+    const first = Array.from({ length: lastLine + 1 - offset }, (_, index) => offset + index).find(isOf);
+    return textAt(isOf(matchLine) ? matchLine : (first ?? -1)).trim();
+  };
   const keyOf = useKeyOf();
   return {
     ...{ lines, textAt, scroll, step },
-    messages: messagesBetween(transcript, placeAt(offset), placeAt(lastLine)),
+    messages: messagesBetween(transcript, placeAt(offset), placeAt(lastLine), quoteBetween),
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
     hiddenWords: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
@@ -110,7 +122,12 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
 }
 
 /** The messages with a line between two positions. */
-function messagesBetween(transcript: Transcript, first: number, last: number): ShownMessage[] {
+function messagesBetween(
+  transcript: Transcript,
+  first: number,
+  last: number,
+  quoteBetween: (from: number, to: number) => string,
+): ShownMessage[] {
   const { messages, blocks } = transcript;
   const indexAt = (place: number): number => lastAt(messages.length, index => messages[index] ?? 0, place);
   const from = Math.max(0, indexAt(first));
@@ -118,6 +135,7 @@ function messagesBetween(transcript: Transcript, first: number, last: number): S
     number: from + index + 1,
     // A message's head begins with its role.
     role: blocks[blockIndexAt(transcript, place)]?.text.split('  ·  ')[0] ?? '',
+    quote: () => quoteBetween(place, messages[from + index + 1] ?? Number.POSITIVE_INFINITY),
   }));
 }
 

@@ -48,6 +48,8 @@ function sharedOf(values: readonly string[]): Shared {
 /** The author's flag and note on the marked rows, or on one message. */
 interface SavedNote {
   readonly message: number;
+  /** Precedes the text of a new note: `> the words that it is about`. */
+  readonly quote: string;
   readonly text: Shared;
   readonly flag: Shared;
 }
@@ -58,19 +60,19 @@ const initialFlag = ({ flag }: SavedNote): string => (flag.words === undefined ?
 
 /** @param whole the note on the whole trajectory: text typed for it moves to a message that has no note yet */
 function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote = note): readonly FieldSpec[] {
-  const { message, text, flag } = note;
+  const { message, quote, text, flag } = note;
   const when = ({ about = '0' }: FormValues): boolean => about === String(message);
-  const moved = (name: string, saved: string, before: string) =>
+  const moved = (name: string, saved: string, before: string, lead = '') =>
     note === whole || saved !== ''
       ? saved
       : (values: FormValues) => {
           const typed = own(values, `${name}0`) ?? '';
-          return typed === before ? saved : typed;
+          return lead + (typed === before ? saved : typed);
         };
   return [
     {
       ...{ kind: 'text', name: `text${message}`, label: 'Note', multiline: true, when },
-      initial: moved('text', text.value, whole.text.value),
+      initial: moved('text', text.value, whole.text.value, quote),
       check: value => noteProblem({ text: value }),
       ...(text.words !== undefined && { facts: `${text.words}, kept unless you type` }),
     },
@@ -109,7 +111,9 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     [...known].map(([number, before]): SavedNote => {
       // As the field shows the text, so that it differs only if the user changes it.
       const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
-      return { message: number, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };
+      const quoted = messages.find(each => each.number === number)?.quote() ?? '';
+      const quote = quoted === '' ? '' : `> ${quoted}\n`;
+      return { message: number, quote, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };
     }),
   );
   const fields = useMemo((): readonly FieldSpec[] => {
@@ -128,7 +132,8 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     const { message } = about;
     const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
     const change: NoteChange = {
-      ...(text !== about.text.value && { text: text.trim() }),
+      // A quote alone says nothing.
+      ...(![about.text.value, about.quote].includes(text) && { text: text.trim() }),
       ...(flag !== initialFlag(about) && { flag }),
     };
     return Object.keys(change).length === 0 ? undefined : { message, change };
