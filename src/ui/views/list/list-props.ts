@@ -98,6 +98,8 @@ export interface ResourceListProps<Row> {
   readonly footer?: (height: number) => readonly string[];
   /** Lines above the table, two cells narrower than the pane, for a list that is part of a larger view. */
   readonly header?: readonly string[];
+  /** Whether the header takes all lines but the table's last one, which counts the rows and shows a filter as typed. */
+  readonly isFolded?: boolean;
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
   /** The error that the header shows in full, so that the list need not repeat it. */

@@ -169,7 +169,7 @@ function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]
 
 /** The header gives way to the rows, the notes and an error. */
 function useListRoom<Row>(
-  { notes = [], header = [], footer, preview, keepsPreview = false }: ResourceListProps<Row>,
+  { notes = [], header = [], isFolded = false, footer, preview, keepsPreview = false }: ResourceListProps<Row>,
   list: PagedList<Row>,
   error: Error | undefined,
   rows: number,
@@ -178,12 +178,12 @@ function useListRoom<Row>(
   const inspector = usePane('inspector');
   const keyOf = useKeyOf();
   const { glyphs } = useTheme();
-  const noteLines = [...notes, ...listNotes(list, keyOf)].flatMap(note => {
+  const noteLines = (isFolded ? [] : [...notes, ...listNotes(list, keyOf)]).flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
     return [` ${glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });
   const below = noteLines.length + (error ? errorHeight : 0);
-  const headerLines = Math.max(0, Math.min(header.length, pane.height - below - fewestTableLines));
+  const headerLines = Math.max(0, Math.min(header.length, pane.height - below - (isFolded ? 1 : fewestTableLines)));
   const left = Math.max(0, pane.height - below - headerLines);
   const isPreviewed = preview !== undefined && !inspector.shown && rows > 0;
   const needed = Math.max(fewestTableLines, rows + otherLines);

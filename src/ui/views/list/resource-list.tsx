@@ -61,19 +61,21 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
       <Lines lines={header.map(line => ` ${line}`)} width={pane.width} height={room.header} />
       {/* Also before there are rows: the user may already be typing a filter. */}
       {loaded || !error ? (
-        <TableView
-          table={table}
-          columns={props.columns}
-          id={props.source.id}
-          width={pane.width}
-          focused={pane.focused}
-          total={props.rows.length}
-          hasMore={list.hasMore}
-          reading={list.reading}
-          read={read}
-          usualSort={props.usualSort}
-          {...words}
-        />
+        <Box flexDirection="column" height={room.table} justifyContent="flex-end" overflow="hidden">
+          <TableView
+            table={table}
+            columns={props.columns}
+            id={props.source.id}
+            width={pane.width}
+            focused={pane.focused}
+            total={props.rows.length}
+            hasMore={list.hasMore}
+            reading={list.reading}
+            read={read}
+            usualSort={props.usualSort}
+            {...words}
+          />
+        </Box>
       ) : null}
       {props.footer && loaded ? (
         <Lines lines={props.footer(room.footer).map(line => ` ${line}`)} width={pane.width} height={room.footer} />

@@ -61,9 +61,11 @@ const errorLinesBelow = 3;
 /** Minimum pane height for the teaching signal; in a lower pane it is not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
-/** Lines for the checkpoints: few in a low pane or under a chart of full height, otherwise a share of the pane. */
-const tableLines = (height: number, isFull: boolean): number =>
-  isFull || height < 16 ? fewestTableLines : Math.max(7, Math.floor(height / 4));
+/** Lines for the checkpoints: only their count below a chart of full height, few in a low pane, otherwise a share of it. */
+function tableLines(height: number, isFull: boolean): number {
+  if (isFull) return 1;
+  return height < 16 ? fewestTableLines : Math.max(7, Math.floor(height / 4));
+}
 
 /** A training run: its record, its progress, its curves and its checkpoints. */
 function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Attention) {
@@ -166,6 +168,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
       header={[...head, ...curvesView.lines]}
+      isFolded={curvesView.isFull}
       bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms, audit]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];

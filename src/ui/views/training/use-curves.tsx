@@ -162,7 +162,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
     ...chartBindings(chart, dispatch, plot),
     ...curveBindings(shown, dispatch, byTime ? undefined : step, windows, options),
   ];
-  return { lines, bindings };
+  return { lines, bindings, isFull };
 }
 
 /** The x range for these series. Leaves room for the next points, so that a new point redraws only its own cells. */

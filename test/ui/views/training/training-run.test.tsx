@@ -72,6 +72,39 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
   expect(stage.text()).toContain('smoothed 0.6');
 });
 
+it.each([
+  [80, 24],
+  [60, 15],
+])(
+  'gives the lines of the checkpoints to curves of full height at %i x %i, except that of the filter',
+  async (columns, rows) => {
+    const checkpoints = Array.from({ length: 6 }, (_, index) => ({
+      checkpoint_id: `ckpt_${index}`,
+      step_index: index,
+    }));
+    const stage = openViewOnStage(TrainingRunView, {
+      place: { view: 'record', resource: 'training', id: 'trn_first' },
+      service: async () => fakeService({ ...answers, listCheckpoints: () => checkpoints }, { capabilities }),
+      columns,
+      rows,
+    });
+    await stage.waitFor(text => text.includes('▸') && text.includes('0.5┤'));
+    const plotted = (): number =>
+      stage
+        .text()
+        .split('\n')
+        .filter(line => /[⠁-⣿]/.test(line)).length;
+    const before = plotted();
+    await stage.press('f');
+    await stage.waitFor(text => text.includes('1/6') && !text.includes('▸'));
+    expect(plotted()).toBeGreaterThanOrEqual(before + 3);
+    await stage.press('/', '5');
+    await stage.waitFor('1/1 of 6');
+    await stage.press('enter', 'f');
+    await stage.waitFor('▸ ');
+  },
+);
+
 it('shows an error below the head and not over it', async () => {
   let broken = false;
   const answering = fakeService({
