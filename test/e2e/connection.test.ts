@@ -75,7 +75,7 @@ describe('the local service', () => {
     await other.waitFor('▸ t-words');
     const second = await held(first);
     expect(second.version).toBe('0.2.0');
-    await session.waitFor('is version 0.2.0, and this program is version 0.1.0');
+    await session.waitFor('is version 0.2.0, this program 0.1.0');
     await works();
     other.signal('SIGTERM');
     await other.ended;
