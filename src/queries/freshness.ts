@@ -3,8 +3,16 @@ import type { GateState } from '../service/gate.ts';
 
 export type Freshness =
   | { readonly kind: 'loading' }
-  /** Polled every `intervalMs`; without an interval the data is final. */
-  | { readonly kind: 'fresh'; readonly at: number; readonly intervalMs: number | undefined }
+  /**
+   * Polled every `intervalMs`; without an interval the data is final. If each poll reads only some of the rows, the
+   * oldest row that may change was read at `oldestAt`.
+   */
+  | {
+      readonly kind: 'fresh';
+      readonly at: number;
+      readonly intervalMs: number | undefined;
+      readonly oldestAt?: number | undefined;
+    }
   /** The next response is overdue. */
   | { readonly kind: 'stale'; readonly at: number }
   /** The last attempt failed. `at` is when the displayed data was read, if there is any. */

@@ -1,7 +1,7 @@
 /** The lines around the panes: plain text in, styled text out. Pure. */
 
 import { type HintRank, hintRanks } from '../../present/command.ts';
-import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
+import { type Freshness, freshnessAt, overdueIntervals } from '../../queries/freshness.ts';
 import { count, percent } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { age, duration } from '../../text/time.ts';
@@ -29,6 +29,21 @@ export const requestedWords = (until: number | undefined, now: number): string =
 
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
+/** The age of the oldest row is rounded up to a multiple of this, so that it seldom changes; milliseconds. */
+const ageStepMs = 10_000;
+
+/** The poll interval, or the age of the oldest row if it is older than that. */
+function liveWords(
+  { intervalMs, oldestAt }: Extract<Freshness, { kind: 'fresh' }>,
+  now: number,
+  [read, rows]: readonly [string, string] = ['', ''],
+): string {
+  if (intervalMs === undefined) return 'final';
+  const oldMs = now - (oldestAt ?? now);
+  if (oldMs <= overdueIntervals * intervalMs) return `live, ${read}every ${duration(intervalMs)}`;
+  return `live, ${rows}up to ${age(Math.ceil(oldMs / ageStepMs) * ageStepMs)} old`;
+}
+
 /**
  * The main pane's freshness in words: its age and the time of the next poll. Normally shows only the poll interval: an
  * age would change, and be sent to the terminal, every second.
@@ -39,7 +54,7 @@ export function freshnessWords(freshness: Freshness, now: number): string {
     case 'loading':
       return 'loading';
     case 'fresh':
-      return state.intervalMs === undefined ? 'final' : `live, read every ${duration(state.intervalMs)}`;
+      return liveWords(state, now, ['read ', 'rows ']);
     case 'stale':
       return joined('stale', readWords(state.at, now));
     case 'failing':
@@ -65,7 +80,7 @@ export function shortFreshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
     case 'fresh':
-      return state.intervalMs === undefined ? 'final' : `live, every ${duration(state.intervalMs)}`;
+      return liveWords(state, now);
     case 'failing':
       return joined('failing', againWords(state.retryAt, now) || readWords(state.at, now));
     case 'limited':

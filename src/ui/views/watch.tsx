@@ -3,7 +3,7 @@
 import { useMemo } from 'react';
 import { largestOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
-import { isUnknown } from '../../contract/status.ts';
+import { hasEnded, isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
@@ -57,9 +57,9 @@ function watchReason({ pinned, endedAt, status }: WatchedResource): string {
   return status === undefined || isUnknown(status) ? 'may be running' : 'running';
 }
 
-/** When the oldest line was read; epoch milliseconds. */
-function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): number | undefined {
-  const times = rows.flatMap(row => statuses.lastRead(row)?.at || []);
+/** When the oldest line that has not ended was read; epoch milliseconds. */
+function oldestRead(rows: readonly WatchedResource[]): number | undefined {
+  const times = rows.flatMap(({ status, gone, readAt = [] }) => (gone || hasEnded(status) ? [] : readAt));
   return times.length === 0 ? undefined : minOf(times);
 }
 
@@ -105,7 +105,7 @@ export function WatchView() {
       keepsTop
       membersOf={({ group }) => group?.members}
       toggles={({ id, group }) => group && (() => keep(toggled(grouping, id)))}
-      rowsAt={oldestRead(workbench, rows)}
+      rowsAt={oldestRead(rows)}
       header={useInboxLines()}
       columns={columns}
       emptyWords="Nothing is running or pinned"

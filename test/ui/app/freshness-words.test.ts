@@ -12,6 +12,8 @@ describe('the words', () => {
     [{ kind: 'loading' }, 'loading', 'loading'],
     [{ kind: 'fresh', at: 0, intervalMs: 2_000 }, 'live, read every 2s', 'live, every 2s'],
     [{ kind: 'fresh', at: 0, intervalMs: undefined }, 'final', 'final'],
+    [{ kind: 'fresh', at: 0, intervalMs: 2_000, oldestAt: -1_000 }, 'live, read every 2s', 'live, every 2s'],
+    [{ kind: 'fresh', at: 0, intervalMs: 2_000, oldestAt: -41_000 }, 'live, rows up to 50s old', 'live, up to 50s old'],
     [{ kind: 'stale', at: 0 }, 'stale, read 3s ago', 'stale, read 3s ago'],
     [{ kind: 'failing', at: 0, retryAt: 9_000 }, 'failing, read 3s ago, retry in 6s', 'failing, retry in 6s'],
     [{ kind: 'failing', at: undefined, retryAt: 9_000 }, 'failing, retry in 6s', 'failing, retry in 6s'],

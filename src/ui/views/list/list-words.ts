@@ -75,8 +75,9 @@ export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): st
   return `No row${among} matches /${filter}; ${hasMore ? `${keyOf(listCommands.bottom)} reads the rest, ` : ''}${clears}`;
 }
 
-/** The freshness of rows from an earlier session, until the first response. */
+/** The freshness of rows that are read one by one, the oldest one at `at`. Some may be from an earlier session. */
 export function withAge(freshness: Freshness, at: number | undefined): Freshness {
+  if (freshness.kind === 'fresh') return { ...freshness, oldestAt: at };
   if (at === undefined || ('at' in freshness && freshness.at !== undefined)) return freshness;
   return freshness.kind === 'loading' ? { kind: 'stale', at } : { ...freshness, at };
 }
