@@ -339,6 +339,13 @@ export function fitColumns<Row>(
   if (rows.some(row => shown.some(({ ending }) => ending?.(row))))
     share(shown, widths, room, column => (column.cutAt === 'end' ? least(column) : shortWidth(column)));
   share(shown, widths, room, textWidth);
+  // A column whose long texts still do not fit keeps the room of their short form, and others get the rest.
+  const isShort = (column: RangedColumn<Row>, index: number): boolean =>
+    column.shortText !== undefined && (widths[index] ?? 0) < textWidth(column);
+  const short = new Set(shown.filter(isShort));
+  for (const [index, column] of shown.entries())
+    if (short.has(column)) widths[index] = Math.min(widths[index] ?? 0, shortWidth(column));
+  share(shown, widths, room, column => (short.has(column) ? shortWidth(column) : textWidth(column)));
   share(shown, widths, room, ({ width }) => width.max);
   const over = Math.max(0, totalWidth(widths) - room);
   return shown.map((column, index) => ({

@@ -1,6 +1,5 @@
 /** Checks a run against the alarms, based on the last reads. Missing data neither raises nor ends an alarm. Pure. */
 import { minOf } from '../base/many.ts';
-import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
@@ -111,9 +110,6 @@ function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): 
   };
 }
 
-/** Cached because computing an interval takes about a millisecond, and the same means are checked repeatedly. */
-const intervalOf = perObject((mean: HeldOutMean) => perObject((range: Range) => intervalOfHeldOut(mean, range)));
-
 /** The alarm if the newest means are certainly below the best one: their intervals lie entirely below its interval. */
 function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
   // Skip a round that has only just begun: it would end the alarm, only for the end of the round to raise it again.
@@ -121,10 +117,10 @@ function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: n
   const last = newest.at(-1);
   // Avoid computing intervals where possible: a mean's upper limit is never below the mean.
   if (!last || newest.length < count || newest.some(mean => mean.reward >= best.reward)) return undefined;
-  const low = intervalOf(best)(range)?.low;
+  const low = intervalOfHeldOut(best, range)?.low;
   if (low === undefined) return undefined;
   const isBelow = (mean: HeldOutMean): boolean => {
-    const high = mean.reward < low ? intervalOf(mean)(range)?.high : undefined;
+    const high = mean.reward < low ? intervalOfHeldOut(mean, range)?.high : undefined;
     return high !== undefined && high < low;
   };
   if (!newest.every(isBelow)) return undefined;

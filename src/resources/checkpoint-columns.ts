@@ -1,5 +1,4 @@
 /** The measurements by which users choose between checkpoints: held-out rewards and evaluations. */
-import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
@@ -117,7 +116,6 @@ export function bestCell({ held_out, is_best, better }: Measured): string | unde
 
 /** The columns for the measurements, which only some services and runs have. */
 export function measuredCheckpointColumns<Row extends Measured>(range: Range): readonly Column<Row>[] {
-  const ofMean = perObject((mean: HeldOutMean) => ({ interval: intervalOfHeldOut(mean, range) }));
   const ifAny = { ifAny: true };
   return [
     {
@@ -128,7 +126,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     },
     splitColumn<Row>(row => row.held_out),
     { id: 'best', title: 'BEST', width: 4, whole: true, ...ifAny, value: bestCell },
-    { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
+    { ...intervalColumn<Row>(row => row.held_out && intervalOfHeldOut(row.held_out, range)), ...ifAny },
     {
       ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean),
       text: row => (row.evaluations ? evaluatedMean(row.evaluations) : ''),
@@ -138,6 +136,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     {
       ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: 'EVAL 95% CI' }),
       ...ifAny,
+      isUnread: row => row.evaluations !== undefined,
     },
     { ...numberColumn<Row>('runs', 'RUNS', row => row.evaluations?.runs, { text: String }), ...ifAny },
     ...samplesColumns<Row>(row => row.held_out).map(column => ({ ...column, ...ifAny })),

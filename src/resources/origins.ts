@@ -1,11 +1,9 @@
 /** The origins of deployed checkpoints, i.e. training runs: their columns and facts, and how to read them. */
-import { perObject } from '../base/memo.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
-import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
 import { OriginSearch, type Referred } from '../queries/checkpoint-origins.ts';
@@ -26,7 +24,6 @@ export const originColumnIds = ['run', 'held-out', 'interval'] as const;
 
 /** @param isUnread whether a row's origin has not been read yet */
 export function originColumns(range: Range | undefined, isUnread: (row: TracedDeployment) => boolean = () => false) {
-  const intervalOf = perObject((held: HeldOutMean): Interval | undefined => intervalOfHeldOut(held, range));
   const run: Column<TracedDeployment> = {
     ...{ id: 'run', title: 'TRAINING RUN', width: { min: 12, max: 40, grow: 2 }, ifAny: true, isUnread },
     value: row => row.from_run?.display_name,
@@ -36,7 +33,7 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
     ...{ ifAny: true, isUnread, text: row => heldOutCell(row.from_run?.held_out) },
   };
   const interval: Column<TracedDeployment> = {
-    ...intervalColumn<TracedDeployment>(({ from_run: of }) => of?.held_out && intervalOf(of.held_out)),
+    ...intervalColumn<TracedDeployment>(({ from_run: of }) => of?.held_out && intervalOfHeldOut(of.held_out, range)),
     ...{ wide: true, forPrograms: true, isUnread },
   };
   return { run, heldOut, interval };

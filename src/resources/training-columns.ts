@@ -55,6 +55,21 @@ function stepsDone(run: ProgressedRun): number | undefined {
   return countOf(run.completed_steps) ?? (succeeded ? stepsOf(run) : undefined);
 }
 
+/** The share that is done; undefined if unknown. */
+export const shareOf = (done: number | undefined, total: number | undefined): number | undefined =>
+  done === undefined || !total ? undefined : done / total;
+
+/** The share that is done, rounded down so that 100% means all; the count if the total is unknown. */
+export const shareWords = (done: number | undefined, total: number | undefined): string =>
+  done === undefined || !total ? String(done ?? '') : `${Math.floor((100 * done) / total)}%`;
+
+/** The progress where there is no room for both counts. */
+const shareColumn: Column<ProgressedRun> = {
+  ...{ id: 'share', title: 'DONE', width: 4, align: 'right' },
+  value: row => shareOf(stepsDone(row), stepsOf(row)),
+  text: row => shareWords(stepsDone(row), stepsOf(row)),
+};
+
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
   {
     id: 'name',
@@ -84,17 +99,21 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   queueColumn(),
 ];
 
+/** Cached, because an interval takes about a millisecond, and lists, alarms and trees ask for it again and again. */
+const heldOutInterval = perObject((held: HeldOutMean) =>
+  perObject((range: Range): Interval | undefined => {
+    const { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] } = held;
+    if (isBeyond(lowest, range) || isBeyond(highest, range)) return undefined;
+    return intervalOfMean(mean, samples, Math.max(0, expected - samples), range);
+  }),
+);
+
 /**
  * A held-out mean's interval on its own tasks; missing samples count as missing rewards. Undefined if any mean of the
  * curve is outside the range, because the true range is then unknown.
  */
-export function intervalOfHeldOut(
-  { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] }: HeldOutMean,
-  range: Range = defaultRange,
-): Interval | undefined {
-  if (isBeyond(lowest, range) || isBeyond(highest, range)) return undefined;
-  return intervalOfMean(mean, samples, Math.max(0, expected - samples), range);
-}
+export const intervalOfHeldOut = (held: HeldOutMean, range: Range = defaultRange): Interval | undefined =>
+  heldOutInterval(held)(range);
 
 /** More columns would leave no room for names. */
 const mostOptions = 8;
@@ -247,25 +266,29 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
  *
  * @param nameOf returns a benchmark's name, if known
  * @param isUnread whether a run's held-out curve has not been read yet
- * @param onScreen the state column of Watch, which replaces the status except in filters, and the width of the names
+ * @param onScreen the state column of Watch, which replaces the status except in filters, the width of the names, and
+ *   whether both counts of steps have room
  */
 export function listColumns(
   rows: readonly ProgressedRun[],
   range: Range,
   nameOf: NameOf = id => id,
   isUnread: (row: MeasuredTraining) => boolean = () => false,
-  onScreen?: { readonly state: Column<MeasuredTraining>; readonly nameWidth: ColumnWidth },
+  onScreen?: {
+    readonly state: Column<MeasuredTraining>;
+    readonly nameWidth: ColumnWidth;
+    readonly isRoomy: boolean;
+  },
 ): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, model, ...others] = trainingColumns;
-  const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
-  const ofBest = perObject((measured: HeldOut) => intervalOfHeldOut(measured.best, range));
-  const bestInterval = intervalColumn<MeasuredTraining>(({ held_out }) => held_out && ofBest(held_out), {
-    ...{ id: 'best-interval', title: 'BEST CI' },
-  });
+  const bestInterval = intervalColumn<MeasuredTraining>(
+    ({ held_out }) => held_out && intervalOfHeldOut(held_out.best, range),
+    { id: 'best-interval', title: 'BEST CI' },
+  );
   const { heldOut, interval, step, best, bestStep, trainer } = measuredColumns<MeasuredTraining>({
     heldOut: row => row.held_out,
     isUnread,
-    interval: ({ held_out }) => held_out && ofMeans(held_out),
+    interval: ({ held_out }) => held_out && intervalOfHeldOut(held_out.last, range),
     trainer: row => row.trainer_reward,
   });
   /** Shown in the order given by `decides`, after the option with the most values. */
@@ -281,8 +304,9 @@ export function listColumns(
     best,
     ranked({ ...bestInterval, isUnread }, 7, false),
     ranked(bestStep, 4),
-    ranked(done, 2),
-    ranked(steps, 3),
+    ...(onScreen?.isRoomy === false
+      ? [done && { ...done, hidden: true }, steps && { ...steps, hidden: true }, shareColumn]
+      : [ranked(done, 2), ranked(steps, 3)]),
     ranked(trainer, 5, false),
     ranked(durationColumn(), 8),
     ...optionColumns(rows),

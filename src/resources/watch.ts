@@ -263,7 +263,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const word = 'ALARM';
   // The mark shows the alarm, so the text can say how the run ended.
   const ended = hasEnded(row.status) ? state : undefined;
-  const name = `${word} ${shortNames[first.kind]}`;
+  const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
   const short = ended?.short ?? name;
   const text = ended || first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm' };

@@ -382,7 +382,7 @@ describe('Watch', () => {
     const stalled = line(later + 2_000);
     expect(stalled && stateOf(stalled, later + 2_000)).toMatchObject({
       text: 'ALARM stalled 6m',
-      short: 'ALARM stall',
+      short: 'ALARM stall 6m',
       look: 'alarm',
     });
     read(11, later + 4_000);
@@ -420,7 +420,7 @@ describe('Watch', () => {
     read(100, later, { startedAt });
     expect(inbox()).toEqual(['stall']);
     const stalled = line(later);
-    expect(stalled && stateOf(stalled, later).text).toBe('ALARM stalled 6m+');
+    expect(stalled && stateOf(stalled, later)).toMatchObject({ text: 'ALARM stalled 6m+', short: 'ALARM stall 6m+' });
     const [event] = workbench.inbox.list();
     expect(event && happenedWords(event, later)).toBe('stalled 6m+');
   });
@@ -440,7 +440,8 @@ describe('Watch', () => {
     read(27, begin, { startedAt: at(3.1) });
     expect(inbox()).toEqual(['stall']);
     const stalled = line(begin);
-    expect(stalled && stateOf(stalled, begin).text).toBe('ALARM stalled, last checkpoint 2h ago');
+    const state = stalled && stateOf(stalled, begin);
+    expect(state).toMatchObject({ text: 'ALARM stalled, last checkpoint 2h ago', short: 'ALARM stall 2h' });
     expect(stalled?.pace).toBe('last checkpoint 2h ago');
     const [event] = workbench.inbox.list();
     expect(event && happenedWords(event, begin)).toBe('stalled 2h');

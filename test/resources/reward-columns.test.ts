@@ -17,7 +17,7 @@ import { trajectories } from '../../src/resources/trajectories.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { displayWidth } from '../../src/text/width.ts';
 import { layoutOf } from '../../src/ui/app/layout.ts';
-import { watchColumns } from '../../src/ui/views/watch-columns.ts';
+import { rewardTitle, watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { gutter } from '../../src/ui/widgets/table/table-view.tsx';
 
 const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource => ({
@@ -42,7 +42,12 @@ function texts(line: WatchedResource, room = 200): Readonly<Record<string, strin
 
 /** The shown columns of Watch, each with its texts as drawn. */
 function drawn(rows: readonly WatchedResource[], room: number): ReadonlyMap<string, readonly string[]> {
-  const columns = watchColumns({ room, range: [0, 1], spark: values => '▁'.repeat(values.length) });
+  const columns = watchColumns({
+    room,
+    range: [0, 1],
+    rewardTitle: rewardTitle(rows),
+    spark: values => '▁'.repeat(values.length),
+  });
   return new Map(
     fitColumns(columns, room, {}, rows).map(({ column, width }) => {
       const fits = (text: string): boolean => displayWidth(text) + (column.look ? markWidth : 0) <= width;
@@ -75,7 +80,6 @@ describe('a line of Watch', () => {
     const at200 = drawn(rows, 177);
     expect([...at200].map(([id, [first]]) => [id, first]).slice(1)).toEqual([
       ['held-out', '0.325 n=120'],
-      ['mean', ''],
       ['interval', expect.stringMatching(/^0\.\d+\.\.0\.\d+$/)],
       ['held-out-step', '12400'],
       ['best', '0.400'],
@@ -97,10 +101,22 @@ describe('a line of Watch', () => {
       ...['held-out', 'interval', 'best', 'best-step', 'share', 'state', 'curve'],
     ]);
     expect([...drawn(rows, 97).keys()].slice(1)).toEqual([
-      ...['held-out', 'mean', 'interval', 'best', 'best-step', 'share', 'state'],
+      ...['held-out', 'interval', 'best', 'best-step', 'share', 'state', 'curve'],
     ]);
     for (const some of [rows, [running]])
-      expect([...drawn(some, 58).keys()].filter(id => id !== 'mean')).toEqual(['label', 'held-out', 'state', 'share']);
+      expect([...drawn(some, 58).keys()]).toEqual(['label', 'held-out', 'state', 'share']);
+  });
+
+  it('shows the mean of an evaluation where others have their held-out reward, and says so in the title', () => {
+    const evaluation = lineOf('run', { mean: 0.667, graded: 44, done: 43, total: 60, status: 'running' });
+    for (const room of [58, 78, 97, 118, 177]) {
+      const shown = drawn([running, evaluation], room);
+      expect(shown.get('held-out')).toEqual(['0.325 n=120', expect.stringMatching(/^0\.667( n=44\/60)?$/)]);
+      if (room > 70) expect(shown.get('best')).toEqual(['0.400', '']);
+    }
+    expect([[running, evaluation], [running], [evaluation]].map(rewardTitle)).toEqual([
+      ...['HELD-OUT/MEAN', 'HELD-OUT', 'MEAN'],
+    ]);
   });
 
   it('says when a run ended and how long it took, where there is room, and else when', () => {
@@ -146,7 +162,11 @@ describe('a line of Watch', () => {
       DONE: '139',
       TOTAL: '400',
     });
-    expect(texts(lineOf('run', { mean: 0.41 }))).toMatchObject({ 'HELD-OUT': '', MEAN: '0.410 so far', TRAINER: '' });
+    expect(texts(lineOf('run', { mean: 0.41 }))).toMatchObject({
+      'HELD-OUT': '0.410 so far',
+      MEAN: '0.410 so far',
+      TRAINER: '',
+    });
   });
 
   it('shows the share of an upload, which has no counts', () => {

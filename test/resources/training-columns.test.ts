@@ -87,14 +87,22 @@ it('the last and the best reward have their intervals and steps, with the traine
   expect(ids(107).filter(id => id.startsWith('option.'))).toEqual(['option.learning_rate']);
   // A short name is not cut for them.
   const short = rows.map((row, index) => ({ ...row, display_name: `first training ${index}` }));
-  const columns = listColumns(short, [0, 1], undefined, undefined, {
+  const onScreen = (isRoomy: boolean) => ({
     state: { id: 'state', title: 'STATE', width: 9, value: () => 'ended' },
     nameWidth: { min: 10, max: 60, grow: 3 },
+    isRoomy,
   });
+  const columns = listColumns(short, [0, 1], undefined, undefined, onScreen(true));
   for (let room = 40; room < 120; room += 1) {
     const fitted = fitColumns(columns, room, {}, short);
     if (fitted.some(({ column }) => column.decides !== undefined))
       expect(fitted[0]?.width).toBeGreaterThanOrEqual('first training 0'.length);
+  }
+  // Without room for both counts, there is their share.
+  const narrow = listColumns(rows, [0, 1], undefined, undefined, onScreen(false));
+  for (const room of [56, 58, 97, 118]) {
+    const share = fitColumns(narrow, room, {}, rows).find(({ column }) => column.id === 'share');
+    expect(rows.slice(0, 2).map(row => share?.column.text?.(row))).toEqual(['10%', '10%']);
   }
 });
 

@@ -46,10 +46,10 @@ it('in Watch', () => {
     '5',
   ]);
   const run = { status: 'completed', mean: 0.5, graded: 4, total: 4 };
-  expect(cellsOf('run', run)).toEqual(['', '–', '', '']);
+  expect(cellsOf('run', run)).toEqual(['0.500', '–', '', '']);
   const certainty = certaintyOf([{ task_id: 'a', trajectory_id: 'a', reward: 2 }], { status: 'completed', total: 1 });
-  expect(cellsOf('run', { ...run, mean: 2, graded: 1, certainty })).toEqual(['', '', '', '']);
-  expect(cellsOf('run', { status: 'running', mean: 0.5 })).toEqual(['', '', '', '']);
+  expect(cellsOf('run', { ...run, mean: 2, graded: 1, certainty })).toEqual(['2.00 n=1/4', '', '', '']);
+  expect(cellsOf('run', { status: 'running', mean: 0.5 })).toEqual(['0.500 so far', '', '', '']);
   expect(cellsOf('deployment', { status: 'deployed' })).toEqual(['', '', '', '']);
 });
 

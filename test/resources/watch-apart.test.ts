@@ -4,7 +4,7 @@ import { fitColumns, withNamesCut } from '../../src/present/column.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { watchedLine, watchedOf } from '../../src/resources/watch.ts';
-import { watchColumns } from '../../src/ui/views/watch-columns.ts';
+import { rewardTitle, watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 
@@ -28,7 +28,8 @@ function world() {
   /** The names at this width of the pane, in its first column, and the ids of its columns. */
   const drawn = (room: number) => {
     const rows = watchedOf(workbench, at);
-    const columns = watchColumns({ room, range: [0, 1], spark: () => '', tellsApart: rows.some(row => row.apart) });
+    const tellsApart = rows.some(row => row.apart);
+    const columns = watchColumns({ room, range: [0, 1], spark: () => '', tellsApart, rewardTitle: rewardTitle(rows) });
     const fitted = withNamesCut(fitColumns(columns, room, {}, rows), rows);
     const [label] = fitted;
     return {
@@ -85,7 +86,7 @@ it('cuts the name in little room, not what tells it apart, and keeps the state r
   });
   const { names, columns } = drawn(56);
   expect(names).toEqual([`★ ${slug} (step 40)`, '★ tea-with…d-honey (step 60, active)', '★ base']);
-  expect(columns).toEqual(['label', 'state', 'mean']);
+  expect(columns).toEqual(['label', 'held-out', 'state']);
   expect(drawn(140).names).toContain(`★ ${slug} (step 60, active)`);
   expect(drawn(140).columns).toContain('done');
 });

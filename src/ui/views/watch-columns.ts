@@ -1,14 +1,14 @@
 /** Watch's columns. */
 
-import type { Cell, Column } from '../../present/column.ts';
-import { intervalColumn } from '../../present/number-columns.ts';
+import { type Cell, type Column, cellText } from '../../present/column.ts';
+import { intervalColumn, numberColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
 import { countsBeside, intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
 import { meanCell, meanOfTotal } from '../../resources/measured-run.ts';
-import { intervalOfHeldOut, measuredColumns } from '../../resources/training-columns.ts';
+import { intervalOfHeldOut, measuredColumns, shareOf, shareWords } from '../../resources/training-columns.ts';
 import { type LineState, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { percent } from '../../text/numbers.ts';
 import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
@@ -36,11 +36,9 @@ function counts({ kind, done, total }: WatchedResource): { readonly done: string
   return { done: done === undefined ? '' : String(done), total };
 }
 
-/** The share that is done, rounded down so that 100% means all of it; the count if the total is unknown. */
-function shareWords(row: WatchedResource): string {
-  const { done, total } = row;
-  return done === undefined || !total ? counts(row).done : `${Math.floor((100 * done) / total)}%`;
-}
+/** The progress in the fewest cells: `30%`. */
+const shortestProgress = (row: WatchedResource): string =>
+  row.kind === uploadKind ? counts(row).done : shareWords(row.done, row.total);
 
 /** Whether a line's number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
@@ -62,7 +60,7 @@ export const curveOf = ({ measured, curve }: WatchedResource): readonly (number 
   measured?.curve ?? curve;
 
 /** A line's alarms; if it has none, why it failed. */
-const reasonWords = ({ alarms, reason }: WatchedResource): string =>
+export const reasonWords = ({ alarms, reason }: WatchedResource): string =>
   alarms.length > 0 ? alarms.map(({ words }) => words).join('; ') : (reason ?? '');
 
 /** A line's rate. If it is queued or silent, the state column says for how long. */
@@ -89,10 +87,10 @@ const shareColumn = ({ room, widestProgress = 0 }: WatchColumnsOptions): Column<
   title: 'DONE',
   width: room < narrow ? 4 : { min: 4, max: 13, grow: 8 },
   align: 'right',
-  value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
+  value: ({ done, total }) => shareOf(done, total),
   // All the same width, so that either all rows use the short form or none does.
-  text: row => (room < narrow ? shareWords(row) : shortProgress(row).padStart(widestProgress)),
-  shortText: shareWords,
+  text: row => (room < narrow ? shortestProgress(row) : shortProgress(row).padStart(widestProgress)),
+  shortText: shortestProgress,
 });
 const countColumns: readonly Column<WatchedResource>[] = [
   {
@@ -124,6 +122,8 @@ export interface WatchColumnsOptions {
   readonly tellsApart?: boolean;
   /** The width of the widest `shortProgress`. */
   readonly widestProgress?: number;
+  /** See {@link rewardTitle}. */
+  readonly rewardTitle?: string;
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
   /** The marks before the names of pinned lines and groups. */
@@ -149,17 +149,29 @@ function labelColumn(room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'o
   };
 }
 
+/** For filters and sorting: the mean is shown in place of the held-out reward, which evaluations lack. */
 const meanColumn: Column<WatchedResource> = {
-  id: 'mean',
-  title: 'MEAN',
-  width: { min: 5, max: 20, grow: 1 },
-  align: 'right',
-  bestFirst: true,
-  value: row => (isTrainers(row) ? undefined : row.mean),
-  text: meanWords,
-  shortText: row =>
-    isTrainers(row) || row.mean === undefined ? '' : meanCell({ ...row, ...countsBeside(row) }, row.status),
+  ...numberColumn<WatchedResource>('mean', 'MEAN', row => (isTrainers(row) ? undefined : row.mean)),
+  ...{ hidden: true, bestFirst: true, text: meanWords },
 };
+
+/** Names the deciding rewards of these lines: held-out rewards, the means of evaluations, or both. */
+export function rewardTitle(rows: readonly WatchedResource[]): string {
+  const hasMeans = rows.some(row => !isTrainers(row) && row.mean !== undefined);
+  return [rows.some(isTrainers) || !hasMeans ? 'HELD-OUT' : '', hasMeans ? 'MEAN' : ''].filter(Boolean).join('/');
+}
+
+/** The deciding reward of a line: the last held-out reward, or the mean of an evaluation. */
+const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): Column<WatchedResource> => ({
+  ...{ ...heldOut, title, width: title.length },
+  sortedBy: row => (isTrainers(row) ? heldOut.sortedBy?.(row) : row.mean),
+  exported: row => (isTrainers(row) ? heldOut.value(row) : row.mean),
+  text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
+  shortText: row => {
+    if (isTrainers(row)) return cellText(heldOut, row);
+    return row.mean === undefined ? '' : meanCell({ ...row, ...countsBeside(row) }, row.status);
+  },
+});
 
 const stateNow = (row: WatchedResource): LineState => stateOf(row, Date.now());
 
@@ -198,7 +210,7 @@ const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
 
 /** The columns, most important first. */
 export function watchColumns(options: WatchColumnsOptions): readonly Column<WatchedResource>[] {
-  const { room, range, tellsApart = false, spark, glyphs = unicodeGlyphs } = options;
+  const { room, range, tellsApart = false, rewardTitle: title, spark, glyphs = unicodeGlyphs } = options;
   const isRoomy = room >= roomy;
   const sparkWidth = isRoomy ? 14 : 10;
   const isUnread = (row: WatchedResource): boolean => isTrainers(row) && row.measured === undefined;
@@ -225,15 +237,14 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
   const share = { ...shareColumn(options), yields: isNarrow && tellsApart };
   return [
     labelColumn(room, glyphs),
-    heldOut,
-    ...(isNarrow ? [] : [meanColumn]),
+    rewardColumn(heldOut, title),
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
     ...(isRoomy ? [ranked({ ...step, title: 'STEP' }, 7)] : []),
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
-    // The last ones give way first: users decide by the state, which all lines have, and few lines have a mean.
-    ...(isNarrow ? [state, share, meanColumn] : [...(isRoomy ? countColumns : [share]), state]),
+    // The last one gives way first: users decide by the state.
+    ...(isNarrow ? [state, share] : [...(isRoomy ? countColumns : [share]), state]),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),
       5,
@@ -242,6 +253,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ...(isRoomy ? [] : [paceColumn]),
     textColumn('kind', 'KIND', 10, row => row.kind),
     textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
+    meanColumn,
     trainer,
     { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
     timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),

@@ -49,7 +49,17 @@ import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 import { RunPreview } from './runs/preview.tsx';
 import { TrainingPreview } from './training/preview.tsx';
-import { curveOf, idWords, noteWords, progressWords, roomy, shortProgress, watchColumns } from './watch-columns.ts';
+import {
+  curveOf,
+  idWords,
+  noteWords,
+  progressWords,
+  reasonWords,
+  rewardTitle,
+  roomy,
+  shortProgress,
+  watchColumns,
+} from './watch-columns.ts';
 
 function watchReason({ pinned, endedAt, status }: WatchedResource): string {
   if (pinned) return 'pinned';
@@ -70,6 +80,7 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
   const [low, high] = levelRange(rows.flatMap(curveOf));
   const tellsApart = rows.some(({ apart }) => apart !== undefined);
   const widestProgress = largestOf(rows, row => shortProgress(row).length);
+  const title = rewardTitle(rows);
   return useMemo(
     () =>
       watchColumns({
@@ -77,10 +88,11 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
         range: rewardRange,
         tellsApart,
         widestProgress,
+        rewardTitle: title,
         spark: (values, width) => sparkline(values, width, theme.glyphs.levels, [low, high]),
         glyphs: theme.glyphs,
       }),
-    [room, rewardRange, tellsApart, widestProgress, theme, low, high],
+    [room, rewardRange, tellsApart, widestProgress, title, theme, low, high],
   );
 }
 
@@ -113,7 +125,7 @@ export function WatchView() {
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}
       preview={LinePreview}
-      below={pane.width < roomy ? noteWords : undefined}
+      below={pane.width < roomy ? noteWords : reasonWords}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}

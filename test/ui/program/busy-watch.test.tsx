@@ -42,6 +42,33 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   expect(lineOf(screen.text(), 1)).toContain(failureWords.slice(0, 20));
 });
 
+const sizes = [
+  [200, 60],
+  [120, 40],
+  [80, 24],
+  [60, 15],
+] as const;
+
+it('says how long a run stalls and why it failed, at every size', async () => {
+  const { screen, busy } = await openBusy({ minutes: 0.5 });
+  busy.end(busy.runs[1], 'failed');
+  await vi.advanceTimersByTimeAsync(1.5 * minuteMs);
+  for (const [columns, rows] of sizes) {
+    await passing(screen.resize(columns, rows));
+    await passing(screen.press('g'));
+    expect(screen.text()).toMatch(/✗ failed \d+[sm] ago/);
+    expect(screen.text()).toContain(`▸ ${failureWords.slice(0, columns < 120 ? 40 : undefined)}`);
+  }
+  await vi.advanceTimersByTimeAsync(4.5 * minuteMs);
+  for (const [columns, rows] of sizes) {
+    await passing(screen.resize(columns, rows));
+    await passing(screen.press('g'));
+    expect(screen.text()).toMatch(/▲ ALARM stall(ed)? \d+m\+/);
+    expect(screen.text()).not.toMatch(/ALARM stall(ed)? {2}/);
+    expect(screen.text()).toContain('▸ no new step for more than 5m');
+  }
+});
+
 it('stays where it is once a key was pressed, also back at home (W20)', async () => {
   const rig = openProgram({ service: scriptedService(world('none').answers).service });
   onTestFinished(rig.close);
@@ -61,12 +88,7 @@ it('stays where it is once a key was pressed, also back at home (W20)', async ()
 it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
   const { screen } = await openBusy({ minutes: 2 });
   await passing(screen.type('/seed\r'));
-  for (const [columns, rows, least] of [
-    [200, 60, 40],
-    [120, 40, 30],
-    [80, 24, 15],
-    [60, 15, 5],
-  ] as const) {
+  for (const [columns, rows] of sizes) {
     await passing(screen.resize(columns, rows));
     await vi.advanceTimersByTimeAsync(1_000);
     const lines = screen
@@ -79,7 +101,9 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
             ?.slice(1, 3)
             .join(' ') ?? [],
       );
-    expect(lines.length).toBeGreaterThan(least);
+    expect(lines.length).toBeGreaterThan(Math.min(40, rows - 10));
+    // With 40 running, not every poll reads every row.
+    expect(screen.text()).toMatch(/● live, (rows )?up to (\d0s|1m) old • \d+ running/);
     expect(new Set(lines.map(line => line.split(' ')[0])).size).toBe(lines.length);
     for (const line of lines) {
       const numbers = line.replace(/^\S+/, '');
@@ -90,8 +114,10 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
       expect(numbers).toMatch(columns >= 120 ? / \d+%? / : / \d+%/);
     }
     if (columns >= 200) expect(screen.text()).toContain('PACE, REASON');
-    // The deciding number is a reward with its interval.
-    if (columns >= 120) expect(lineOf(screen.text(), 1)).toMatch(/0\.\d{3}\?? +0\.\d{3}\.\.0\.\d{3} /);
+    // The deciding number is a reward with its interval, and the best one has its step. Evaluations have a mean.
+    if (columns >= 120)
+      expect(lineOf(screen.text(), 1)).toMatch(/0\.\d{3}\?? +0\.\d{3}\.\.0\.\d{3} .*0\.\d{3}\?? +\d+ /);
+    expect(screen.text()).toMatch(columns >= 120 ? / HELD-OUT\/MEAN .* BEST / : / HELD-OUT\/MEAN /);
   }
 });
 

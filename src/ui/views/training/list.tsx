@@ -27,7 +27,7 @@ import { useWatched } from '../../data/use-watched.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { ownerReport } from '../record/rollout-files.ts';
-import { nameWidth, stateColumn } from '../watch-columns.ts';
+import { nameWidth, roomy, stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** What is known about a run besides its record. */
@@ -130,7 +130,11 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
         rewardRange,
         nameOf,
         ({ training_run_id: id }) => statuses.get({ kind: 'training', id })?.measured === undefined,
-        { state: stateColumn(width, stateOfRow, true), nameWidth: { min: nameWidth(width), max: 60, grow: 3 } },
+        {
+          state: stateColumn(width, stateOfRow, true),
+          nameWidth: { min: nameWidth(width), max: 60, grow: 3 },
+          isRoomy: width >= roomy,
+        },
       ),
     [rows, rewardRange, nameOf, statuses, width],
   );
