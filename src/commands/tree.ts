@@ -10,6 +10,7 @@ import { baselineOf } from '../resources/baseline.ts';
 import { wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
+import { runMeasures } from '../resources/run-columns.ts';
 import type { MeasuredTraining } from '../resources/training-columns.ts';
 import {
   branchOf,
@@ -48,7 +49,7 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
       throw new CommandError(clean`${word ?? ''} ${why}.`, exitCodes.notFound);
     }
     await printRecord({ tree: rows.map(recordOf) }, word ?? '', flags, io, {
-      text: () => tableText(rows, treeColumns(), io),
+      text: () => tableText(rows, treeColumns(context.compare.rewardRange), io),
     });
     return 0;
   });
@@ -130,7 +131,8 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
   const heldOut = isWhole ? await readHeldOut(training, context, io) : undefined;
   const listed = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
   const rows = treeRows({
-    ...{ runs, training, parts, deployments },
+    ...{ training, parts, deployments },
+    runs: runMeasures.remembered?.(runs, context) ?? runs,
     benchmarks: listed.length > 0 || benchmark === undefined ? listed : [{ bench_id: benchmark }],
     heldOutOf: id => heldOut?.get(id),
     isBaseline: run => baselineOf(context.memory, run.bench_id) === run.eval_run_id,

@@ -86,8 +86,15 @@ class SearchedTexts<Row> {
   }
 }
 
-/** Creates the function that filters and sorts one table's rows. */
-export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
+/** The ids of the rows above a row of a tree, the root first. */
+export type AncestorsOf<Row> = (row: Row) => readonly string[];
+
+/** Creates the function that filters and sorts one table's rows. In a tree, a filter also keeps the ancestors. */
+export function createArrange<Row>(
+  columns: readonly Column<Row>[],
+  id: (row: Row) => string,
+  ancestorsOf?: AncestorsOf<Row>,
+): Arrange<Row> {
   const searched = columns.filter(column => column.filtered !== false);
   const words = new StatusWords();
   const texts = new SearchedTexts<Row>(row => {
@@ -124,15 +131,20 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
+    const inTree = ancestorsOf && kept && !arrangement.sort ? withAncestors(rows, found.rows, ancestorsOf) : found.rows;
     // Reuse the last ids if the new character excluded no row, e.g. in a common prefix.
-    const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
+    const ids = last?.answer.rows === inTree ? last.answer.ids : inTree.map(id);
     const filter = 'error' in parsed ? undefined : parsed.text;
     const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
     const mistake = 'error' in parsed ? parsed.at : doubt?.at;
-    const answer = { rows: found.rows, ids, filter, notice, doubt: doubt?.words, mistake };
+    const answer = { rows: inTree, ids, filter, notice, doubt: doubt?.words, mistake };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;
+  };
+  const withAncestors = (all: readonly Row[], found: readonly Row[], above: AncestorsOf<Row>): readonly Row[] => {
+    const shown = new Set(found.flatMap(row => [id(row), ...above(row)]));
+    return all.filter(row => shown.has(id(row)));
   };
   const prepare = (rows: readonly Row[], from: number): number | undefined => {
     texts.use(rows);

@@ -59,7 +59,7 @@ function stepsDone(run: ProgressedRun): number | undefined {
 export const shareOf = (done: number | undefined, total: number | undefined): number | undefined =>
   done === undefined || !total ? undefined : done / total;
 
-/** The share that is done, rounded down so that 100% means all; the count if the total is unknown. */
+/** The share that is done, rounded down so that 100% means all of it; the count if the total is unknown. */
 export const shareWords = (done: number | undefined, total: number | undefined): string =>
   done === undefined || !total ? String(done ?? '') : `${Math.floor((100 * done) / total)}%`;
 

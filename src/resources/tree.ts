@@ -9,15 +9,17 @@ import { isUnreadable } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { type Column, cellText, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
-import { numberColumn } from '../present/number-columns.ts';
+import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { timeColumn } from '../present/times.ts';
 import { originWords } from '../queries/checkpoint-memory.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep } from '../queries/held-out.ts';
 import { counted } from '../text/numbers.ts';
-import { listedMean, meanOfRun } from './measured-run.ts';
+import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
 import type { TracedDeployment } from './origins.ts';
-import { differingColumns, type HeldOut, heldOutCell } from './training-columns.ts';
+import { differingColumns, type HeldOut, heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
 /** The words for each kind, and its resource's first name. */
@@ -313,11 +315,22 @@ const heldOutColumn = (
   ...{ ifAny: true, bestFirst: true },
 });
 
-/** @param mark the prefix of the name, which shows whether the row is folded */
-export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
+/** The interval of the mean of an evaluation, or of the held-out reward of a checkpoint or a training run. */
+function intervalOf({ kind, held_out, record }: TreeRow, range: Range): Interval | undefined {
+  if (kind === 'run') return intervalOfRun(record as MeasuredRun, range);
+  return held_out && intervalOfHeldOut(held_out, range);
+}
+
+/**
+ * @param range the range of rewards in the settings
+ * @param mark the prefix of the name, which shows whether the row is folded
+ */
+export function treeColumns(range: Range, mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
+  const markOf = (row: TreeRow): string => `${indentOf(row)}${mark(row)}`;
   return [
     plainColumn('name', 'LINEAGE', { min: 18, max: 80, grow: 4 }, row => row.name, {
-      text: row => `${indentOf(row)}${mark(row)}${row.name}`,
+      text: row => `${markOf(row)}${row.name}`,
+      mark: markOf,
       exported: row => `${indentOf(row)}${row.name}`,
     }),
     heldOutColumn('held-out', 'HELD-OUT', 'held_out'),
@@ -328,6 +341,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
       bestFirst: true,
       text: row => row.mean ?? '',
     }),
+    { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
     statusColumn(row => row.status),
     plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),
     { id: 'about', title: 'ABOUT', width: { min: 16, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { branchOf, type KnownLineage, treeColumns, treeRows, unfolded } from '../../src/resources/tree.ts';
+import { cellText, fitColumns, withNamesCut } from '../../src/present/column.ts';
+import { createArrange } from '../../src/present/rows.ts';
+import { certaintyOf } from '../../src/queries/run-mean.ts';
+import {
+  branchOf,
+  type KnownLineage,
+  type TreeRow,
+  treeColumns,
+  treeRows,
+  unfolded,
+} from '../../src/resources/tree.ts';
 import { treeKey, treePlaceOf } from '../../src/resources/tree-place.ts';
 
 const nothing: KnownLineage = {
@@ -147,9 +157,52 @@ describe('the tree', () => {
     const counts = { step: 4, held_out_reward: 1, expected_samples: 100, completed_samples: 2, failed_samples: 98 };
     const checkpoints = [{ checkpoint_id: 'ckpt_4', step_index: 4 }];
     const rows = treeRows({ ...known, parts: new Map([['trn_1', { checkpoints, heldOut: [counts] }]]) as never });
-    const column = treeColumns().find(({ id }) => id === 'held-out');
+    const column = treeColumns([0, 1]).find(({ id }) => id === 'held-out');
     const shown = (id: string) => column?.text?.(rows.find(row => row.id === id) as never);
     expect([shown('trn_1'), shown('ckpt_4'), shown('trn_2')]).toEqual(['1.00 n=2', '1.00 n=2', '']);
+  });
+
+  it('has the interval of each mean and held-out reward', () => {
+    const rewards = Array.from({ length: 40 }, (_, index) => ({ task_id: `t${index}`, reward: index % 2 }));
+    const certainty = certaintyOf(rewards, { status: 'completed', total: 40 });
+    const runs = known.runs.map(run => ({ ...run, status: 'completed', reward_mean: 0.5, certainty }));
+    const heldOut = [{ step: 6, held_out_reward: 0.6, expected_samples: 100, completed_samples: 100 }];
+    const checkpoints = [{ checkpoint_id: 'ckpt_6', step_index: 6 }];
+    const parts = new Map([['trn_1', { checkpoints, heldOut }]]) as never;
+    const rows = treeRows({ ...known, runs, parts });
+    const texts = (id: string) =>
+      treeColumns([0, 1])
+        .filter(column => column.id === id)
+        .flatMap(column => rows.slice(1, 4).map(row => cellText(column, row)));
+    expect(texts('interval')).toEqual(Array(3).fill(expect.stringMatching(/^0\.\d+\.\.0\.\d+$/)));
+    // All rewards are counted.
+    expect(texts('mean')[0]).toBe('0.500');
+  });
+
+  it('cuts names, not the indentation that says what they belong to', () => {
+    const named = { ...known, training: known.training.map(run => ({ ...run, display_name: 'long-'.repeat(20) })) };
+    const columns = treeColumns([0, 1], () => '+ ').slice(0, 1);
+    const rows = treeRows(named);
+    const [name] = withNamesCut(fitColumns(columns, 20, {}, rows), rows);
+    const cut = rows.map(row => name?.cuts?.get(cellText(name.column, row)) ?? '');
+    expect(cut.map(text => text.indexOf('+') / 2)).toEqual(rows.map(({ path }) => path.length));
+    expect(cut.every(text => text.length <= 20)).toBe(true);
+  });
+
+  it('keeps what a found row belongs to under a filter, unless the rows are sorted', () => {
+    const rows = treeRows(read);
+    const arrange = createArrange(
+      treeColumns([0, 1]),
+      ({ key }) => key,
+      ({ path }) => path,
+    );
+    const found = (filter: string, sort?: string) =>
+      arrange(rows, { filter, sort: sort === undefined ? undefined : { column: sort, descending: false } }).rows;
+    const names = (shown: readonly TreeRow[]) => shown.map(({ name }) => name);
+    expect(names(found('kind:evaluation'))).toEqual(['words', 'base', 'first', 'step 6', 'of step 6']);
+    expect(names(found('kind:evaluation', 'name'))).toEqual(['base', 'of step 6']);
+    expect(found('no such row')).toEqual([]);
+    expect(found('')).toHaveLength(rows.length);
   });
 
   it('ends each list that was not read to its end with a line that says so', () => {
@@ -200,12 +253,17 @@ describe('the tree', () => {
 it('knows where a record stands', () => {
   const parentOf = ({ kind, id }: { kind: string; id: string }) =>
     kind === 'training' && id === 'trn_1' ? 'bench_1' : undefined;
-  const at = (record: object, whole?: { kind: string; id: string }) => treePlaceOf(record, whole, parentOf);
+  const at = (record: object, whole?: Parameters<typeof treePlaceOf>[1]) => treePlaceOf(record, whole, parentOf);
   expect(at({ eval_run_id: 'evr_2', bench_id: 'bench_1', training_run_id: 'trn_1' })).toEqual({
     ...{ view: 'tree', benchmark: 'bench_1', training: 'trn_1', at: 'run evr_2' },
   });
   expect(at({ checkpoint_id: 'ckpt_6' }, { kind: 'training', id: 'trn_1' })).toEqual({
     ...{ view: 'tree', benchmark: 'bench_1', training: 'trn_1', at: 'checkpoint ckpt_6' },
+  });
+  // A rollout does not name the training run of its evaluation.
+  const evaluation = { kind: 'run', id: 'evr_2', record: { eval_run_id: 'evr_2', training_run_id: 'trn_1' } };
+  expect(at({ trajectory_id: 'traj_1', eval_run_id: 'evr_2' }, evaluation)).toEqual({
+    ...{ view: 'tree', benchmark: 'bench_1', training: 'trn_1', at: 'run evr_2' },
   });
   expect(at({ bench_id: 'bench_1' })).toEqual({ view: 'tree', benchmark: 'bench_1', at: 'benchmark bench_1' });
   expect(at({ secret_id: 'sec_1' })).toBeUndefined();

@@ -45,9 +45,12 @@ import { treeCommands } from './commands.ts';
 import { listNotes } from './list/list-words.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
+import { useMeans } from './runs/use-means.ts';
 
 /** The tree's rows come from other lists. */
 const source = rowsMadeElsewhere<TreeRow>(['tree'], row => row.key);
+
+const ancestorsOf = ({ path }: TreeRow): readonly string[] => path;
 
 /** Branches that need requests to open are closed at first. */
 const isClosedAtFirst = (key: string): boolean => key.startsWith('benchmark ') || key.startsWith('training ');
@@ -147,6 +150,7 @@ function useLineage(open: ReadonlySet<string>) {
   const keyOf = useKeyOf();
   const listed = useListed(benchmarkList);
   const inBudget = budgeted(workbench, open);
+  const withMeans = useMeans();
   const read = useLive(inBudget(listQuery(workbench, benchmarkList)), 'visible');
   const deployments = useLive(inBudget(listQuery(workbench, deploymentList)), 'visible');
   const listedRows = read.data?.rows ?? [];
@@ -197,7 +201,7 @@ function useLineage(open: ReadonlySet<string>) {
         unread,
         deployments: traced(deployments.data?.rows ?? [], workbench.remembered),
       },
-      runs: runs.flatMap(({ data }) => data?.rows ?? []),
+      runs: withMeans(runs.flatMap(({ data }) => data?.rows ?? [])),
       heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured ?? undefined,
     }),
     readOn,
@@ -241,6 +245,7 @@ function useFolds({ benchmark, training }: ViewProps<'tree'>['place']) {
 
 export function TreeView({ place }: ViewProps<'tree'>) {
   const theme = useTheme();
+  const { rewardRange } = useWorkbench().compare;
   const actionsOf = useActionsByKind();
   const keyOf = useKeyOf();
   const { open, isOpen, toggle } = useFolds(place);
@@ -259,7 +264,8 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       parts={lineage.parts}
       rows={lineage.rows}
       grouped={unfolded(lineage.rows, isOpen)}
-      columns={treeColumns(mark)}
+      columns={treeColumns(rewardRange, mark)}
+      ancestorsOf={ancestorsOf}
       startAt={place.at}
       emptyWords={lineage.loaded ? 'No benchmarks yet' : ''}
       unsearched={unsearched}

@@ -3,6 +3,7 @@ import type { ComponentType, ReactNode } from 'react';
 import type { Column } from '../../../present/column.ts';
 import type { Command } from '../../../present/command.ts';
 import type { Fact } from '../../../present/fact.ts';
+import type { AncestorsOf } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
@@ -77,6 +78,8 @@ export interface ResourceListProps<Row> {
   readonly keepsTop?: boolean;
   /** The rows in groups, shown while the list is neither filtered nor sorted. */
   readonly grouped?: readonly Row[] | undefined;
+  /** For a tree: see `createArrange`. A constant of its module. */
+  readonly ancestorsOf?: AncestorsOf<Row>;
   /** The rows in a group, given its header row. */
   readonly membersOf?: (row: Row) => readonly Row[] | undefined;
   /** What to do instead of opening a row's place: returns the function to call, or undefined to open the place. */

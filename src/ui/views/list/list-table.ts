@@ -112,6 +112,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     width: pane.width,
     initial,
     keepsTop: props.keepsTop,
+    ancestorsOf: props.ancestorsOf,
     sorted: ordered || list.sortedAs === 'pending',
     // Before the first response, it is unknown whether there are more rows.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,

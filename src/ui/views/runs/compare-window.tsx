@@ -1,19 +1,24 @@
 /** Chooses the run to compare with. */
 import { useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import type { Range } from '../../../present/statistics/tasks.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
-import { meanOfRun } from '../../../resources/measured-run.ts';
+import { intervalOfRun, type MeasuredRun, meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/run-places.ts';
+import { reward } from '../../../text/numbers.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow } from '../../windows/choice-window.tsx';
+import { useMeans } from './use-means.ts';
 
-/** `step 6  0.183  2m ago` */
-function noteOf(run: EvalRun): string {
+/** `step 6  0.183  0.0915..0.312  2m ago` */
+function noteOf(run: MeasuredRun, range: Range): string {
   const step = run.step == null ? '' : `step ${run.step}`;
-  return [step, meanOfRun(run), agoOf(instant(run.created_at))].filter(Boolean).join('  ');
+  const interval = intervalOfRun(run, range);
+  const limits = interval && `${reward(interval.low)}..${reward(interval.high)}`;
+  return [step, meanOfRun(run), limits, agoOf(instant(run.created_at))].filter(Boolean).join('  ');
 }
 
 interface RunChoiceProps extends Pick<ActionWindowProps<EvalRun>, 'onClose'> {
@@ -25,7 +30,8 @@ interface RunChoiceProps extends Pick<ActionWindowProps<EvalRun>, 'onClose'> {
 export function RunChoice({ run, onChoose, onClose }: RunChoiceProps) {
   const source = useMemo(() => runsOfBenchmark(run.bench_id ?? ''), [run.bench_id]);
   const runs = useWholeList(source, 'visible');
-  const others = runs.rows.filter(each => each.eval_run_id !== run.eval_run_id);
+  const { rewardRange } = useWorkbench().compare;
+  const others = useMeans()(runs.rows).filter(each => each.eval_run_id !== run.eval_run_id);
   return (
     <ChoiceWindow
       title="Compare with"
@@ -33,7 +39,7 @@ export function RunChoice({ run, onChoose, onClose }: RunChoiceProps) {
       choices={others.map(each => ({
         key: each.eval_run_id,
         label: each.display_name ?? each.eval_run_id,
-        note: noteOf(each),
+        note: noteOf(each, rewardRange),
         value: each,
       }))}
       emptyWords="This benchmark has no other run."

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { completeFilter, type FilterCompletion } from '../../../present/filter-completion.ts';
 import {
+  type AncestorsOf,
   type Arrange,
   type ArrangedRows,
   type Arrangement,
@@ -37,6 +38,7 @@ export interface TableOptions<Row> {
   readonly keepsTop?: boolean | undefined;
   /** Whether the rows are already in the requested order. */
   readonly sorted?: boolean;
+  readonly ancestorsOf?: AncestorsOf<Row> | undefined;
   /** Reads the unread rows, if there are any; settles when done, even if it fails. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
   /** Stops reading the rest. */
@@ -95,8 +97,8 @@ const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, width, initial, onOpen, grouped, keepsTop, sorted = false } = options;
-  const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
+  const { rows, columns, id, height, width, initial, onOpen, grouped, keepsTop, sorted = false, ancestorsOf } = options;
+  const arrangeAs = useMemo(() => createArrange(columns, id, ancestorsOf), [columns, id, ancestorsOf]);
   const arrange = useMemo(
     () =>
       sorted
