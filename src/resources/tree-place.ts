@@ -6,15 +6,19 @@ export type TreeKind = 'benchmark' | 'run' | 'training' | 'checkpoint' | 'deploy
 
 export const treeKey = (kind: TreeKind, id: string): string => `${kind} ${id}`;
 
+type Ids = Partial<
+  Record<'checkpoint_id' | 'training_run_id' | 'eval_run_id' | 'deployment_id' | 'bench_id', string | null>
+>;
+
 /**
  * A record's position in the tree, by its ids or else by the resource that it belongs to.
  *
- * @param whole the resource that the record belongs to or is
+ * @param whole the resource that the record belongs to or is, with its record if that is known
  * @param parentOf returns the id of a run's benchmark, if known
  */
 export function treePlaceOf(
   record: unknown,
-  whole: Pick<ResourceRef, 'kind' | 'id'> | undefined,
+  whole: (Pick<ResourceRef, 'kind' | 'id'> & { readonly record?: unknown }) | undefined,
   parentOf: (run: Pick<ResourceRef, 'kind' | 'id'>) => string | undefined,
 ): Place<'tree'> | undefined {
   const {
@@ -25,15 +29,11 @@ export function treePlaceOf(
     eval_run_id,
     deployment_id,
     bench_id,
-  } = record as Partial<
-    Record<'checkpoint_id' | 'training_run_id' | 'eval_run_id' | 'deployment_id' | 'bench_id', string | null> & {
-      readonly record: object;
-      readonly run: unknown;
-    }
-  >;
+  } = record as Ids & { readonly record?: object; readonly run?: unknown };
+  const of = (whole?.record ?? {}) as Ids;
   // It is already a row of the tree.
   if (inner !== undefined && run !== undefined) return undefined;
-  const training = training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
+  const training = training_run_id ?? of.training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
   const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));
   const deepestFirst: readonly (readonly [TreeKind, string | null | undefined])[] = [
     ['deployment', deployment_id],

@@ -82,6 +82,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
   const marked = table.state.marks.size > 0 ? targets : [];
   return useRecordBindings({
     record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
+    whole: whole?.json,
     marked: areMarked ? targets.map(serviceId) : [],
     title: areMarked ? `${targets.length} marked` : ((current && props.label?.(current)) ?? id ?? whole?.id ?? ''),
     refresh: () => {

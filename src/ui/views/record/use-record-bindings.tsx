@@ -29,6 +29,8 @@ export interface RecordOptions extends ExportOptions {
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
+  /** The record of what `record` is a part of. */
+  readonly whole?: unknown;
   /** What to pin to Watch; undefined if this kind cannot be watched. */
   readonly pin?: ResourceRef | undefined;
   /** What to pin instead if rows are marked. */
@@ -92,7 +94,8 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const { markedPins: pins = pin ? [pin] : [] } = options;
   const { toast, showOverlay, navigate } = useShell();
   const { statuses, file } = useWorkbench();
-  const tree = record && treePlaceOf(record.json, pin, ref => statuses.get(ref)?.parent);
+  const belongsTo = pin && { ...pin, record: options.whole };
+  const tree = record && treePlaceOf(record.json, belongsTo, ref => statuses.get(ref)?.parent);
   const { usable } = useRouter();
   const togglePin = usePin(pins);
   const copy = useCopy();
