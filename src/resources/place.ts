@@ -34,6 +34,8 @@ interface Places {
     readonly at?: string;
     /** The initial sort order; by default the service's order. */
     readonly sort?: Sort;
+    /** The initial filter. */
+    readonly filter?: string;
   };
   readonly record: {
     /** The resource's first name, e.g. `runs`. */

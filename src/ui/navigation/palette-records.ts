@@ -1,6 +1,6 @@
 /** The records that the command palette can open, by name and by id. Pure. */
 import { resourceNamed, resourceOfId, resourceOfKind, resources, trailTo } from '../../resources/catalogue.ts';
-import type { Resource } from '../../resources/define.ts';
+import { listPlace, type Resource } from '../../resources/define.ts';
 import type { Place } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { type PaletteEntry, rankEntries } from './palette.ts';
@@ -59,7 +59,10 @@ export function paletteEntries(
   const isId = ({ id }: KnownRecord): boolean => id.toLowerCase() === word.toLowerCase();
   const ids = words.length > 1 && !named ? [] : candidates.filter(isId);
   const byId = ids.flatMap(known => knownEntry(known, open).map(entry => ({ ...entry, words: [known.id] })));
-  const ranked = rankEntries(typed, [...entries, ...namedEntries(seen, open), ...byId], recent);
+  const ranked = [
+    ...(named && words.length === 2 ? filteredEntries(named, first, word, open) : []),
+    ...rankEntries(typed, [...entries, ...namedEntries(seen, open), ...byId], recent),
+  ];
   if (words.length > 1 && !named) return ranked;
   const known = candidates.filter(({ id, label }) => id === word || (named && label === word));
   const exact = known.flatMap(each => knownEntry(each, open));
@@ -83,6 +86,15 @@ function namedEntries(seen: readonly KnownRecord[], open: OpenTrail): PaletteEnt
     const note = sanitiseLine([one, apart].filter(Boolean).join(', '));
     return [{ id: `name.${kind}.${id}`, title, words: [one], note, run: () => open(trail), rank }];
   });
+}
+
+/** The list of a resource with a status: `runs failed`. */
+function filteredEntries(resource: Resource, name: string, status: string, open: OpenTrail): PaletteEntry[] {
+  const column = resource.columns.find(each => each.status);
+  if (name !== resource.names[0] || !column?.known?.includes(status)) return [];
+  const filter = `${column.id}:${status}`;
+  const title = `${name} /${filter}`;
+  return [{ id: `list.${title}`, title, words: [], note: '', run: () => open([{ ...listPlace(resource), filter }]) }];
 }
 
 function knownEntry({ kind, id, label }: KnownRecord, open: OpenTrail): PaletteEntry[] {

@@ -117,6 +117,8 @@ export interface ResourceListProps<Row> {
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row that the cursor starts on; by default, the first row. */
   readonly startAt?: string | undefined;
+  /** The filter at first. */
+  readonly startFilter?: string | undefined;
   /** Called with the row under the cursor whenever it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;
   /** A row's name; by default, its id is shown. */

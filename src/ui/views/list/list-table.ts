@@ -146,13 +146,18 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
 }
 
 /** The table as the user left it; the first time, with the chosen columns. */
-function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps<Row>, 'name' | 'sort' | 'startAt'>) {
+function useRememberedTable<Row>({
+  name,
+  sort,
+  startAt,
+  startFilter: filter = '',
+}: Pick<ResourceListProps<Row>, 'name' | 'sort' | 'startAt' | 'startFilter'>) {
   const [remembered, remember] = useMemory<TableState>('table');
   // By column id: a new column appears as it does by default, and an unknown id is ignored.
   const [choice] = useSetting<ColumnChoice>(columnSetting(name), {});
   const siblings = useSiblings();
   const [initial] = useState<TableState>(() => {
-    const { cursorId, ...table } = remembered ?? { ...initialTableState, sort, choice, cursorId: startAt };
+    const { cursorId, ...table } = remembered ?? { ...initialTableState, sort, filter, choice, cursorId: startAt };
     // The user may have stepped from a record of this list to others.
     return { ...table, cursorId: cursorId === undefined ? undefined : siblings.lastShown(cursorId), following: false };
   });

@@ -40,6 +40,7 @@ export function ResourceListView<Row extends object>({ resource, place, ...more 
       {...listProps(resource)}
       source={source}
       startAt={place.at}
+      startFilter={place.filter}
       {...(place.sort && { sort: place.sort })}
       actions={useActions(resource)}
       {...(file && { emptyWords: 'The file holds no trajectories' })}
