@@ -281,6 +281,7 @@ export function listColumns(
   },
 ): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, model, ...others] = trainingColumns;
+  const isRoomy = onScreen?.isRoomy ?? true;
   const bestInterval = intervalColumn<MeasuredTraining>(
     ({ held_out }) => held_out && intervalOfHeldOut(held_out.best, range),
     { id: 'best-interval', title: 'BEST CI' },
@@ -298,15 +299,14 @@ export function listColumns(
     name && { ...name, width: onScreen?.nameWidth ?? name.width },
     onScreen?.state,
     status && { ...status, hidden: onScreen !== undefined },
+    ...(isRoomy ? [] : [done && { ...done, hidden: true }, steps && { ...steps, hidden: true }, shareColumn]),
     heldOut,
     ranked(interval, 1),
     ranked({ ...step, title: 'STEP' }, 6, false),
     best,
     ranked({ ...bestInterval, isUnread }, 7, false),
     ranked(bestStep, 4),
-    ...(onScreen?.isRoomy === false
-      ? [done && { ...done, hidden: true }, steps && { ...steps, hidden: true }, shareColumn]
-      : [ranked(done, 2), ranked(steps, 3)]),
+    ...(isRoomy ? [ranked(done, 2), ranked(steps, 3)] : []),
     ranked(trainer, 5, false),
     ranked(durationColumn(), 8),
     ...optionColumns(rows),

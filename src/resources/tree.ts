@@ -333,14 +333,14 @@ export function treeColumns(range: Range, mark: (row: TreeRow) => string = () =>
       mark: markOf,
       exported: row => `${indentOf(row)}${row.name}`,
     }),
-    heldOutColumn('held-out', 'HELD-OUT', 'held_out'),
+    {
+      ...heldOutColumn('held-out', 'HELD-OUT/MEAN', 'held_out'),
+      text: row => row.mean ?? heldOutCell(row.held_out),
+      sortedBy: row => row.meanValue ?? row.held_out?.reward,
+    },
+    // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
+    plainColumn('mean', 'MEAN', 7, row => row.meanValue, { align: 'right', hidden: true, bestFirst: true }),
     heldOutColumn('best', 'BEST', 'best_held_out'),
-    plainColumn('mean', 'MEAN', 7, row => row.meanValue, {
-      align: 'right',
-      ifAny: true,
-      bestFirst: true,
-      text: row => row.mean ?? '',
-    }),
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
     statusColumn(row => row.status),
     plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),

@@ -63,14 +63,14 @@ it('offers a known name before an unknown id of the named kind (W33)', () => {
 });
 
 it('offers a list with a status before names that are merely similar', () => {
-  const { titles, entries, opened } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'fails and cleaned' }]);
-  expect(titles('runs failed')).toEqual(['runs /status:failed', 'fails and cleaned', 'open failed']);
+  const { titles, entries, opened } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'all runs that failed' }]);
+  expect(titles('runs failed')).toEqual(['runs /status:failed', 'all runs that failed', 'open failed']);
   entries('runs failed')[0]?.run();
   expect(opened).toEqual([{ view: 'list', resource: 'runs', filter: 'status:failed' }]);
   expect(titles('training succeeded')[0]).toBe('training /status:succeeded');
   // A status of other resources, and a single run.
   expect(titles('runs succeeded')[0]).toBe('open succeeded');
-  expect(titles('run failed')[0]).toBe('fails and cleaned');
+  expect(titles('run failed')[0]).toBe('all runs that failed');
 });
 
 it('offers a known id or name first with its kind, however long ago it was seen', () => {

@@ -52,4 +52,18 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   await passing(screen.press('esc', '/', ...'status:pending', 'enter'));
   await passing(screen.waitFor(text => text.includes('/4 of 300')));
   expect(screen.text()).toMatch(/queued \d+m/);
+  await passing(screen.press('esc'));
+  // Both counts have no room, with or without the facts.
+  for (const [columns, lines] of [
+    [120, 40],
+    [80, 24],
+    [60, 15],
+  ] as const) {
+    await passing(screen.resize(columns, lines));
+    for (const _ of columns === 120 ? ['F', 'F'] : ['']) {
+      expect(screen.text()).toMatch(/STATE +DONE +HELD-OUT.* BEST/);
+      expect(screen.text()).toMatch(/(running|ETA \d+m).* \d+% +0\.\d{3}/);
+      if (columns === 120) await passing(screen.press('F'));
+    }
+  }
 });
