@@ -11,7 +11,7 @@ import { intervalLabel } from './comparison.ts';
 import { type HeldOut, intervalOfHeldOut } from './training-columns.ts';
 
 /** A held-out curve's best point is a biased estimate: the same tasks select it and measure it. */
-export const optimismWords = 'A checkpoint chosen by this reward looks better than it is';
+export const optimismWords = 'Choosing a checkpoint by this reward overstates it';
 
 interface Limits {
   readonly step: number;

@@ -452,7 +452,7 @@ it('get of a training run has the last and the best held-out reward', async () =
   const { cli } = await checkpointCli();
   const { out } = await cli('get', ['training', 'trn_0000001']);
   expect(out).toMatch(/held-out reward +0\.400 at step 6/);
-  expect(out).toMatch(/best held-out +0\.800 at step 2, .*looks better than it is/s);
+  expect(out).toMatch(/best held-out +0\.800 at step 2, .*overstates it/s);
   const { out: json } = await cli('get', ['training', 'trn_0000001', '--json']);
   expect(JSON.parse(json)).toMatchObject({ best_held_out: expect.stringContaining('0.800 at step 2') });
 });

@@ -92,7 +92,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const { screen, requests, ids, settled, close } = await openAt('record deployments', generation);
     await screen.waitFor(text => /role +test/.test(text));
     await screen.press('e');
-    await screen.waitFor('Which deployment should be demoted');
+    await screen.waitFor('which one should be demoted');
     await screen.press('down', 'enter');
     await screen.waitFor('Type talker to promote');
     await screen.type('talker\r');

@@ -161,7 +161,7 @@ it('a training run says its best held-out reward, and that it is optimistic', ()
   );
   const value = (name: string) => facts.find(({ label }) => label === name)?.value;
   expect(value('held-out')).toMatch(/^0\.600 at step 30, on the test tasks/);
-  expect(value('best')).toMatch(/^0\.700 at step 20.*A checkpoint chosen by this reward looks better than it is$/);
+  expect(value('best')).toMatch(/^0\.700 at step 20.*Choosing a checkpoint by this reward overstates it$/);
 });
 
 it('a training run says that @best never is its best held-out reward where that is of step 0', () => {

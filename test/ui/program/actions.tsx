@@ -82,7 +82,7 @@ export const screenActions: readonly ScreenAction[] = [
     place: deployments,
     command: deploymentActions.promote,
     first: below,
-    choice: /Which deployment should be demoted/,
+    choice: /should be demoted/,
     title: /serve its slug/,
   },
   { place: deployments, command: deploymentActions.unpromote, title: /answer|[Uu]npromote/ },

@@ -241,7 +241,7 @@ describe('a promotion', () => {
     await screen.waitFor('tea');
     await screen.waitFor('deployed');
     await screen.press('e');
-    await screen.waitFor('Which deployment should be demoted?');
+    await screen.waitFor('which one should be demoted?');
     await screen.press('enter');
     await screen.waitFor('dep_1 (step 1) serves');
     change('dep_1', test);
@@ -265,7 +265,7 @@ describe('a promotion', () => {
     const screen = openWorld(service, { ...record, id: 'dep_3', label: 'tea' }, alone);
     await screen.waitFor('deployed');
     await screen.press('e');
-    await screen.waitFor('Which deployment should be demoted?');
+    await screen.waitFor('which one should be demoted?');
     await screen.press('down', 'enter');
     await screen.waitFor('dep_1 (step 1), which');
     change('dep_1', test);

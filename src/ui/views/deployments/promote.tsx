@@ -39,7 +39,7 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
   }));
   return (
     <ChoiceWindow<Deployment | undefined>
-      title="Which deployment should be demoted?"
+      title={clean`Promote ${withStep(deployment)}: which one should be demoted?`}
       choices={[{ key: '', label: 'leave it to the service', value: undefined }, ...named]}
       onChoose={demoted => shell.showOverlay('confirm', close => confirmation(demoted, close))}
       onClose={onClose}

@@ -51,7 +51,7 @@ export interface NoteOptions {
   readonly weight: number;
 }
 
-/** Notes on how the curves are drawn. */
+/** Notes on how the curves are drawn, most important first, because a narrow pane cuts them. */
 export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
   const { lag, perColumn, unit, byTime, log, weight } = options;
   const columns = perColumn === undefined ? 0 : Math.round(perColumn * 10) / 10;
@@ -60,9 +60,9 @@ export function chartNotes(series: readonly ChartSeries[], options: NoteOptions)
     lag === undefined ? '' : `trainer curve read up to step ${lag}`,
     byTime ? 'minutes since each run began' : '',
     log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
-    columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and its range, faint` : '',
     weight > 0 ? `smoothed ${weight}` : '',
-    series.some(({ band }) => band) ? 'dotted around held-out: 95% limits' : '',
+    series.some(({ band }) => band) ? 'dotted: 95% limits' : '',
+    columns > 1 ? `${columns}${unit || ' steps'} per column, their range faint` : '',
   ]
     .filter(Boolean)
     .join(', ');

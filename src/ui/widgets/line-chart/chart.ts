@@ -93,12 +93,16 @@ interface DrawnCurve {
   readonly curve: Curve;
   readonly series: number;
   readonly isFaint: boolean;
+  /** A limit of a band. */
+  readonly isLimit: boolean;
 }
 
 const drawnCurves = (series: readonly ChartSeries[]): DrawnCurve[] =>
   series.flatMap(({ curve, isFaint = false, raw, band }, index) =>
     [raw, band?.low, band?.high, curve].flatMap(each =>
-      each ? { curve: each, series: index, isFaint: isFaint || each !== curve } : [],
+      each
+        ? { curve: each, series: index, isFaint: isFaint || each !== curve, isLimit: each !== curve && each !== raw }
+        : [],
     ),
   );
 
@@ -111,27 +115,34 @@ export function valueRangeOf(series: readonly ChartSeries[], xRange: Range | und
   return { low: minOf(ranges.map(({ low }) => low)), high: maxOf(ranges.map(({ high }) => high)) };
 }
 
-/** Draws each column's mean in front of the range of its values. */
+/** Draws each column's mean in front of the range of its values; for a limit, only the mean. */
 function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: Axis, of: DrawnCurve): void {
+  const draw = (part: readonly (readonly [number, number])[]): void => {
+    if (of.isLimit) plot.limit(part, of.series);
+    else if (!of.isFaint) plot.curve(part, of.series);
+  };
   let part: (readonly [number, number])[] = [];
   for (const [x, mean] of means.entries()) {
     if (Number.isNaN(mean)) {
       if (read[x] === 0) continue;
-      if (!of.isFaint) plot.curve(part, of.series);
+      draw(part);
       part = [];
       continue;
     }
     part.push([x, yAxis.dotOf(mean)]);
     const [top, bottom] = [yAxis.dotOf(highs[x] as number), yAxis.dotOf(lows[x] as number)];
-    if (of.isFaint || top !== bottom) plot.shade(x, top, bottom, of.series);
+    if (!of.isLimit && (of.isFaint || top !== bottom)) plot.shade(x, top, bottom, of.series);
   }
-  if (!of.isFaint) plot.curve(part, of.series);
+  draw(part);
 }
 
 /** Draws each point, with lines between points that no gap separates. */
-function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCurve, xAxis: Axis, yAxis: Axis): void {
-  const draw = (part: readonly (readonly [number, number])[]): void =>
-    isFaint ? plot.faintCurve(part, series) : plot.curve(part, series);
+function drawPoints(plot: Plot, { curve: { xs, ys }, series, ...of }: DrawnCurve, xAxis: Axis, yAxis: Axis): void {
+  const draw = (part: readonly (readonly [number, number])[]): void => {
+    if (of.isLimit) plot.limit(part, series);
+    else if (of.isFaint) plot.faintCurve(part, series);
+    else plot.curve(part, series);
+  };
   let part: (readonly [number, number])[] = [];
   for (const [index, y] of ys.entries()) {
     if (!Number.isNaN(y)) part.push([xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)]);

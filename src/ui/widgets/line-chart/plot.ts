@@ -22,6 +22,8 @@ const asciiShade = '.';
 const fewShare = 0.1;
 /** The pattern for faint lines. */
 const sparse = '100';
+/** The patterns of limits by series: few dots, so that no line of another series looks like them. */
+const limitPatterns = ['1000000', '101000000000', '10101000000000000'] as const;
 
 export interface PlotCell {
   readonly text: string;
@@ -89,6 +91,12 @@ export class Plot {
     this.#trace(points, sparse, (x, y) => this.#dot(this.#shade, x, y, series));
   }
 
+  /** A limit of the values of a series, faint behind the curves. Its points are not drawn, only the pattern. */
+  limit(points: readonly Dot[], series: number): void {
+    const pattern = limitPatterns[series % limitPatterns.length] ?? sparse;
+    this.#trace(points, pattern, (x, y) => this.#dot(this.#shade, x, y, series), false);
+  }
+
   /** A faint column of dots between two rows. Its ends are never hidden. */
   shade(x: number, top: number, bottom: number, series: number): void {
     for (let y = top; y <= bottom; y += 1) {
@@ -110,8 +118,8 @@ export class Plot {
     return cell;
   }
 
-  /** Bresenham's line algorithm. */
-  #trace(points: readonly Dot[], pattern: string, dot: (x: number, y: number) => void): void {
+  /** Bresenham's line algorithm. @param drawsPoints whether points are drawn regardless of the pattern */
+  #trace(points: readonly Dot[], pattern: string, dot: (x: number, y: number) => void, drawsPoints = true): void {
     let drawn = 0;
     let last: Dot | undefined;
     for (const [toX, toY] of points) {
@@ -135,7 +143,7 @@ export class Plot {
           y += stepY;
         }
       }
-      dot(toX, toY);
+      if (drawsPoints || last === undefined) dot(toX, toY);
       last = [toX, toY];
     }
   }

@@ -223,7 +223,7 @@ describe('the newest held-out mean', () => {
   it('says how certain it is, and what a choice by it is worth (V50, V42)', () => {
     expect(heldOutLines([point, { ...point, step: 1 }], [0, 1], room)).toEqual([
       'held-out 0.500, 95% 0.404..0.596, 112 samples',
-      'A checkpoint chosen by this reward looks better than it is',
+      'Choosing a checkpoint by this reward overstates it',
     ]);
   });
 

@@ -267,6 +267,20 @@ describe('two series', () => {
   });
 });
 
+it('draws limits unlike the lines of all series, and unlike the limits of others, without colours', () => {
+  // With fewer points than columns of dots, and with more.
+  for (const count of [30, 400]) {
+    const level = (y: number) => curve(Array.from({ length: count }, (_, x) => ({ x, y })));
+    const limited = [2, 7].map(y => ({ name: '', curve: level(y), band: { low: level(y - 1), high: level(y + 1) } }));
+    const { lines } = drawChart([...limited, { name: '', curve: level(10) }], { width: 60, height: 22, theme });
+    const drawn = lines.map(text => text.replace(/^.*?[┤│]/, '')).filter(text => /[\u2801-\u28ff]/.test(text));
+    const [third, ofSecond, second, , ofFirst, first] = drawn.map(dotsOf);
+    for (const limit of [ofFirst, ofSecond])
+      for (const curve of [first, second, third]) expect(limit).toBeLessThan((curve ?? 0) * 0.6);
+    expect(ofFirst).not.toBe(ofSecond);
+  }
+});
+
 function dotsOf(text: string): number {
   const bits = [...text].map(cell => cell.codePointAt(0) ?? 0).filter(code => code > 0x2800 && code <= 0x28ff);
   return bits.reduce((sum, code) => sum + (code - 0x2800).toString(2).replaceAll('0', '').length, 0);
