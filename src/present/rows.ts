@@ -10,6 +10,8 @@ import { isSameSort, type Sort, sortOrder } from './sort.ts';
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
+  /** The index of the first row that matches the filter: in a tree, its ancestors come before it. */
+  readonly first: number;
   /** The active filter; undefined if the typed text is invalid. */
   readonly filter: Filter | undefined;
   /** The error in the filter, or why not all rows were searched. */
@@ -137,7 +139,8 @@ export function createArrange<Row>(
     const filter = 'error' in parsed ? undefined : parsed.text;
     const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
     const mistake = 'error' in parsed ? parsed.at : doubt?.at;
-    const answer = { rows: inTree, ids, filter, notice, doubt: doubt?.words, mistake };
+    const first = Math.max(0, inTree.indexOf(found.rows[0] as Row));
+    const answer = { rows: inTree, ids, first, filter, notice, doubt: doubt?.words, mistake };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;

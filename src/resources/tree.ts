@@ -337,10 +337,11 @@ export function treeColumns(range: Range, mark: (row: TreeRow) => string = () =>
       ...heldOutColumn('held-out', 'HELD-OUT/MEAN', 'held_out'),
       text: row => row.mean ?? heldOutCell(row.held_out),
       sortedBy: row => row.meanValue ?? row.held_out?.reward,
+      exported: row => row.meanValue ?? row.held_out?.reward,
     },
+    heldOutColumn('best', 'BEST', 'best_held_out'),
     // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
     plainColumn('mean', 'MEAN', 7, row => row.meanValue, { align: 'right', hidden: true, bestFirst: true }),
-    heldOutColumn('best', 'BEST', 'best_held_out'),
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
     statusColumn(row => row.status),
     plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),

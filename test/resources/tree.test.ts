@@ -196,10 +196,13 @@ describe('the tree', () => {
       ({ key }) => key,
       ({ path }) => path,
     );
-    const found = (filter: string, sort?: string) =>
-      arrange(rows, { filter, sort: sort === undefined ? undefined : { column: sort, descending: false } }).rows;
+    const arranged = (filter: string, sort?: string) =>
+      arrange(rows, { filter, sort: sort === undefined ? undefined : { column: sort, descending: false } });
+    const found = (filter: string, sort?: string) => arranged(filter, sort).rows;
     const names = (shown: readonly TreeRow[]) => shown.map(({ name }) => name);
     expect(names(found('kind:evaluation'))).toEqual(['words', 'base', 'first', 'step 6', 'of step 6']);
+    // The cursor begins on the first found row.
+    expect(arranged('kind:evaluation').first).toBe(1);
     expect(names(found('kind:evaluation', 'name'))).toEqual(['base', 'of step 6']);
     expect(found('no such row')).toEqual([]);
     expect(found('')).toHaveLength(rows.length);

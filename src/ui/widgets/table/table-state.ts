@@ -85,7 +85,7 @@ export function windowOf(
   const count = arranged.ids.length;
   if (count === 0) return { cursor: -1, offset: 0 };
   if (state.following) return { cursor: count - 1, offset: Math.max(0, count - height) };
-  const known = state.cursorId === undefined ? 0 : indexOfId(arranged, state.cursorId, state.index);
+  const known = state.cursorId === undefined ? arranged.first : indexOfId(arranged, state.cursorId, state.index);
   const cursor = known === -1 ? Math.min(state.index, count - 1) : known;
   const wished = keepsTop && state.line === state.index ? cursor : state.line;
   const line = Math.max(0, Math.min(wished, height - 1, cursor));
