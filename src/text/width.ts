@@ -138,9 +138,13 @@ export function truncate(text: string, width: number, options: TruncateOptions =
   const room = width - displayWidth(ellipsis);
   if (room < 0) return takeStart(ellipsis, width);
   if (position === 'start') return ellipsis + takeEnd(text, room);
-  if (position === 'end') return takeStart(text, room) + ellipsis;
+  if (position === 'end') return withoutCutNumber(takeStart(text, room)) + ellipsis;
   return takeStart(text, Math.ceil(room / 2)) + ellipsis + takeEnd(text, Math.floor(room / 2));
 }
+
+/** Half a number would be taken for a smaller one, so a number at the cut is left out. Ids and names keep their digits. */
+const withoutCutNumber = (start: string): string =>
+  /\d$/.test(start) ? start.replace(/(\s)[-+]?[\d.,]+$/, '$1') : start;
 
 function fits(text: string, width: number): boolean {
   let cells = 0;

@@ -78,6 +78,10 @@ describe('truncate', () => {
     expect(truncate('日本語', 4)).toBe('日…');
     expect(truncate('👩🏽‍💻👩🏽‍💻', 3)).toBe('👩🏽‍💻…');
     expect(truncate('ae\u0301bc', 3)).toBe('ae\u0301…');
+    // Not half a number, but the digits of a name.
+    expect(truncate('at step 20000, of 128', 12)).toBe('at step …');
+    expect(truncate('between 0.339 and 0.516', 12)).toBe('between …');
+    expect(truncate('trn_0000001', 8)).toBe('trn_000…');
   });
 
   it('gives what fits of the ellipsis if nothing else does', () => {
