@@ -345,7 +345,7 @@ export function treeColumns(range: Range, mark: (row: TreeRow) => string = () =>
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
     statusColumn(row => row.status),
     plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),
-    { id: 'about', title: 'ABOUT', width: { min: 16, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },
+    { id: 'about', title: 'ABOUT', width: { min: 10, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },
     timeColumn('created', 'STARTED', row => row.created),
     idColumn(row => row.id),
   ];

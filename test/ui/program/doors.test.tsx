@@ -120,7 +120,9 @@ it.each([
   await screen.press('esc');
   await screen.waitFor('▸     + step 6');
   await screen.press('/', 'b', 'o', 'd', 'y', 'backspace', 'backspace', 'backspace', 'backspace', 'm', 'i', 'n', 'e');
-  await screen.waitFor('1/1');
+  // What it belongs to stays above it.
+  await screen.waitFor('4/4');
+  expect(screen.text()).toMatch(/- t-words.*- first.*step 6.*▸ {9}mine/s);
 });
 
 it('reads of the tree of everything only what is open', async () => {

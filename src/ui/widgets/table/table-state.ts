@@ -181,7 +181,9 @@ function refiltered(
   line: number,
   { arranged }: TableSurroundings,
 ): TableState {
-  const stays = cursorId !== undefined && indexOfId(arranged(state), cursorId) !== -1;
+  const rows = arranged(state);
+  // Rows before the first match are only its ancestors.
+  const stays = cursorId !== undefined && indexOfId(rows, cursorId) >= rows.first;
   return stays ? { ...state, cursorId, line } : { ...state, cursorId: undefined, index: 0, line: 0 };
 }
 
