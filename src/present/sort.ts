@@ -7,7 +7,7 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-/** The order by a column in which the rows that matter most come first. */
+/** Sorting by a column, with the rows that matter most first. */
 export const sortBy = ({ id, bestFirst }: Pick<Column<never>, 'id' | 'bestFirst'>): Sort => ({
   column: id,
   descending: bestFirst === true,
