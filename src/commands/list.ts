@@ -363,7 +363,9 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken === 0) status?.check();
     await fields.check();
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
-    const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
+    const shown = await output.end(rows =>
+      sort ? sortRows(rows, sort.sortedBy ?? sort.value, flags.reverse ?? false) : rows,
+    );
     for (const note of [...last.notes, ...waits]) io.note(note);
     measured.note();
     printed.note();

@@ -150,6 +150,28 @@ it('is filtered and sorted by what was measured and by options', async () => {
   expect(curves()).toEqual({ heldOut: 25, trainer: 0 });
 });
 
+it('is sorted as on the screen: samples that are lost count as the lowest', async () => {
+  const rewards: Record<string, readonly [reward: number, completed: number]> = {
+    few: [0.95, 10],
+    whole: [0.7, 100],
+    low: [0.6, 100],
+  };
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listTrainingRuns: () =>
+        Object.keys(rewards).map(id => ({ training_run_id: id, bench_id: 'bench_1', status: 'succeeded' })),
+      getHeldOutRewards: ({ training_run_id = '' }) => {
+        const [held_out_reward, completed_samples] = rewards[training_run_id] ?? [];
+        return { held_out_rewards: [{ step: 9, held_out_reward, completed_samples, expected_samples: 100 }] };
+      },
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out } = await cli('list', ['training', ...bench, '--sort', 'held-out', '--reverse', '--ids']);
+  expect(out).toBe('whole\nlow\nfew\n');
+});
+
 it('costs nothing where nothing measured is asked for', async () => {
   const { cli, curves } = await busyCli();
   for (const flags of [['--ids'], ['--json'], ['--columns', 'name,status'], ['--filter', 'failed', '--ids']])

@@ -49,7 +49,11 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
 const evidenceColumns: readonly Column<Evidence>[] = [
   { id: 'step', title: 'STEP', width: 6, align: 'right', value: row => row.step },
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 1 }, value: row => row.task_id ?? undefined },
-  { ...numberColumn<Evidence>('reward', 'REWARD', row => row.reward ?? undefined), width: 8 },
+  {
+    ...numberColumn<Evidence>('reward', 'REWARD', row => row.reward ?? undefined),
+    width: 8,
+    text: row => reward(row.reward),
+  },
   {
     ...numberColumn<Evidence>('tokens', 'TOKENS', row => countOf(row.completion_tokens), { text: String }),
     ifAny: true,

@@ -28,7 +28,11 @@ const columns: readonly Column<StepRollout>[] = [
     width: { min: 12, max: 40, grow: 2 },
     value: row => row.task_id ?? row.trajectory_id ?? `rollout ${row.place}`,
   },
-  { ...numberColumn<StepRollout>('reward', 'REWARD', row => row.reward ?? undefined), width: 8 },
+  {
+    ...numberColumn<StepRollout>('reward', 'REWARD', row => row.reward ?? undefined),
+    width: 8,
+    text: row => reward(row.reward),
+  },
   {
     ...numberColumn<StepRollout>('tokens', 'TOKENS', row => countOf(row.completion_tokens), { text: String }),
     ifAny: true,

@@ -83,6 +83,18 @@ it('lists the tasks of a step, worst first, with their rewards, lengths and what
   await stage.waitFor('traj_b1_1');
 });
 
+it('says of a rollout that it has no reward', async () => {
+  const rewards = [{ task_id: 'a', trajectory_id: 'traj_a', reward: null, completion_tokens: 9 }];
+  const stage = openViewOnStage(StepRolloutsView, {
+    place: { view: 'step-rollouts', trainingRunId: 'trn_1', step: 1 },
+    service: async () => fakeService({ getStepTrajectoryRewards: () => ({ trajectory_rewards: rewards }) }),
+    others,
+    columns: 150,
+    rows: 36,
+  });
+  await stage.waitFor(text => /a +none +9 +traj_a/.test(text));
+});
+
 it('follows a task through the steps that have it: curve, list and text together', async () => {
   for (const [columns, rows] of [
     [140, 40],
