@@ -56,10 +56,14 @@ function problemWords(error: unknown): string {
   return [wordOf(code ?? type), message].filter(Boolean).join(': ');
 }
 
-/** The trajectory for a failed batch request, with nothing but its error. */
+/**
+ * The trajectory for a failed batch request, with nothing but its error. It has a step, because a service may refuse a
+ * whole upload with a trajectory that has none.
+ */
 const failedResult = (task_id: string, error: unknown): Record<string, unknown> => ({
   task_id,
   error: problemWords(error),
+  steps: [{ messages: [], has_error: true }],
 });
 
 /** A trajectory's metadata fields, without empty ones. */

@@ -254,8 +254,13 @@ it('names the field that a service would refuse', async () => {
 });
 
 it('reads a request that failed before its first message', async () => {
-  const lines = [rollout('one'), { custom_id: 'two', result: { type: 'errored', error: { message: 'no model' } } }];
-  expect(await readOf(lines)).toMatchObject({ tasks: ['one', 'two'], title: 'file.jsonl' });
+  const lines = [
+    rollout('one'),
+    { custom_id: 'two', result: { type: 'errored', error: { message: 'no model' } } },
+    { task_id: 'three', error: 'no room' },
+    { task_id: 'four', error: 'no room', steps: [] },
+  ];
+  expect(await readOf(lines)).toMatchObject({ tasks: ['one', 'two', 'three', 'four'], title: 'file.jsonl' });
   const { code, out } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
     input: textOf(lines),
   });

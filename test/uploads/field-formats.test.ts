@@ -12,6 +12,8 @@ const user = { role: 'user', content: 'hi' };
 const said = (content: unknown) => ({ role: 'assistant', content });
 const only = (fields: object) => foreignRecord(fields as Record<string, unknown>)?.trajectories[0];
 
+const failedSteps = [{ messages: [], has_error: true }];
+
 it.each([
   [
     'of a request that was not sent',
@@ -24,7 +26,7 @@ it.each([
     'invalid: no model',
   ],
 ])('the result %s of an OpenAI batch is a trajectory with its error', (_, result, error) => {
-  expect(only({ id: 'b', custom_id: 'c', ...result })).toEqual({ task_id: 'c', error });
+  expect(only({ id: 'b', custom_id: 'c', ...result })).toEqual({ task_id: 'c', error, steps: failedSteps });
 });
 
 it.each([
@@ -34,7 +36,7 @@ it.each([
   ],
   [{ type: 'expired' }, 'expired'],
 ])('the result %j of an Anthropic batch is a trajectory with its error', (result, error) => {
-  expect(only({ custom_id: 'c', result })).toEqual({ task_id: 'c', error });
+  expect(only({ custom_id: 'c', result })).toEqual({ task_id: 'c', error, steps: failedSteps });
 });
 
 describe('a rollout of verifiers', () => {

@@ -18,7 +18,7 @@ const text = z.nullish(z.string());
 const values = z.nullish(z.record(z.string(), z.unknown()));
 
 const message = z.looseObject({ role: z.string().check(z.minLength(1)), content: z.nullish(z.unknown()) });
-const messages = z.array(message).check(z.minLength(1));
+const messages = z.array(message);
 const step = z.looseObject({
   reward: z.nullish(z.number()),
   has_error: z.nullish(z.boolean()),
@@ -43,8 +43,8 @@ const uploaded = z.looseObject({
   metrics: values,
   execution_metrics: values,
   metadata: values,
-  steps: z.nullish(z.array(step).check(z.minLength(1))),
-  messages: z.nullish(messages),
+  steps: z.nullish(z.array(step)),
+  messages: z.nullish(messages.check(z.minLength(1))),
 });
 
 /** A logged reward. Rewards in another shape are kept, but do not count. */
