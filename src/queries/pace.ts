@@ -133,16 +133,12 @@ export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
 /** The time since a run's last step. */
 export interface Silence {
   readonly forMs: number;
-  /** The last step was not observed, and no checkpoint tells when it was. */
+  /** The last step was not observed, so it may have been earlier. */
   readonly atLeast: boolean;
 }
 
-/** Estimates the time since a run's last step. Unobserved steps after a checkpoint count with their usual time. */
-export function silenceAt(pace: Pace, at: number): Silence {
-  const { checkpoint, stepMs = 0, isSeen } = pace;
-  const forMs = checkpoint ? at - checkpoint.at - checkpoint.stepsSince * stepMs : 0;
-  return { forMs: Math.max(silenceMs(pace, at), forMs), atLeast: !isSeen && !checkpoint };
-}
+/** For how long a run has certainly made no step. */
+export const silenceAt = (pace: Pace, at: number): Silence => ({ forMs: silenceMs(pace, at), atLeast: !pace.isSeen });
 
 export interface RunSituation {
   readonly status: string | null | undefined;

@@ -444,7 +444,8 @@ describe('Watch', () => {
     expect(state).toMatchObject({ text: 'ALARM stalled, last checkpoint 2h ago', short: 'ALARM stall 2h' });
     expect(stalled?.pace).toBe('last checkpoint 2h ago');
     const [event] = workbench.inbox.list();
-    expect(event && happenedWords(event, begin)).toBe('stalled 2h');
+    // One of eight gaps may have lasted long, and the others as long as before: what is certain is their mean.
+    expect(event && happenedWords(event, begin)).toBe('stalled 22m+');
     read(28, begin + 2_000);
     expect(inbox()).toEqual([]);
     expect(line(begin + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);
