@@ -441,7 +441,7 @@ describe('Watch', () => {
     expect(inbox()).toEqual(['stall']);
     const stalled = line(begin);
     const state = stalled && stateOf(stalled, begin);
-    expect(state).toMatchObject({ text: 'ALARM stalled, last checkpoint 2h ago', short: 'ALARM stall 2h' });
+    expect(state).toMatchObject({ text: 'ALARM stalled, last checkpoint 2h ago', short: 'ALARM stall 22m+' });
     expect(stalled?.pace).toBe('last checkpoint 2h ago');
     const [event] = workbench.inbox.list();
     // One of eight gaps may have lasted long, and the others as long as before: what is certain is their mean.
