@@ -37,7 +37,7 @@ export interface CostedRun {
   readonly model: string | undefined;
 }
 
-const costUnknown = 'cost unknown: prices have no unit';
+const costUnknown = 'cost unknown: set priceUnit, the unit of prices';
 
 /** `about $4.10 for the tokens out`, or why the cost is unknown. */
 function costWords(tokens: number | undefined, price: number | undefined, unit: PriceUnit | undefined): string {

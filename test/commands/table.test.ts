@@ -201,7 +201,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
     asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//), {
       notes:
-        /^\{"note":"What it takes: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: prices have no unit\."\}$/,
+        /^\{"note":"What it takes: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: set priceUnit, the unit of prices\."\}$/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
@@ -224,7 +224,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     }),
     asJson(['t-words', '-m', model, '-n', '-o', 'num_steps=2'], request('POST', /\/train/), {
       notes:
-        /"What it takes: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: prices have no unit\."/,
+        /"What it takes: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: set priceUnit, the unit of prices\."/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),

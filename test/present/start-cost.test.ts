@@ -13,7 +13,7 @@ const offered = {
 
 it('multiplies what a training run does, with the defaults of the service', () => {
   expect(trainingCost({}, offered)).toBe(
-    '60 steps x 16 tasks x 16 samples = 15,360 rollouts, of at most 1200 tokens a step; cost unknown: prices have no unit',
+    '60 steps x 16 tasks x 16 samples = 15,360 rollouts, of at most 1200 tokens a step; cost unknown: set priceUnit, the unit of prices',
   );
   expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
 });
@@ -48,7 +48,7 @@ it('adds up what several evaluations do', () => {
     ...{ options: { ...options }, model },
     offered: { evaluation_max_samples: { default: null }, evaluation_samples_per_task: { default: 1 } },
   });
-  const cost = 'cost unknown: prices have no unit';
+  const cost = 'cost unknown: set priceUnit, the unit of prices';
   expect(evaluationCost([run({})], { tasks: 28 })).toBe(`1 run x 28 tasks x 1 sample = 28 rollouts; ${cost}`);
   const six = Array.from({ length: 6 }, () => run({ evaluation_max_samples: 12, evaluation_samples_per_task: 2 }));
   expect(evaluationCost(six, { tasks: 28 })).toBe(`6 runs x 12 tasks x 2 samples = at most 144 rollouts; ${cost}`);

@@ -30,7 +30,9 @@ function isSource(value: string): value is KeySource {
 
 function addressError(value: string): string | undefined {
   if (!URL.canParse(value.trim())) return 'Type an address such as https://service.example';
-  return /^https?:$/.test(new URL(value.trim()).protocol) ? undefined : 'The address must begin with https://';
+  return /^https?:$/.test(new URL(value.trim()).protocol)
+    ? undefined
+    : 'The address must begin with https:// or http://';
 }
 
 function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly FieldSpec[] {

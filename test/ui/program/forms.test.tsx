@@ -48,7 +48,9 @@ it.each([
   await screen.waitFor('▸ t-words');
   await screen.press('t');
   await screen.waitFor(text => /about 18M tokens out, at 1,200 each as in/.test(text.replaceAll(/[│\s]+/g, ' ')));
-  expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('step 4 of words; cost unknown: prices have no unit');
+  expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain(
+    'step 4 of words; cost unknown: set priceUnit, the unit of prices',
+  );
 });
 
 it('ctrl-g opens help over a form, also in a small terminal, and the form is still there (W39)', async () => {
