@@ -86,6 +86,8 @@ const sharedKeys = [
   'tab: pane.right, trajectory.twin',
   // In a list, its facts are the pane on the right.
   'tab: list.references, pane.right',
+  // In a compared task's rollouts, those of the base.
+  'tab: list.references, pane.right, trajectory.twin',
   // So has a line of the tree.
   'D: checkpoint.deploy, training.deploy',
   'e: benchmark.evaluate, checkpoint.evaluate, deployment.promote, training.evaluate',
