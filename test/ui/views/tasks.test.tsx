@@ -180,8 +180,7 @@ it('draws reward above length at any size', async () => {
     columns: 60,
     rows: 15,
   });
-  await stage.waitFor('rank correlation');
-  await stage.waitFor(text => /[⠁-⣿]/.test(text));
+  await stage.waitFor(text => /correlation .*\n.*[⠁-⣿]/.test(text));
   await stage.waitFor(text => /▸ \S/.test(text));
 });
 

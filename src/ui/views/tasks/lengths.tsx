@@ -35,9 +35,6 @@ const columns: readonly Column<LengthPoint>[] = [
   idColumn(({ row }) => row.trajectory_id),
 ];
 
-/** Lines of the smallest chart. */
-const leastHeight = 4;
-
 const longestFirst = { column: 'length', descending: true } as const;
 
 export function LengthsView({ place }: ViewProps<'lengths'>) {
@@ -63,23 +60,26 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
   );
   const width = pane.width - 2;
-  const height = Math.min(20, Math.max(leastHeight, Math.floor(pane.height / 2) - 2));
+  const isLow = pane.height < 16;
+  const height = isLow ? 3 : Math.min(20, Math.floor(pane.height / 2) - 2);
   const chart = useMemo(() => {
-    if (points.length < 2 || pane.height < 2 * leastHeight) return [];
+    if (points.length < 2) return [];
     const curve = curveOf(
       points,
       point => point.length,
       point => point.reward,
     );
     return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
-  }, [points, width, height, pane.height, theme]);
+  }, [points, width, height, theme]);
   const most = largestOf(points, ({ equal }) => equal);
   const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
-  const header = [
-    ...words.flatMap(line => wrap(line, width)),
-    ...chart,
-    ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}${dots}`)] : []),
-  ];
+  const [known = '', correlation, ...within] = words;
+  const short = correlation?.replace(/^.* of .*: /, 'correlation ');
+  const wrapped = (lines: readonly string[]): readonly string[] => lines.flatMap(line => wrap(line, width));
+  // Notes may leave four lines.
+  const header = isLow
+    ? [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...within])]
+    : [...wrapped(words), ...chart, ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}${dots}`)] : [])];
   return (
     <ResourceList<LengthPoint>
       name="lengths"
