@@ -78,7 +78,7 @@ it('says in one line what ended meanwhile, opens the inbox with a key, and keeps
 it('tells the time in the queue from that of running, in later sessions as well', async () => {
   const path = storeFolder(onTestFinished);
   const remembered = () => RememberedStore.open(path, 'test');
-  const size = { columns: 200, rows: 30, remembered };
+  const size = { columns: 200, rows: 34, remembered };
   const doing: Record<string, string> = { trn_1: 'pending' };
   const service = threeRuns(doing);
   const first = openWorld(service, { view: 'watch' }, size);

@@ -158,8 +158,10 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
   };
 }
 
-/** The lines that fit, including the one that must be visible. */
+/** The lines that fit, including the one that must be visible. The last one says how many more follow. */
 export function linesAround(lines: readonly string[], height: number, at: number | undefined): readonly string[] {
   const from = at === undefined ? 0 : Math.max(0, Math.min(at - Math.floor(height / 2), lines.length - height));
-  return lines.slice(from, from + height);
+  const shown = lines.slice(from, from + height);
+  const more = lines.length - from - height;
+  return more > 0 && height > 2 ? [...shown.slice(0, -1), `… ${more + 1} more lines`] : shown;
 }
