@@ -139,7 +139,7 @@ export function ExportWindow(props: ExportWindowProps) {
   }));
   return (
     <ChoiceWindow
-      title="Export as"
+      title={`Export as, into ${process.cwd()}`}
       choices={[...formats, ...running]}
       emptyWords="There is nothing to export."
       onChoose={choose => choose()}

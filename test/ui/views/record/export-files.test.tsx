@@ -1,5 +1,5 @@
 /** The files that `x` offers besides the rows: reports, and trajectories with their steps. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -103,6 +103,7 @@ it('writes the marked trajectories with their steps, and a report on all flagged
   await stage.waitFor('three');
   await stage.press('space', 'j', 'space', 'x');
   await stage.waitFor('With steps, JSON Lines: 2 marked');
+  expect(stage.text()).toContain(`Export as, into ${realpathSync(folder)}`);
   await stage.press('down', 'down', 'down', 'down', 'enter');
   await stage.waitFor('Saved 2 trajectories with steps to');
   const lines = saved().trimEnd().split('\n');
