@@ -19,7 +19,7 @@ import { pageSize } from './lists/list-source.ts';
 import { failedOf, ownRows } from './own-rows.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
-import { joinedRewards, readTrajectoryRewards } from './run-rewards.ts';
+import { joinedRewards, readTrajectoryRewards, valuesOf } from './run-rewards.ts';
 
 /** A run's rewards and, if some are missing, its listed rollouts without a reward. */
 export interface ReadRewards extends RunExtent {
@@ -156,7 +156,7 @@ export async function withMissing(
   read: ReadRewards,
   rows?: readonly Trajectory[],
 ): Promise<ReadRewards> {
-  if (!lacksRollouts(read)) return read;
+  if (!lacksRollouts(read)) return valuesOf(read.rewards).length === read.total ? { ...read, failed: 0 } : read;
   const placed = await withListed(eval_run_id, context, read, rows);
   if (!lacksRollouts(placed) || placed.samplesPerTask?.isSent === false) return placed;
   const samplesPerTask = await readSamplesPerTask(eval_run_id, context, placed);

@@ -1,12 +1,15 @@
 /** Reads how certain the means of evaluation runs are, for lists. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
+import { evalProgressQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
 import { readFinalCertainty } from '../queries/run-results.ts';
 import { ifThere } from '../service/errors.ts';
-import { listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
+import { countOf } from '../text/numbers.ts';
+import { listedFailed, listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
+import { rolloutEndsQuery } from './rollout-ends.ts';
 
 /** The listed rollouts for a row: read once for an ended run, never for a running one, as that takes too many reads. */
 export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
@@ -28,6 +31,25 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
 export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
   const mayHave = listedMean(run) !== undefined || isRunning(run.status) || mayHaveMean(run);
   return withRead(run, await ifThere(mayHave, () => readCertainty(run, context)));
+}
+
+/**
+ * Adds the number of failed rollouts if the rewards do not tell: for a running run from its progress, for an ended one
+ * from the list of its rollouts, if that is whole.
+ *
+ * @throws ServiceError
+ */
+export async function withFailed<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
+  const { eval_run_id: id, status, total_rollouts } = run;
+  if (listedFailed(run) !== undefined || status == null) return run;
+  if (!hasEnded(status)) {
+    const progress = await ifThere(true, () => evalProgressQuery(id).read(context));
+    return { ...run, failed_rollouts: countOf(progress?.live?.failed_rollouts) };
+  }
+  const about = { kind: 'run', id, status, done: undefined, failed: undefined, ends: undefined };
+  const ends = await ifThere(true, () => rolloutEndsQuery(about).read(context));
+  const isCounted = ends?.isWhole && (ends.failed || ends.ended >= (countOf(total_rollouts) ?? ends.ended));
+  return isCounted ? { ...run, failed_rollouts: ends.failed } : run;
 }
 
 /** Adds a certainty to a run, and its mean if the record lacks one. */

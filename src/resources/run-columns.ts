@@ -35,7 +35,7 @@ import {
   meanOfRun,
 } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
-import { rowsInLists, withCertainty, withRead } from './run-certainty.ts';
+import { rowsInLists, withCertainty, withFailed, withRead } from './run-certainty.ts';
 import { namedRun } from './run-places.ts';
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
@@ -71,6 +71,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     // Read together with the interval.
     beside: 'interval',
+    isUnread: row => listedFailed(row) === undefined,
   }),
   { ...durationColumn(), decides: 7 },
 ];
@@ -154,5 +155,6 @@ export const runMeasures: Measures<BasedRun> = {
     measureEach(rows, context, list, [
       ...(ofBaseline.some(id => columns.has(id)) ? [addsFromBaseline(rows, list)] : []),
       ...(ofCertainty.some(id => columns.has(id)) ? [withCertainty<BasedRun>] : []),
+      ...(columns.has('failed') ? [withFailed<BasedRun>] : []),
     ]),
 };

@@ -321,8 +321,44 @@ it('lists the failed rollouts of evaluations whose rollouts are listed, and filt
   );
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { out } = await cli('list', ['runs', ...bench, '--columns', 'id,failed']);
-  expect(cells(out).slice(1)).toEqual([['evr_lost', '2'], ['evr_whole']]);
+  expect(cells(out).slice(1)).toEqual([
+    ['evr_lost', '2'],
+    ['evr_whole', '0'],
+  ]);
   expect((await cli('list', ['runs', ...bench, '--filter', 'failed>0', '--ids'])).out).toBe('evr_lost\n');
+});
+
+it('filters by the failed rollouts of evaluations that run, that failed, and whose total is unknown', async () => {
+  const rollouts = [
+    { status: 'completed', reward: 1 },
+    { status: 'failed', reward: null },
+    { status: 'failed', reward: null },
+  ].map((rollout, index) => ({ ...rollout, trajectory_id: `traj_${index}`, task_id: `t${index}` }));
+  const runs = [
+    { eval_run_id: 'evr_running', bench_id: 'bench_1', status: 'running', total_rollouts: 4 },
+    { eval_run_id: 'evr_failed', bench_id: 'bench_1', status: 'failed', total_rollouts: 4 },
+    { eval_run_id: 'evr_done', bench_id: 'bench_1', status: 'completed', reward_mean: 1 },
+  ];
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listEvalRuns: () => runs,
+      getEvalRun: ({ eval_run_id }) => runs.find(run => run.eval_run_id === eval_run_id),
+      getEvalProgress: ({ eval_run_id }) => {
+        if (eval_run_id !== 'evr_running') throw new Error('404');
+        return { status: 'running', terminal_rollouts: 3, total_rollouts: 4, live: { failed_rollouts: 3 } };
+      },
+      getTrajectoryRewards: () => ({ trajectory_rewards: rollouts.slice(0, 1) }),
+      listTrajectories: () => ({ items: rollouts, has_more: false }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out } = await cli('list', ['runs', ...bench, '--filter', 'failed>0', '--columns', 'id,failed']);
+  expect(cells(out).slice(1)).toEqual([
+    ['evr_running', '3'],
+    ['evr_failed', '2'],
+    ['evr_done', '2'],
+  ]);
 });
 
 /** A service whose runs have a mean, and whose rewards are answered by the script, by run. */
