@@ -79,11 +79,13 @@ export const isLastRead = (
 /**
  * When a resource was last read, and its poll interval. If its progress matters, responses without progress (e.g.
  * lists) do not count.
+ *
+ * @param hasProgress whether any response reports progress
  */
-function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
+function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose, hasProgress: boolean) {
   const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
   const { at, by } = statuses.lastRead(known) ?? {};
-  const needsDone = purpose.watched || purpose.shown.has(keyOf(known)) ? countsDone : recordsProgress;
+  const needsDone = hasProgress && (purpose.watched || purpose.shown.has(keyOf(known)) ? countsDone : recordsProgress);
   const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
   const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
   const isSettled = isOver(known, purpose.now);
@@ -95,7 +97,8 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
 /** The status read for a resource; undefined if none is needed. */
 export function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
   const { status, countsDone } = resourceOfKind(known.kind)?.watch ?? {};
-  const queries = offered(workbench, status?.(known.id));
+  const all = status?.(known.id) ?? [];
+  const queries = offered(workbench, all);
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
   const attemptedAt = lastAttempt(workbench, queries);
@@ -109,7 +112,8 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
   if (purpose.byHand) return { queries, dueAt: attemptedAt };
   const due = dueAt(workbench, query, purpose.attention);
   if (due === undefined) return undefined;
-  const { readAt, everyMs } = lastRead(workbench, known, purpose);
+  const hasProgress = known.done !== undefined || query === all[0];
+  const { readAt, everyMs } = lastRead(workbench, known, purpose, hasProgress);
   return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, attemptedAt && attemptedAt + everyMs) };
 }
 

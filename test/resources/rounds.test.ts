@@ -5,7 +5,7 @@ import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
-import { ServerError } from '../../src/service/errors.ts';
+import { NotFoundError, ServerError } from '../../src/service/errors.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 
@@ -123,6 +123,29 @@ it('counts the failed rollouts of an evaluation whose progress does not, a few t
   expect(workbench.inbox.list().map(({ what }) => what)).toContain('failed rollouts');
   expect(asked('listTrajectories')).toBeGreaterThan(0);
   expect(asked('listTrajectories')).toBeLessThanOrEqual(5);
+});
+
+it('reads no record as often as a list on screen, where the service has no progress', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const run = { eval_run_id: 'evr_0', bench_id: 'bench_1', status: 'running' };
+  const getEvalProgress = () => {
+    throw new NotFoundError('There is no such path.', { status: 404, mayLackPath: true });
+  };
+  const { workbench, context, asked } = world(() => {}, {
+    pinned: [],
+    more: { getEvalRun: () => run, getEvalProgress },
+  });
+  const rounds = following(workbench, false);
+  for (let round = 0; round < 20; round += 1) {
+    vi.setSystemTime(Date.now() + 5_000);
+    const at = Date.now();
+    workbench.statuses.report([{ kind: 'run', id: 'evr_0', status: 'running' }], { askedAt: at, at, by: 'list' });
+    workbench.lists.of(everyRun).see({}, [run]);
+    await rounds.read(context);
+  }
+  expect(asked('getEvalProgress')).toBeLessThanOrEqual(3);
+  expect(asked('getEvalRun')).toBeLessThanOrEqual(3);
 });
 
 it('waits for the lists while nothing is known to run, and reads what they say', async () => {
