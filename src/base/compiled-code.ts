@@ -19,7 +19,7 @@ let folder = '';
 /** Scripts that are not in the cache yet. */
 let uncached: Compiled[] = [];
 
-/** V8 does not validate cached code: damaged code ends the process. */
+/** V8 does not validate cached code: corrupt code crashes the process. */
 const sumOf = (data: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(data);
 
 /** Checksums of the source and of the code. V8 reads the code in place if its address is a multiple of eight. */
@@ -81,8 +81,8 @@ function whenUsed(id: string): object {
 }
 
 /**
- * Loads the bundle's `.cjs` files with compiled code from a folder. Code that is missing is written there, when the
- * process exits at the latest.
+ * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, no later than when
+ * the process exits.
  *
  * @param purpose what the process is for: each purpose runs different functions
  */

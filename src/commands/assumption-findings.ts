@@ -19,7 +19,7 @@ export interface Finding {
 
 type Name = AssumptionName | `path.${string}`;
 
-/** Whether the service follows, ignores or refuses a name; undefined if its responses do not show which. */
+/** Whether the service supports, ignores or refuses a name; undefined if its responses do not show which. */
 type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefined;
 
 /** A search text that no benchmark contains. */
@@ -55,7 +55,7 @@ async function probeSteps(service: Service, signal: AbortSignal): Promise<ProbeR
 }
 
 /**
- * Finds out from list requests which names the service follows.
+ * Finds out from list requests which names the service supports.
  *
  * @param one a page of at most one benchmark
  */

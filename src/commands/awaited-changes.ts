@@ -31,7 +31,7 @@ export interface Outcome {
   readonly code: ExitCode;
   /** The last status seen, if any. */
   readonly status?: string | undefined;
-  /** Set if the resource had already ended, or ended by itself before the change took effect. */
+  /** Set if the resource had already ended, or ended on its own before the change took effect. */
   readonly endedUnchanged?: true;
 }
 
@@ -87,7 +87,7 @@ export function endedBefore(found: Found, status: string, io: CommandIo): Outcom
   return { code: exitCodes.done, status, endedUnchanged: true };
 }
 
-/** The outcome of waiting for a change. Notes if the resource ended by itself first. */
+/** The outcome of waiting for a change. Notes if the resource ended on its own first. */
 export function endedByItself(found: Found, outcome: Outcome, past: string, io: CommandIo): Outcome {
   const { status } = outcome;
   if (status === undefined || !hasEnded(status) || statusMeaning(status) === 'stopped') return outcome;

@@ -8,7 +8,7 @@ const flags = 'iu';
 
 /**
  * CPU time per answer, in milliseconds. An ordinary expression needs a thousandth of it; a quadratic one needs a third
- * on the longest answer; one with nested repeats exceeds any limit. So the verdict does not depend on the machine.
+ * on the longest answer; one with nested quantifiers exceeds any limit. So the verdict does not depend on the machine.
  */
 const answerLimit = 500;
 

@@ -1,4 +1,4 @@
-/** The context in which queries read their data. */
+/** What a query is given to read its data with. */
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -22,6 +22,9 @@ export interface QueryContext {
   readonly compare?: CompareSettings | undefined;
   /** Other queries are polling running resources, so a list need not read each row's progress. */
   readonly isFollowed?: boolean;
-  /** Called for each part of a result that takes several requests, so that a refresh does not abort a moving query. */
+  /**
+   * Called for each part of a result that takes several requests, so that a refresh does not abort a query that is
+   * making progress.
+   */
   readonly progressed?: (() => void) | undefined;
 }

@@ -1,4 +1,4 @@
-/** What hosts queries, such as the workbench. */
+/** What queries need from the program that runs them. The workbench provides it. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';

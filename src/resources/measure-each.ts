@@ -57,7 +57,7 @@ export async function measureEach<Row extends object>(
       context.signal.throwIfAborted();
       const error = end ?? caught;
       if (!onUnread || !(error instanceof ServiceError)) throw error;
-      // Once one row has succeeded, a timeout concerns only its own row.
+      // Once any row has succeeded, a timeout affects only its own row.
       const isOfAll = error.kind === 'timeout' ? done === 0 : affectsEveryRow(error);
       onUnread(rows[index] as Row, error, isOfAll);
       if (isOfAll) end ??= error;

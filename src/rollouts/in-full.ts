@@ -19,7 +19,7 @@ const isOfOne = (error: unknown): error is ServiceError =>
   !isNotOffered(error);
 
 /**
- * Reads a trajectory with its steps. If an error concerns only this trajectory, returns it.
+ * Reads a trajectory with its steps. If an error affects only this trajectory, returns it.
  *
  * @param query the query for the trajectory; by default, it includes the steps
  * @throws ServiceError

@@ -56,7 +56,7 @@ export class Records {
     }
   }
 
-  /** Passes on the observations made by a response. */
+  /** Passes on what a response reported. */
   observed(observations: readonly Observation[], times: ReadTimes): void {
     const { at, by } = times;
     this.#of.attend(at);

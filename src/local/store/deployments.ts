@@ -232,7 +232,7 @@ export class DeploymentStore {
       : newest;
   }
 
-  /** Hides the deployment immediately; it is deleted at the next start at the latest. */
+  /** Hides the deployment immediately; it is deleted no later than the next start. */
   beginUndeploy(deploymentId: string): void {
     this.#database.run('update deployments set leaving = 1, is_active = 0 where deployment_id = ?', deploymentId);
   }

@@ -130,7 +130,7 @@ export class TrajectoryStore {
     const select = 'select content from trajectory_steps where trajectory_id = ? and step_index = ?';
     for (let index = 0; index < num_steps; index += 1) {
       const stored = this.#database.get<{ readonly content: string }>(select, trajectory_id, index);
-      // The trajectory has been deleted meanwhile.
+      // The trajectory was deleted in the meantime.
       if (!stored) return;
       yield stepOf(JSON.parse(stored.content) as Fields, index);
     }
@@ -198,7 +198,7 @@ function stepOf(step: Fields, step_index: number) {
 
 /**
  * A message in the contract's form. Text fields hold text: tool calls and responses become JSON, and parts are joined
- * to one text. The parts themselves are in a separate field.
+ * into one string. The parts themselves are in a separate field.
  */
 function storedMessage(message: Fields, index: number) {
   const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;

@@ -31,7 +31,10 @@ export interface Filled {
   readonly mirrored: Lowest;
 }
 
-/** How a run's missing rewards count. Pending rewards, of a run that is or may be running, are never ignored. */
+/**
+ * How a run's missing rewards count. Rewards that are still pending, because the run is or may be running, are never
+ * ignored.
+ */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
   end === 'running' || end === 'unreported' ? 'bound' : missing;
 
@@ -92,8 +95,8 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
 
 /**
  * The values of one run, or the differences (second minus first) between two runs with tasks in the same order. The
- * result holds whichever shared tasks the missing rollouts belong to. A task without a reward in both runs counts only
- * if that is worse: it may not be shared, so the mean without it is also possible.
+ * result holds whichever shared tasks the missing rollouts belong to. A task that lacks a reward in either run counts
+ * only if that makes the result worse: it may not be shared, so the mean without it is also possible.
  */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
   const { range } = filling;
@@ -105,7 +108,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   const isAny = one.isAny || other?.isAny === true;
   const lowestOf = (sign: 1 | -1, end: number): Lowest => {
     const tally = (tasks: readonly Listed[]): Tally => tallyOf(tasks.map(({ value }) => worstOf(value, sign)));
-    // Tasks that neither run lists belong to both.
+    // Tasks that neither run lists are assumed to belong to both.
     const unknown = tallyOfSame(end, inBoth);
     if (!isAny) {
       const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
@@ -115,8 +118,9 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
       const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
       return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
     };
-    // This sample is not above the sample for any choice: below each limit, it has as many values as any choice can
-    // bring there. If that makes more values than listed tasks, the lowest ones give a limit that is no higher.
+    // This sample is a lower bound for every choice: below each limit it has as many values as any choice could put
+    // there. If that gives more values than there are listed tasks, only the lowest are kept, which cannot raise the
+    // limit.
     const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
       first: other ? 2 : 1,
       values: [end],
@@ -142,7 +146,10 @@ interface Listed {
   readonly parts: readonly { readonly bounds: Bounds; readonly count: number; readonly isAny: boolean }[];
 }
 
-/** Maximum number of values, over all tasks, with loose rollouts. */
+/**
+ * Maximum number of values to compute over all tasks if there are loose rollouts: unlisted ones that may belong to any
+ * task.
+ */
 const mostFallen = 30_000;
 
 /** A task's values with `first`, `first + 1`, … loose rollouts, descending. */
@@ -153,8 +160,8 @@ export interface Falling {
 
 /**
  * A task's lowest values with 0 to `most` loose rollouts, each placed in the run where it lowers the value most. This
- * is optimal, because each further rollout in a run lowers the value less. If `all` loose rollouts are more, the next
- * value assumes that they replace all others.
+ * is optimal, because each further rollout in a run lowers the value less. If `all` is more than `most`, one further
+ * value assumes that loose rollouts replace all the others.
  */
 function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 | -1, range: Bounds): number[] {
   // The second run's value, or the only run's, counts positively.
@@ -177,9 +184,9 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
 }
 
 /**
- * The largest number of values, at most `size`, that `budget` loose rollouts of any tasks can bring below each limit.
- * The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total cost is
- * updated rather than summed again, because there may be thousands of limits and costs.
+ * The lowest values, at most `size`: below each limit, as many as `budget` loose rollouts, of any tasks, can push
+ * there. The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total
+ * cost is updated rather than summed again, because there may be thousands of limits and costs.
  */
 export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>

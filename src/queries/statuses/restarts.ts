@@ -19,14 +19,14 @@ export class Restarts {
   readonly #listeners = new Listeners<Restart>();
   /** The last progress, by query and then by run: another query may lag behind. */
   readonly #done = new Map<string, Map<string, number>>();
-  /** The restarts that runs have not caught up from yet, by run. */
+  /** By run, the restart from which it has not yet recovered. */
   readonly #behind = new Map<string, Restart>();
   /** When a restart was last reported, by run; monotonic. */
   readonly #reportedAt = new Map<string, number>();
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** A run's restart that this program saw, until the run has caught up. */
+  /** A run's restart that this program saw, until the run has recovered. */
   of(runId: string): Restart | undefined {
     return this.#behind.get(runId);
   }

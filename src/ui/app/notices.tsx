@@ -1,4 +1,7 @@
-/** Announces in any view that runs have ended: in a line on the screen, and outside it as configured. */
+/**
+ * Announces that runs have ended, whatever the view: in a line on the screen, and with the bell or a desktop
+ * notification if configured.
+ */
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { statusMeaning, statusWords } from '../../contract/status.ts';
@@ -64,8 +67,8 @@ export function noticeOf(ended: readonly Transition[]): Toast | undefined {
 }
 
 /**
- * The escape sequence for a notice: the bell, or a desktop notice with OSC 9 (iTerm2, Windows Terminal, kitty) and OSC
- * 777 (rxvt, foot, VTE), plus the window title. Terminals ignore sequences they do not know.
+ * The escape sequence for a notice: the bell, or a desktop notification through OSC 9 (iTerm2, Windows Terminal, kitty)
+ * and OSC 777 (rxvt, foot, VTE), plus the window title. Terminals ignore sequences they do not know.
  */
 export function noticeSequence(words: string, kind: NoticeKind): string {
   if (kind === 'off') return '';

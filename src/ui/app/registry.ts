@@ -61,7 +61,7 @@ export interface Registry {
   readonly busyHome?: Place;
 }
 
-/** The section with this name. */
+/** Finds a section by any of its names, in lower or upper case. */
 export const sectionNamed = ({ sections }: Registry, name: string): Section | undefined =>
   sections.find(({ names }) => names.includes(name.toLowerCase()));
 

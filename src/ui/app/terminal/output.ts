@@ -24,7 +24,7 @@ export class Output {
   #pending = 0;
   /** Writes the next slice of a long write, until its end. */
   #next: (() => void) | undefined;
-  /** Bytes that wait for that end: written in between, they would corrupt both. */
+  /** Bytes held until the long write has ended: interleaved with it, they would corrupt both. */
   #held = '';
 
   /** `onDrained` is called whenever everything written so far has been accepted. */
@@ -58,12 +58,12 @@ export class Output {
     next();
   }
 
-  /** Stops a long write. Returns the end of its sequence (ST, ECMA-48 8.3.143) and the bytes that waited for it. */
+  /** Stops a long write. Returns the terminator of its sequence (ST, ECMA-48 8.3.143) and the bytes held until then. */
   cutOff(): string {
     return this.#next ? `\u001b\\${this.#endLong()}` : '';
   }
 
-  /** Ends a long write. Returns the bytes that waited for it. */
+  /** Ends a long write. Returns the bytes held until then. */
   #endLong(): string {
     const held = this.#held;
     this.#next = undefined;

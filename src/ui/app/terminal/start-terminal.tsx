@@ -175,7 +175,9 @@ class Terminal {
     return this.#modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...mouse);
   }
 
-  /** Gives the terminal back. Synchronous: nothing may follow it, even if the process exits right away. */
+  /**
+   * Gives the terminal back. Synchronous, so that it is written last, and in full even if the process exits right away.
+   */
   readonly #leave = (): void => this.#output.writeNow(this.#output.cutOff() + this.#modes.leave());
 
   #end(code: number): void {
@@ -206,7 +208,7 @@ class Terminal {
 
   /**
    * Takes the terminal from the screen. Returns a function that gives it back; undefined if the screen does not have
-   * it, because a key may arrive while the program waits for a reply from the terminal.
+   * the terminal, as when a key arrives while the program is waiting for a reply from it.
    */
   async #lend(): Promise<(() => void) | undefined> {
     if (this.#state !== 'drawing') return undefined;
@@ -244,8 +246,8 @@ class Terminal {
   }
 
   /**
-   * Suspends the process `pid`, or its group if that is 0, until the shell continues it. A pager keeps the terminal
-   * meanwhile.
+   * Suspends the process `pid`, or this process's group if `pid` is 0, until the shell continues it. A pager keeps the
+   * terminal meanwhile.
    */
   async #suspend(pid: number): Promise<void> {
     const bringBack = await this.#lend();
@@ -301,7 +303,7 @@ class Terminal {
     process.on('warning', ({ name, message }) => {
       if (name !== 'ExperimentalWarning') this.#warnings.push(`${name}: ${message}\n`);
     });
-    // An error in a timer, listener or promise of a view costs a line on the screen, not the program.
+    // An error in a view's timer, listener or promise is reported in a line on the screen and does not end the program.
     const survive = (error: unknown): void => {
       if (!this.#failures.announce(error)) this.#fail(error);
     };
@@ -328,8 +330,9 @@ const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 const continueAnywayMs = 150;
 
 /**
- * Stops the process `pid`, or the whole group if that is 0, so that a launcher between the shell and the program stops
- * too. Resolves when the process continues; immediately if it cannot be stopped, as in a terminal without a shell.
+ * Stops the process `pid`, or this whole process group if `pid` is 0, so that a launcher between the shell and the
+ * program stops too. Resolves when the process continues; immediately if it cannot be stopped, as in a terminal without
+ * a shell.
  */
 async function stopUntilContinued(pid: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -43,7 +43,7 @@ export interface ChatState {
   readonly stop: () => void;
   /** Sends the last question again, in a new branch; to only one side if only its answer is incomplete. */
   readonly again: () => void;
-  /** Sends the last question to another second model, in its branch. */
+  /** Sends the last question to a different second model, in a branch of its own. */
   readonly askSecond: (model: string) => void;
   /** Replaces the question at a turn index, in a new branch. */
   readonly edit: (index: number, text: string) => void;

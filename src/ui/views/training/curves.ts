@@ -88,7 +88,7 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
     curve: align(smoothed[smoothing]?.(trained) ?? trained),
     raw: smoothing === 0 ? undefined : align(trained),
   };
-  // Beside other runs, only the splits that decide are compared.
+  // With other runs on the chart, only each run's deciding split is drawn.
   const apart = (of === undefined ? others : []).map((rows): ChartSeries => {
     return { name: curveName('held-out', rows), curve: align(heldOutCurve(rows)), isFaint: true };
   });
@@ -153,8 +153,8 @@ export function completedSteps(
 }
 
 /**
- * The last step of a curve that ends before the completed steps, which may be counted from 0; undefined if the curve is
- * complete.
+ * The last step of a curve that falls short of the completed steps (these may be counted from 0); undefined if the
+ * curve is complete.
  */
 export function lastStepRead(trainer: TrainerCurve, completed: number | undefined): number | undefined {
   const last = stepsIn(trainer).at(-1);
