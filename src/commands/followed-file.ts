@@ -48,7 +48,7 @@ export class FollowedFile implements ShownFile {
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
 
-  /** @param cut why the file ends early */
+  /** @param cut why the file is incomplete */
   constructor(path: string, name: string, dataFolder: string, io: CommandIo, cut?: string) {
     this.#path = path;
     this.#name = name;
@@ -121,7 +121,7 @@ export class FollowedFile implements ShownFile {
       ),
     );
     const missing = before + unread.count + reading.unreadRewards;
-    const gap = this.#cut === undefined ? `${missing} not read in full` : 'ends early';
+    const gap = this.#cut === undefined ? `${missing} not read in full` : 'incomplete';
     this.#said = {
       title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
       problem: this.#last.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),

@@ -77,7 +77,7 @@ export interface ServedFile extends RunningService {
 /**
  * Serves a file under `name`, and follows it. The service's folder is deleted on exit.
  *
- * @param cut why the file ends early
+ * @param cut why the file is incomplete
  * @throws CommandError if no trajectory can be read
  */
 export async function serveFile(path: string, name: string, io: CommandIo, cut?: string): Promise<ServedFile> {

@@ -303,6 +303,17 @@ it('reads a file that is packed with gzip', async () => {
   expect(notes).toBe('');
 });
 
+it('says of a packed file with a wrong checksum that it is damaged', async () => {
+  const path = join(testFolder(), 'file.jsonl.gz');
+  const packed = gzipSync(textOf(Array.from({ length: 2_000 }, (_, index) => rollout(`task ${index}`))));
+  packed[packed.length - 6] = (packed.at(-6) ?? 0) ^ 1;
+  writeFileSync(path, packed);
+  const { code, out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
+  expect(code).toBe(exitCodes.failed);
+  expect(out.split('\n').length).toBeGreaterThan(1_000);
+  expect(notes).toContain(`${path} is damaged: incorrect data check.`);
+});
+
 it('reads what is whole of a packed file that is still written, and says that it ends early', async () => {
   const path = join(testFolder(), 'file.jsonl.gz');
   writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')]), { finishFlush: constants.Z_SYNC_FLUSH }));
@@ -318,5 +329,5 @@ it('reads what is whole of a packed file that is still written, and says that it
   const io = { note: () => {}, signal: new AbortController().signal } as unknown as CommandIo;
   const { file, stop } = await serveFile(shown, 'file.jsonl.gz', io, early);
   onTestFinished(() => stop());
-  expect(file).toMatchObject({ title: 'file.jsonl.gz, ends early', problem: early });
+  expect(file).toMatchObject({ title: 'file.jsonl.gz, incomplete', problem: early });
 });
