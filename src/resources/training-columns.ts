@@ -309,7 +309,8 @@ export function listColumns(
     ...(isRoomy ? [ranked(done, 2), ranked(steps, 3)] : []),
     ranked(trainer, 5, false),
     ranked(durationColumn(), 8),
-    ...optionColumns(rows),
+    // Without room for both counts, no short name is cut for an option.
+    ...optionColumns(rows).map((column, index) => (isRoomy || index > 0 ? column : ranked(column, 0))),
     ranked(model, 9),
     ...others
       .filter(({ id }) => id !== 'took')

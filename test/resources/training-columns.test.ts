@@ -98,6 +98,10 @@ it('the last and the best reward have their intervals and steps, with the traine
     if (fitted.some(({ column }) => column.decides !== undefined))
       expect(fitted[0]?.width).toBeGreaterThanOrEqual('first training 0'.length);
   }
+  const narrowed = listColumns(short, [0, 1], undefined, undefined, onScreen(false));
+  for (let room = 54; room < 120; room += 1)
+    expect(fitColumns(narrowed, room, {}, short)[0]?.width).toBeGreaterThanOrEqual('first training 0'.length);
+  expect(fitColumns(narrowed, 80, {}, short).map(({ column }) => column.id)).toContain('option.learning_rate');
   // Without room for both counts, there is their share.
   const narrow = listColumns(rows, [0, 1], undefined, undefined, onScreen(false));
   for (const room of [56, 58, 97, 118]) {
