@@ -44,8 +44,15 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
   return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
 }
 
-const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
-  `${reward(value)}, 95% CI ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
+const intervalWords = ({ value, low, high }: Correlation): string =>
+  `${reward(value)}, 95% CI ${reward(low)} to ${reward(high)}`;
+const correlationWords = (of: Correlation): string => `${intervalWords(of)}, ${counted(of.pairs, 'rollout')}`;
+
+/** `rank correlation 0.243, 95% CI -0.154 to 0.573`, for a low screen; undefined if too few values differ. */
+export function shortLengthWords(points: readonly LengthPoint[]): string | undefined {
+  const { all } = lengthCorrelation(points);
+  return all && `rank correlation ${intervalWords(all)}`;
+}
 
 /**
  * The correlation in sentences.

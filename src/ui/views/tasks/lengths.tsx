@@ -3,7 +3,13 @@ import { useMemo, useState } from 'react';
 import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
-import { type LengthPoint, lengthPoints, lengths, lengthWords } from '../../../present/reward-length.ts';
+import {
+  type LengthPoint,
+  lengthPoints,
+  lengths,
+  lengthWords,
+  shortLengthWords,
+} from '../../../present/reward-length.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
@@ -73,8 +79,8 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
   }, [points, width, height, theme]);
   const most = largestOf(points, ({ equal }) => equal);
   const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
-  const [known = '', correlation, ...within] = words;
-  const short = correlation?.replace(/^.* of .*: /, 'correlation ');
+  const [known = '', _, ...within] = words;
+  const short = useMemo(() => (isLow ? shortLengthWords(points) : undefined), [isLow, points]);
   const wrapped = (lines: readonly string[]): readonly string[] => lines.flatMap(line => wrap(line, width));
   // Notes may leave four lines.
   const header = isLow
