@@ -14,8 +14,14 @@ export interface PopulatedHome extends Caller, Omit<Populated, 'trajectoryId'> {
   readonly remove: () => Promise<void>;
 }
 
-/** @param deadlineMs time limit for waiting */
-export async function populatedHome(deadlineMs = 30_000): Promise<PopulatedHome> {
+/**
+ * @param runs names of the evaluation runs, oldest first
+ * @param deadlineMs time limit for waiting
+ */
+export async function populatedHome(
+  runs: readonly string[] = ['baseline'],
+  deadlineMs = 30_000,
+): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
   const dataFolder = join(home, '.local/share/benchtop');
   const entry = { command: process.execPath, args: [program] };
@@ -23,7 +29,7 @@ export async function populatedHome(deadlineMs = 30_000): Promise<PopulatedHome>
   const caller = callerOf({ baseUrl, apiKey }, deadlineMs);
   const open = { task_id: 'open-task', status: 'running', messages: [{ role: 'user', content: 'still going' }] };
   const { trajectoryId, ...ids } = await populate(caller, {
-    runs: ['baseline'],
+    runs,
     secretValue: 'v',
     trajectories: [open],
   });

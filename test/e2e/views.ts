@@ -51,6 +51,9 @@ export const go = (name: string): readonly Step[] => [
   { gone: 'Go to, or run' },
 ];
 
+/** The evaluation runs that the ways need, oldest first. */
+export const viewRuns = ['earlier', 'other', 'baseline'] as const;
+
 export const viewSessions: readonly ViewSession[] = [
   { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing is running or pinned'] },
   { name: 'benchmarks', way: [], shows: ['BENCHMARK', 'opposites'], selected: 't-words' },
@@ -96,6 +99,40 @@ export const viewSessions: readonly ViewSession[] = [
     ],
     shows: ['differ', 'reward 0'],
   },
+  {
+    name: 'comparison of two runs',
+    way: [...go('runs'), { see: '▸ baseline' }, '=', { see: '▸ other' }, 'enter', { see: 'of 28' }],
+    shows: [/new is higher on|higher \d/, 'BASE'],
+    selected: 't-words-',
+  },
+  {
+    name: 'hits of a search in the texts of a run',
+    way: [
+      ...go('runs'),
+      { see: '▸ baseline' },
+      { type: '//' },
+      { see: 'Search for' },
+      { type: 'words' },
+      'enter',
+      { see: 'searched 28 of 28' },
+    ],
+    shows: ['words in baseline', 'searched 28 of 28'],
+    selected: 't-words-',
+  },
+  {
+    name: 'audit of a training run',
+    way: [
+      ...go('training'),
+      { see: '▸ first training' },
+      'enter',
+      { see: 'step 6 of 6' },
+      'Q',
+      { see: /suspicious|FOUND|CHECK/ },
+    ],
+    shows: [/suspicious|FOUND|CHECK/],
+  },
+  { name: 'inbox', way: go('inbox'), shows: ['Inbox'] },
+  { name: 'tree', way: go('tree'), shows: ['t-words', 'opposites'] },
   { name: 'trajectories', way: go('trajectories'), shows: ['TASK', 'STATUS'], selected: 'open-task' },
   {
     name: 'trajectory',
@@ -134,6 +171,13 @@ export const viewSessions: readonly ViewSession[] = [
   { name: 'runtimes', way: go('runtimes'), shows: ['RUNTIME', 'ready'], selected: 'local/' },
   { name: 'secrets', way: go('secrets'), shows: ['SECRET', 'EXISTING'], selected: 'EXISTING' },
   { name: 'chat', way: go('chat'), shows: ['Chat', 'benchtop/aesop-small'], back: ['esc', { see: '<i> write' }] },
+  // Its marks stay.
+  {
+    name: 'comparison of many runs',
+    way: [...go('runs'), { see: '▸ baseline' }, 'space', 'space', 'space', '=', { see: 'undecided' }],
+    shows: ['undecided'],
+    selected: 'baseline',
+  },
   { name: 'help', way: ['?'], shows: ['Help', 'evaluate a model on it'] },
 ];
 
