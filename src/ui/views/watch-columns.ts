@@ -163,7 +163,9 @@ export function rewardTitle(rows: readonly WatchedResource[]): string {
 
 /** The deciding reward of a line: the last held-out reward, or the mean of an evaluation. */
 const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): Column<WatchedResource> => ({
-  ...{ ...heldOut, title, width: title.length },
+  ...{ ...heldOut, title },
+  // A mean may have its counts beside it.
+  width: title === heldOut.title ? title.length : { min: Math.max(5, title.length), max: 20, grow: 1 },
   sortedBy: row => (isTrainers(row) ? heldOut.sortedBy?.(row) : row.mean),
   exported: row => (isTrainers(row) ? heldOut.value(row) : row.mean),
   text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
