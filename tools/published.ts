@@ -11,7 +11,7 @@ export function installWays(name = published): readonly (readonly [words: string
   const clone = [
     ['Run it from a clone of this repository:', ['npm ci && npm start']],
     ['Run its tests:', ['npm ci && npm test']],
-    ['Install it, as a package that you make in the clone:', ['npm pack', 'npm install --global ./benchtop-*.tgz']],
+    ['Or install it as a package built from the clone:', ['npm pack', 'npm install --global ./benchtop-*.tgz']],
   ] as const;
   if (name === undefined) return clone;
   return [['Run it:', [`npx ${name}`]], ['Keep it:', [`npm install --global ${name}`]], ...clone];

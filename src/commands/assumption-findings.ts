@@ -129,7 +129,7 @@ export async function assumptionFindings(
   const names = [...new Set([...known, ...Object.keys(set)])] as Name[];
   const shown = (name: Name): string => {
     const value = own(set, name);
-    return value === undefined ? name : `${name} (${value}, by the profile)`;
+    return value === undefined ? name : `${name} (${value}, set in the profile)`;
   };
   const finding = (state: Finding['state'], words: string, which: (name: Name) => boolean): Finding[] => {
     const listed = names.filter(which).map(shown);
@@ -151,10 +151,10 @@ export async function assumptionFindings(
   });
   return [
     ...wrong,
-    ...finding('ok', 'the service follows', name => probed.get(name) === 'works'),
+    ...finding('ok', 'the service supports', name => probed.get(name) === 'works'),
     ...finding(
       'note',
-      'its lists do not show whether it follows',
+      "could not tell from the service's lists whether it supports",
       name => probed.has(name) && probed.get(name) === undefined,
     ),
     ...finding('note', 'not tested, because that takes a write or a chat:', name => !probed.has(name)),

@@ -91,6 +91,6 @@ export function endedBefore(found: Found, status: string, io: CommandIo): Outcom
 export function endedByItself(found: Found, outcome: Outcome, past: string, io: CommandIo): Outcome {
   const { status } = outcome;
   if (status === undefined || !hasEnded(status) || statusMeaning(status) === 'stopped') return outcome;
-  io.note(clean`${nameOf(found)} ended by itself before it was ${past}: ${status}.`, { id: found.id, status });
+  io.note(clean`${nameOf(found)} ended on its own before it could be ${past}: ${status}.`, { id: found.id, status });
   return { ...outcome, endedUnchanged: true };
 }

@@ -87,7 +87,7 @@ interface End {
 async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: CommandIo): Promise<ExitCode> {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
-    io.note('Stopped. The same command continues from here.');
+    io.note('Stopped. Run the same command again to continue from here.');
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
   }
   const failure = error ?? new CommandError('The upload ended early.', exitCodes.failed);

@@ -99,7 +99,7 @@ function matchesOrThrows(pattern: string, answer: string): boolean {
     throw new GradingError(`The grader's pattern cannot be used: ${errorMessage(error)}`);
   }
   if (found === undefined)
-    throw new GradingError(`The pattern ${pattern} takes too long on this answer; write it without nested repeats`);
+    throw new GradingError(`The pattern ${pattern} takes too long on this answer; write it without nested quantifiers`);
   return found;
 }
 

@@ -66,11 +66,11 @@ export function lengthWords(
   total: number,
   isReading = false,
 ): readonly string[] {
-  const counts = `${points.length} of ${counted(total, 'rollout')} with a reward and a known number of ${length}`;
+  const counts = `${points.length} of ${counted(total, 'rollout has', 'rollouts have')} a reward and a known length in ${length}`;
   const known = isReading ? `still reading: ${counts} so far` : counts;
   const { all, within } = lengthCorrelation(points);
   if (isReading && !all) return [known];
-  const none = 'too few differ for a rank correlation';
+  const none = 'too few distinct values';
   return [
     known,
     `rank correlation of reward and ${length}: ${all ? correlationWords(all) : none}`,

@@ -86,19 +86,20 @@ export function withMeasured<Row extends Checkpoint>(
 /** Maximum number of steps to name individually. */
 const mostNamed = 4;
 
-/** `tied with step 40, 60; the latest wins`; empty without ties. */
+/** `tied with steps 40 and 60; the latest wins`; empty without ties. */
 export function tieWords(ties: readonly number[]): string {
   if (ties.length === 0) return '';
-  const others = ties.length > mostNamed ? ` and ${ties.length - mostNamed} others` : '';
-  return `tied with step ${ties.slice(-mostNamed).join(', ')}${others}; the latest wins`;
+  const others = ties.length > mostNamed ? [counted(ties.length - mostNamed, 'other')] : [];
+  const list = [...ties.slice(-mostNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
+  return `tied with ${ties.length === 1 ? 'step' : 'steps'} ${list}; the latest wins`;
 }
 
-/** `the model before training had 0.111 at step 0, and no checkpoint is better` */
+/** `the model before training (step 0) scored 0.111, and no checkpoint beats it` */
 export function betterWords(better: Better): string {
   const { step, reward: mean, why, samples, expected } = better;
   switch (why) {
     case 'before training':
-      return `the model before training had ${reward(mean)} at step 0, and no checkpoint is better`;
+      return `the model before training (step 0) scored ${reward(mean)}, and no checkpoint beats it`;
     case 'no checkpoint':
       return `step ${step} had ${reward(mean)}, but has no checkpoint`;
     case 'incomplete':
@@ -147,10 +148,10 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
 const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
   `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
 
-/** `of 233 rewards in 3 evaluations`, or `in 3 evaluations` if their reward counts are unknown. */
+/** `from 233 rewards in 3 evaluations`, or `in 3 evaluations` if their reward counts are unknown. */
 function evaluatedOf({ runs, rewards }: Evaluations): string {
   const evaluations = `in ${counted(runs, 'evaluation')}`;
-  return rewards === undefined ? evaluations : `of ${counted(rewards, 'reward')} ${evaluations}`;
+  return rewards === undefined ? evaluations : `from ${counted(rewards, 'reward')} ${evaluations}`;
 }
 
 /** `evaluated 0.755 n=233 in 3 runs`; a single run is not counted. */

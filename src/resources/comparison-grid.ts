@@ -69,7 +69,7 @@ export function gridOf(
 export function familyWords({ rows, confidence }: Grid, together: number): string {
   const comparisons = rows.length - 1;
   if (comparisons < 2) return '';
-  return `CI ${percent(confidence)} each, so all ${comparisons} hold with ${percent(together)} (Bonferroni)`;
+  return `${percent(confidence)} CI each, so that all ${comparisons} hold at ${percent(together)} (Bonferroni)`;
 }
 
 /** Details that the table omits: why a run is undecided, or the tasks and the condition behind its verdict. */
@@ -112,7 +112,7 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
       width: 14,
     },
     numberColumn('n', 'N', row => (row.isBase ? row.mean.tasks : row.compared.pairs), { text: String }),
-    numberColumn('half', 'N FOR HALF', row => row.tasksForHalf, { text: String }),
+    numberColumn('half', 'N FOR DIFF/2', row => row.tasksForHalf, { text: String }),
     { ...modelColumn<GridRow>(row => row.model), ifAny: true },
   ];
 }
@@ -142,7 +142,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
           { label: 'tasks', value: compared.pairs === 0 ? undefined : tallyWords(compared) },
           { label: 'caution', value: compared.caution || undefined },
           {
-            label: 'for half',
+            label: 'n for diff/2',
             value:
               tasksForHalf === undefined
                 ? undefined

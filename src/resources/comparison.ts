@@ -227,13 +227,13 @@ export function boundsWords(run: TaskMean): string {
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
 /**
- * `0.710 of 28 tasks`, `0.710 of 28 tasks, 112 rollouts`, `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with
- * the 4 missing`, or `0.710 of 28 tasks, 28 rollouts, total unknown`.
+ * `0.710 over 28 tasks`, `0.710 over 28 tasks, 112 rollouts`, `0.710 over 24 tasks, 24 of 28 rollouts; 0.610 to 0.750
+ * with the 4 missing`, or `0.710 over 28 tasks, 28 rollouts, total unknown`.
  */
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;
   if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
-  const words = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
+  const words = mean === undefined ? 'no reward' : `${reward(mean)} over ${counted(tasks, 'task')}`;
   if (rollouts === 0 || (rated === rollouts && rollouts === tasks && !isUncounted)) return words;
   const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
   return [`${words}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');

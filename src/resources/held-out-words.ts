@@ -44,8 +44,8 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
 }
 
 /**
- * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95% CI 0.150 to
- * 0.723 on these tasks`.
+ * A held-out reward with its samples and interval: `0.412 at step 40, from 10 of 12 samples, 2 failed, 95% CI 0.150
+ * to 0.723 on these tasks`.
  *
  * @param range the range of rewards from the settings
  */
@@ -53,15 +53,15 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
   const interval = intervalOfHeldOut(held, range);
   return [
     `${reward(held.reward)} at step ${held.step}`,
-    held.isOld ? 'a newer one may follow' : '',
     splitWords(held),
-    ofSamples(held),
+    fromSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',
     ...lostSamples(held),
     interval && `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} on these tasks`,
   ]
     .filter(Boolean)
     .join(', ')
+    .concat(held.isOld ? '; a newer one may follow' : '')
     .concat(held.failedSince ? `; ${failedRoundsWords(held.failedSince, ' since')}` : '');
 }
 
@@ -85,9 +85,9 @@ export function bestWords(best: HeldOutMean, range: Range | undefined, last = be
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
 }
 
-/** `held-out 0.620 of 2 of 100 samples, 98 failed`. */
+/** `held-out 0.620 from 2 of 100 samples, 98 failed`. */
 export const measuredWords = (held: HeldOutMean): string =>
-  [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
+  [`held-out ${reward(held.reward)} ${fromSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
 export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
@@ -109,11 +109,11 @@ export function heldOutInterval(held: HeldOutMean, range: Range | undefined): st
   return `held-out ${reward(held.reward)}, ${between}, ${counted(held.samples, samples)}`;
 }
 
-/** `of 104 samples`, `of 80 of 112 samples` if some are missing, or empty if the number is unknown. */
-function ofSamples({ samples, expected }: HeldOutMean): string {
+/** `from 104 samples`, `from 80 of 112 samples` if some are missing, or empty if the number is unknown. */
+function fromSamples({ samples, expected }: HeldOutMean): string {
   if (samples === undefined) return '';
   const isShort = expected !== undefined && samples < expected;
-  return isShort ? `of ${samples} of ${counted(expected, 'sample')}` : `of ${counted(samples, 'sample')}`;
+  return isShort ? `from ${samples} of ${counted(expected, 'sample')}` : `from ${counted(samples, 'sample')}`;
 }
 
 const lostSamples = ({ failed, cancelled }: HeldOutMean): string[] => [

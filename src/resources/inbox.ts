@@ -61,10 +61,15 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
       : '',
     measured ? higherWords(measured) : '',
     !isTraining && mean !== undefined ? `mean ${meanOfTotal({ mean, graded, total, status })}` : '',
-    done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}${isTraining ? ' steps' : ''}`,
+    done === undefined ? '' : doneWords(done, total, isTraining),
   ]
     .filter(Boolean)
-    .join(', ');
+    .join('; ');
+}
+
+function doneWords(done: number, total: number | undefined, isTraining: boolean): string {
+  const unit = isTraining ? ' steps' : '';
+  return total === undefined ? `${done}${unit || ' done'}, total unknown` : `${done} of ${total}${unit}`;
 }
 
 /** The reason, if known, and the last numbers. */
@@ -129,10 +134,10 @@ export const inboxColumns = (
   markOf: (row: InboxEvent) => string,
   isNarrow = false,
 ): readonly Column<InboxEvent>[] => [
-  plainColumn('label', 'WHAT', { min: 12, max: 100, grow: 2 }, row => row.label, {
+  plainColumn('label', 'NAME', { min: 12, max: 100, grow: 2 }, row => row.label, {
     text: row => `${markOf(row)}${row.label}`,
   }),
-  plainColumn('event', 'HAPPENED', { min: 11, max: 24, grow: 0 }, eventWord, {
+  plainColumn('event', 'EVENT', { min: 11, max: 24, grow: 0 }, eventWord, {
     whole: true,
     text: row => happenedWords(row),
     look: lookOf,

@@ -39,12 +39,12 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
   return { run, heldOut, interval };
 }
 
-/** `0.727, 95% CI 0.637 to 0.804 of 112 samples`. */
+/** `0.727, 95% CI 0.637 to 0.804 from 112 samples`. */
 function measuredWords(held: HeldOutMean, range: Range | undefined): string {
   const interval = intervalOfHeldOut(held, range);
   if (!interval || held.samples === undefined) return heldOutCell(held);
   const between = `95% CI ${reward(interval.low)} to ${reward(interval.high)}`;
-  return `${heldOutCell(held)}, ${between} of ${counted(held.samples, 'sample')}`;
+  return `${heldOutCell(held)}, ${between} from ${counted(held.samples, 'sample')}`;
 }
 
 /** A deployment's training run, and the held-out reward at its step. */

@@ -229,7 +229,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
 export interface LineState {
   /** One or two words that stay the same while the state lasts, e.g. `stalled`. */
   readonly word: string;
-  /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, 38m`. */
+  /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, took 38m`. */
   readonly text: string;
   /** For a narrow column. */
   readonly short: string;
@@ -250,8 +250,8 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
   const ended = `${word} ${ago}`;
   if (from === undefined || to < from) return { word, text: ended, short: ended, brief: ago, look };
-  const [text, short] = [duration, age].map(took => `${ended}, ${took(to - from)}`) as [string, string];
-  return { word, text, short, shortest: ended, brief: ago, look };
+  const text = `${ended}, took ${duration(to - from)}`;
+  return { word, text, short: `${ended}, ${age(to - from)}`, shortest: ended, brief: ago, look };
 }
 
 /** A line's state, preceded by a word for any alarm. */

@@ -42,8 +42,8 @@ it('says of each assumption what the service does with it, or that only a write 
     { 'query.limit': 'page_size', 'path.getEvalRun': '/runs/{eval_run_id}' },
   );
   expect(follows).toEqual([
-    'ok the service follows query.cursor, query.limit (page_size, by the profile), query.sort, query.order, query.search',
-    'note its lists do not show whether it follows query.include_steps, path.listBenchmarkImages',
+    'ok the service supports query.cursor, query.limit (page_size, set in the profile), query.sort, query.order, query.search',
+    "note could not tell from the service's lists whether it supports query.include_steps, path.listBenchmarkImages",
     expect.stringMatching(/^note not tested, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
   ]);
   const ignores = await assumptionsOf(query =>
@@ -53,7 +53,7 @@ it('says of each assumption what the service does with it, or that only a write 
     expect.stringMatching(/^warn the service ignores query\.cursor\. .*assumptions\.query\.cursor NAME/),
     expect.stringMatching(/^warn the service ignores query\.limit\. .*assumptions\.query\.limit NAME/),
     expect.stringMatching(/^warn the service refuses query\.search: unknown field search/),
-    'note its lists do not show whether it follows query.sort, query.order, query.include_steps, path.listBenchmarkImages',
+    "note could not tell from the service's lists whether it supports query.sort, query.order, query.include_steps, path.listBenchmarkImages",
     expect.stringMatching(/^note not tested/),
   ]);
 });
@@ -78,7 +78,7 @@ it('asks for one benchmark once', async () => {
     const from = Number(query.get('cursor') ?? 0);
     return { items: items.slice(from, from + Number(query.get('limit') ?? 3)), has_more: true, next_cursor: '1' };
   });
-  expect(found).toContainEqual(expect.stringContaining('the service follows query.cursor, query.limit'));
+  expect(found).toContainEqual(expect.stringContaining('the service supports query.cursor, query.limit'));
   expect(asked.filter(each => each === 'limit')).toEqual(['limit']);
   expect(asked.filter(each => each === 'cursor,limit')).toEqual(['cursor,limit']);
 });

@@ -71,7 +71,7 @@ it('cancel says of a run that succeeded by itself that it ended, not that it was
   ]);
   expect(lines(notes)).toContainEqual(
     expect.objectContaining({
-      note: 'training run first (trn_1) ended by itself before it was cancelled: succeeded.',
+      note: 'training run first (trn_1) ended on its own before it could be cancelled: succeeded.',
     }),
   );
 });

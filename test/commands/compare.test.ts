@@ -111,8 +111,8 @@ it('names the model, the checkpoint and its step, in every form', async () => {
   const compare = async (...flags: string[]) =>
     (await (await cliWith(runs))('compare', ['evr_base', 'evr_new', ...flags])).out;
   const words = [
-    '0 of 20 tasks, before (evr_base), acme/small',
-    '1.00 of 20 tasks, after (evr_new), acme/small at step 6 (ckpt_1)',
+    '0 over 20 tasks, before (evr_base), acme/small',
+    '1.00 over 20 tasks, after (evr_new), acme/small at step 6 (ckpt_1)',
   ] as const;
   expect(await compare()).toContain(`base\t${words[0]}\nnew\t${words[1]}\n`);
   const markdown = await compare('--markdown');
@@ -157,7 +157,7 @@ it('compares up to eight runs at once, each with the first', async () => {
   expect(out).toMatch(/evr_a +A .* baseline/);
   expect(out).toMatch(/evr_b +B .* \+0\.300 +better +\+0\.\d+\.\.\+0\.\d+ +40/);
   expect(out).toMatch(/evr_d +D .* -0\.200 +worse/);
-  expect(out).toContain('CI 98.3% each, so all 3 hold with 95% (Bonferroni)');
+  expect(out).toContain('98.3% CI each, so that all 3 hold at 95% (Bonferroni)');
   expect(out).toMatch(/TASK +A +B +C +D +SPREAD\nt\d+ .* 0\.500\n/);
   const { runs: rows, ...more } = JSON.parse((await cli('compare', [...Object.keys(runs), '--json'])).out);
   expect(more).toMatchObject({ base: 'evr_a', confidence: 0.95, correction: 'bonferroni' });
@@ -249,7 +249,7 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
   const unknown = 'the service does not report how many rollouts the runs have';
   expect(await gate()).toMatchObject({
     code: exitCodes.failed,
-    new: '1.00 of 12 tasks, 12 rollouts, total unknown; 0.250 to 1.00 with the 36 missing at 4 per task, evr_new',
+    new: '1.00 over 12 tasks, 12 rollouts, total unknown; 0.250 to 1.00 with the 36 missing at 4 per task, evr_new',
     verdict: expect.stringContaining(
       'the new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run',
     ),
@@ -402,8 +402,8 @@ it('pools the runs of a model that differ in their seed', async () => {
   const words = ['evr_a1', 'evr_b1', 'evr_a2', 'evr_b2', '--pool'];
   const { code, out } = await cli('compare', [...words, '--fail-below', '-0.2']);
   expect(code).toBe(exitCodes.done);
-  expect(out).toContain('base\t0.500 of 20 tasks, 40 rollouts, a 1 +1 (evr_a1, evr_a2), a\n');
-  expect(out).toContain('new\t0.500 of 20 tasks, 40 rollouts, b 1 +1 (evr_b1, evr_b2), b\n');
+  expect(out).toContain('base\t0.500 over 20 tasks, 40 rollouts, a 1 +1 (evr_a1, evr_a2), a\n');
+  expect(out).toContain('new\t0.500 over 20 tasks, 40 rollouts, b 1 +1 (evr_b1, evr_b2), b\n');
   // One seed alone has larger differences between its tasks.
   expect(out).toContain('95% CI\t-0.169 to +0.169');
   expect((await cli('compare', ['evr_a1', 'evr_b1'])).out).toMatch(/95% CI\t-0\.[3-9]\d\d to \+0\.[3-9]/);

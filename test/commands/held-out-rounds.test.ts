@@ -44,7 +44,7 @@ it('the rows of another split are a curve of their own, and the validation tasks
   }));
   const { cli, json } = await cliWith([0, 1, 2, 3].flatMap(at => [validation[at] ?? [], test[at] ?? []].flat()));
   const got = await json('get', 'training', 'first');
-  expect(got['held_out']).toMatch(/^0\.995 at step 30, on the validation tasks, of 114 samples/);
+  expect(got['held_out']).toMatch(/^0\.995 at step 30, on the validation tasks, from 114 samples/);
   expect(got['best_held_out']).toMatch(/^0\.995 at step 30, on the validation tasks/);
   const listed = await cli('list', ['training', '--columns', 'held-out,split,best,best-step,samples']);
   expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.995', 'validation', '0.995', '30', '114']);
@@ -64,7 +64,7 @@ it('the rows of another split are a curve of their own, and the validation tasks
     '30\t0.995\tvalidation\tbest',
   ]);
   expect((await cli('deploy', ['first@best', '-n'])).notes).toContain(
-    'first@best is step 30, held-out 0.995 of 114 samples, on the validation tasks.',
+    'first@best is step 30, held-out 0.995 from 114 samples, on the validation tasks.',
   );
   const words = (await json('describe', 'first'))['words'] as readonly string[];
   expect(words.filter(line => line.startsWith('held-out'))).toEqual([
@@ -83,7 +83,7 @@ it('a round that has lost most of its samples is not the best over complete ones
   const { cli, json } = await cliWith(rows);
   const why = 'step 20 has 1.00, but from only 3 of 114 samples; 0.0263 if the rest scored the lowest';
   expect((await cli('deploy', ['first@best', '-n'])).notes).toContain(
-    `first@best is step 30, held-out 0.990 of 114 samples, on the validation tasks; ${why}.`,
+    `first@best is step 30, held-out 0.990 from 114 samples, on the validation tasks; ${why}.`,
   );
   const columns = ['--columns', 'best,best-step,best-samples,best-expected'];
   const listed = await cli('list', ['training', ...columns]);
@@ -95,14 +95,14 @@ it('a round that has lost most of its samples is not the best over complete ones
     rows.map(row => (row.step === 20 ? { ...row, completed_samples: 113, failed_samples: 1 } : row)),
   );
   expect((await few.cli('deploy', ['first@best', '-n'])).notes).toContain(
-    'first@best is step 20, held-out 1.00 of 113 of 114 samples, 1 failed, on the validation tasks.',
+    'first@best is step 20, held-out 1.00 from 113 of 114 samples, 1 failed, on the validation tasks.',
   );
   expect((await few.cli('list', ['training', ...columns])).out).toContain('1\t20\t113\t114');
   expect((await few.cli('list', ['training'], { columns: 200 })).out).toContain('1.00 n=113');
   // If every round has lost samples, one of them is the best.
   const all = await cliWith(rows.map(row => ({ ...row, ...lost })));
   expect((await all.cli('deploy', ['first@best', '-n'])).notes).toContain(
-    'is step 20, held-out 1.00 of 3 of 114 samples',
+    'is step 20, held-out 1.00 from 3 of 114 samples',
   );
 });
 
@@ -113,7 +113,7 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
   }));
   const { cli, json } = await cliWith(rows);
   const said = '; no value at 3 rounds since: all 114 rollouts of each failed';
-  expect((await json('get', 'training', 'first'))['held_out']).toMatch(/^0\.602 at step 10, of 114 samples/);
+  expect((await json('get', 'training', 'first'))['held_out']).toMatch(/^0\.602 at step 10, from 114 samples/);
   expect((await json('get', 'training', 'first'))['held_out']).toContain(said);
   expect((await cli('watch', ['trn_1'])).out).toContain(said);
   expect((await cli('list', ['training'], { columns: 200 })).out).toContain('0.602 at 10');

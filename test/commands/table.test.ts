@@ -444,7 +444,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     },
     ok(
       ['second', 'first', '--markdown'],
-      /^\| comparison \| result \|\n\|.*\n\| base \| .*\| verdict \| undecided: about /s,
+      /^\| comparison \| result \|\n\|.*\n\| base \| .*\| verdict \| undecided: needs about /s,
     ),
     ok(
       ['second', 'first', '--markdown', '--fail-below', '-0.2'],

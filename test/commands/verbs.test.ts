@@ -71,21 +71,21 @@ describe('evaluate', () => {
       return on('evaluate', ['bench_1', '-c', 'trn_1@best', '--dry-run', '--json']);
     };
     const { out, notes } = await started([0.5, 0.9, 0.7]);
-    const of2 = 'trn_1@best is step 4, held-out 0.900 of 2 of 100 samples';
+    const of2 = 'trn_1@best is step 4, held-out 0.900 from 2 of 100 samples';
     expect(notes).toContain(`${of2}; no round has finished yet.`);
     expect((await started([0.5, 0.9], { failed_samples: 98 })).notes).toContain(`${of2}, 98 failed.`);
-    expect((await started([0.5, 0.9], { completed_samples: 120 })).notes).toContain('held-out 0.900 of 120 samples.');
+    expect((await started([0.5, 0.9], { completed_samples: 120 })).notes).toContain('held-out 0.900 from 120 samples.');
     const whole = { completed_samples: 100 };
     expect((await started([0.9, 0.9, 0.5], whole)).notes).toContain(
-      'is step 4, held-out 0.900 of 100 samples; tied with step 2; the latest wins.',
+      'is step 4, held-out 0.900 from 100 samples; tied with step 2; the latest wins.',
     );
     const before = (await started([0.9, 0.5, 0.9], whole, 0)).notes;
     expect(before).toContain(
-      'is step 4, held-out 0.900 of 100 samples; the model before training had 0.900 at step 0, and no checkpoint is better.',
+      'is step 4, held-out 0.900 from 100 samples; the model before training (step 0) scored 0.900, and no checkpoint beats it.',
     );
     expect((await started([0.8, 0.5, 0.9], whole, 0)).notes).not.toContain('before training');
     expect((await started([0.5, 0.6, 0.7, 0.8], whole)).notes).toContain(
-      'is step 6, held-out 0.700 of 100 samples; step 8 had 0.800, but has no checkpoint.',
+      'is step 6, held-out 0.700 from 100 samples; step 8 had 0.800, but has no checkpoint.',
     );
     const best = JSON.parse(out);
     expect(JSON.stringify(best)).toMatch(/"words tuned step 4".*ckpt_4|ckpt_4.*"words tuned step 4"/);

@@ -46,10 +46,10 @@ it('writes a status in words', () => {
 });
 
 it('tells the reward of the trainer from the held-out reward', () => {
-  const heldOut = '0.400 at step 2, of 14 of 16 samples';
+  const heldOut = '0.400 at step 2, from 14 of 16 samples';
   const run = { kind: 'training', id: 'trn_1', label: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9 };
   expect(seenWords({ ...run, heldOut })).toBe(
-    'running, 2 of 6, trainer reward 0.900, held-out reward 0.400 at step 2, of 14 of 16 samples',
+    'running, 2 of 6, trainer reward 0.900, held-out reward 0.400 at step 2, from 14 of 16 samples',
   );
 });
 
@@ -65,7 +65,7 @@ it('takes the range of the rewards for the interval of a held-out reward from th
     return json(request.url.includes('trainer-reward') ? { trainer_rewards: [] } : answer)(response, request);
   });
   const cli = cliOn({ baseUrl: url, apiKey, home });
-  const words = '4.00 at step 2, of 100 samples, 95% CI 3.03 to 5.03 on these tasks';
+  const words = '4.00 at step 2, from 100 samples, 95% CI 3.03 to 5.03 on these tasks';
   expect((await cli('get', ['training', 'trn_1'])).out).toContain(words);
   expect(JSON.parse((await cli('get', ['training', 'trn_1', '--json'])).out)).toMatchObject({ held_out: words });
   expect((await cli('watch', ['trn_1'])).out).toContain(words);

@@ -82,7 +82,7 @@ export const viewSessions: readonly ViewSession[] = [
   {
     name: 'reward against length',
     way: [...go('runs'), { see: '▸ baseline' }, 'L', { see: 'rank correlation' }],
-    shows: ['28 of 28 rollouts with a reward'],
+    shows: ['28 of 28 rollouts have a reward'],
   },
   {
     name: 'two rollouts side by side',

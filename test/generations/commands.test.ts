@@ -39,7 +39,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       ['run', ids.run, isNewest ? 'algorithm grpo' : 'baseline'],
       ['run', ids.oldRun, '0.500 of 6 rewards'],
       ['training', ids.training, 'first'],
-      ['training', ids.training, '0.400 at step 2, of 14 of 16 samples'],
+      ['training', ids.training, '0.400 at step 2, from 14 of 16 samples'],
       ['trajectory', ids.trajectory, isNewest ? 'the harness hung' : 'hello'],
       ['deployment', ids.test, 'talker'],
     ] as const;

@@ -53,14 +53,12 @@ it('says of how many it is', () => {
     [7, null],
   ]);
   const [known, all = ''] = lengthWords(lengthPoints(rows, 'steps'), 'steps', rows.length);
-  expect(known).toBe('6 of 7 rollouts with a reward and a known number of steps');
+  expect(known).toBe('6 of 7 rollouts have a reward and a known length in steps');
   expect(all).toMatch(/^rank correlation of reward and steps: 1\.00, 95% .* to 1\.00, 6 rollouts$/);
-  expect(lengthWords([], 'tokens', 7)[1]).toBe(
-    'rank correlation of reward and tokens: too few differ for a rank correlation',
-  );
+  expect(lengthWords([], 'tokens', 7)[1]).toBe('rank correlation of reward and tokens: too few distinct values');
   // Not a result before all that will be read has been.
   expect(lengthWords([], 'tokens', 7, true)).toEqual([
-    'still reading: 0 of 7 rollouts with a reward and a known number of tokens so far',
+    'still reading: 0 of 7 rollouts have a reward and a known length in tokens so far',
   ]);
 });
 

@@ -53,7 +53,7 @@ describe('checkpoints', () => {
     expect(cellsAt(0.8)).toEqual(['', '', 'below step 0', '']);
     const [only] = withMeasured(rows.slice(0, 1), curveFrom(0.8), [], range);
     const words = measuredCheckpointFacts(only ?? {}, range).find(({ label }) => label === 'best')?.value;
-    expect(words).toBe('the model before training had 0.800 at step 0, and no checkpoint is better');
+    expect(words).toBe('the model before training (step 0) scored 0.800, and no checkpoint beats it');
     // An unfinished round says little.
     const unfinished = [{ step: 0, held_out_reward: 1, completed_samples: 2, expected_samples: 100 }, ...heldOut];
     expect(cells(withMeasured(rows, unfinished, [], range)[2] ?? {})['BEST']).toBe('best');
@@ -93,7 +93,7 @@ describe('checkpoints', () => {
     const words = measured.flatMap(({ evaluations }) => (evaluations ? evaluatedWords(evaluations) : []));
     expect(words).toEqual(['evaluated 0.650 n=400 in 2 runs', 'evaluated 0.500 n=10', 'evaluated 0.500']);
     const facts = measured.map(row => measuredCheckpointFacts(row, range).find(({ label }) => label === 'evaluated'));
-    expect(facts[0]?.value).toBe('0.650 of 400 rewards in 2 evaluations');
+    expect(facts[0]?.value).toBe('0.650 from 400 rewards in 2 evaluations');
     expect(facts[3]?.value).toBe('0.500 in 1 evaluation');
   });
 

@@ -36,7 +36,7 @@ describe('a grid of runs', () => {
   it('compares each with the baseline, with intervals that hold together', () => {
     const grid = gridOf(runs, 'evr_0');
     expect(grid.confidence).toBeCloseTo(1 - 0.05 / 3);
-    expect(familyWords(grid, 0.95)).toBe('CI 98.3% each, so all 3 hold with 95% (Bonferroni)');
+    expect(familyWords(grid, 0.95)).toBe('98.3% CI each, so that all 3 hold at 95% (Bonferroni)');
     const cells = grid.rows.map(row => gridColumns(grid.confidence).map(column => cellText(column, row)));
     expect(cells.map(row => row.slice(0, 5))).toEqual([
       ['run evr_0', 'A', expect.any(String), '', 'baseline'],

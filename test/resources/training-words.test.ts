@@ -47,9 +47,9 @@ it('say on which tasks the held-out reward was measured (V42)', () => {
   };
   const point = { step: 40, held_out_reward: 0.412, expected_samples: 104, completed_samples: 104, failed_samples: 0 };
   expect(words({ ...point, split: 'validation' })).toMatch(
-    /^0\.412 at step 40, on the validation tasks, of 104 samples, 95% CI/,
+    /^0\.412 at step 40, on the validation tasks, from 104 samples, 95% CI/,
   );
-  expect(words(point)).toMatch(/^0\.412 at step 40, of 104 samples/);
+  expect(words(point)).toMatch(/^0\.412 at step 40, from 104 samples/);
 });
 
 it('say how certain a held-out reward is by the range of the rewards, and how much of it is missing', () => {
@@ -63,7 +63,7 @@ it('say how certain a held-out reward is by the range of the rewards, and how mu
   const last = heldOutMeans([point])?.last;
   expect(last).toMatchObject({ step: 40, reward: 0.4, samples: 90, expected: 100, cancelled: 1 });
   const words = (range?: Range) => last && heldOutWords(last, range);
-  expect(words()).toMatch(/^0\.400 at step 40, of 90 of 100 samples, 1 cancelled, 95% CI 0\.2\d+ to 0\.5\d+ on/);
+  expect(words()).toMatch(/^0\.400 at step 40, from 90 of 100 samples, 1 cancelled, 95% CI 0\.2\d+ to 0\.5\d+ on/);
   expect(words([0, 10])).toMatch(/95% CI 0\.0\d+ to 2\.\d+ on these tasks$/);
 });
 
@@ -88,5 +88,5 @@ it('take the highest held-out reward from finished rounds, and say of how many s
   expect(words).toContain(
     '  highest 0.600 at step 2 (1.00 at step 4 is from an incomplete round), lowest 0.400 at step 3',
   );
-  expect(words[1]).toMatch(/^ {2}newest: 1\.00 at step 4, of 2 of 100 samples/);
+  expect(words[1]).toMatch(/^ {2}newest: 1\.00 at step 4, from 2 of 100 samples/);
 });

@@ -86,9 +86,9 @@ function readsOf(...reads: readonly (readonly [status: string, minutes: number])
 }
 
 it('counts no time in the queue as duration, and none at all where nobody saw how long it was', () => {
-  expect(readsOf(['running', 1], ['succeeded', 120])).toBe('succeeded 1h ago, 2h');
+  expect(readsOf(['running', 1], ['succeeded', 120])).toBe('succeeded 1h ago, took 2h');
   expect(readsOf(['pending', 59], ['pending', 60], ['running', 60.5], ['succeeded', 120])).toBe(
-    'succeeded 1h ago, 59m 30s',
+    'succeeded 1h ago, took 59m 30s',
   );
   expect(readsOf(['pending', 1], ['running', 60], ['succeeded', 120])).toBe('succeeded 1h ago');
 });

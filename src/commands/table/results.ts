@@ -27,7 +27,7 @@ interval is below, and also if the interval contains the value: the gate is then
 through.
 
 With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first.
-Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF
+Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR DIFF/2
 estimates how many tasks like these would show half of the difference.
 
 With --pool, runs of the same model and checkpoint whose known options differ only in the seed count as one run with

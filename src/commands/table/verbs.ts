@@ -36,8 +36,8 @@ export const verbs = {
     about: `Prints the id of the run. With --wait, the exit code says whether it completed: 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
 
 Several models or seeds start a run of each model with each seed, and print an id for each; the exit code is the worst.
-If some could not be started, the same command starts only those. benchtop compare --pool reads the runs of a model as
-one.`,
+If some could not be started, run the same command again to start only those. benchtop compare --pool treats a model's
+runs as one.`,
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -104,7 +104,7 @@ the slug first, or takes --yes.`,
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     about:
-      'With --wait, waits until each has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended. In JSON, done is cancelled, or ended if it ended by itself.',
+      'With --wait, waits until each has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended. In JSON, done is cancelled, or ended if it ended on its own.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,

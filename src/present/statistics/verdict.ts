@@ -219,8 +219,10 @@ function moreOf(
   const times = interval === undefined ? undefined : timesUntil(isShown);
   if (times === undefined) return { words: '' };
   const moreTasks = sensible((times - 1) * pairs);
-  return { words: `about ${counted(moreTasks, 'more task')}`, moreTasks };
+  return { words: `needs ${aboutMore(moreTasks)}`, moreTasks };
 }
+
+const aboutMore = (tasks: number): string => `about ${counted(tasks, 'more task')}`;
 
 /** Rounded up to one digit, or two if the first is 1. */
 export function sensible(count: number): number {
@@ -280,8 +282,10 @@ function plainGate(
       evenWords(situation, data => isDecided(data, 1)),
       isDecided(ignoring, 1) ? withoutThese(situation) : '',
     );
-  const { words, moreTasks } = moreOf(situation, times => isDecided(evidence, times));
-  return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
+  const { moreTasks } = moreOf(situation, times => isDecided(evidence, times));
+  return undecided(
+    moreTasks === undefined ? marginWords(situation, interval.low) : `${aboutMore(moreTasks)} would decide it`,
+  );
 }
 
 /** Notes that the missing rewards matter, and names the flags that ignore them, unless they may still arrive. */

@@ -30,7 +30,7 @@ function useDismissal() {
     for (const row of rows) if (row.what === 'end') statuses.dismiss(row);
     const isSaved = inbox.dismiss(rows);
     setLast(rows);
-    const undo = `  <${keyOf(inboxCommands.undo)}> restores`;
+    const undo = `  <${keyOf(inboxCommands.undo)}> undo`;
     const unsaved = 'Dismissed only for this session: the dismissal could not be saved';
     const text = isSaved ? `${counted(rows.length, 'event')} dismissed` : unsaved;
     shell.toast({ kind: isSaved ? 'info' : 'warning', text, tail: undo });
@@ -89,7 +89,7 @@ export function InboxView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
         { label: 'id', value: row.id },
-        { label: 'happened', value: `${happenedWords(row)}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
+        { label: 'event', value: `${happenedWords(row)}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
         { label: 'alarm', value: row.detail.alarm },
         { label: 'reason', value: row.detail.reason },
         { label: 'numbers', value: numbersOf(row, rewardRange) },

@@ -55,7 +55,7 @@ describe('a verdict', () => {
     const { interval, verdict, gate } = compared([0, 0], [1, 1]);
     expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);
     expect(interval?.high).toBe(1);
-    expect(verdict).toMatchObject({ kind: 'undecided', words: 'undecided: about 4 more tasks', moreTasks: 4 });
+    expect(verdict).toMatchObject({ kind: 'undecided', words: 'undecided: needs about 4 more tasks', moreTasks: 4 });
     expect(gate(0.9).outcome).toBe('undecided');
   });
 
@@ -77,7 +77,7 @@ describe('a verdict', () => {
     const same = compared(times(200, 0.5), times(200, 0.5));
     expect(same.verdict).toMatchObject({ kind: 'equal', words: 'equal within ±0.05' });
     expect(compared(times(200, 0.5), times(200, 0.5), { equalWithin: 0.01 }).verdict.words).toMatch(
-      /^undecided: about \d+ more tasks$/,
+      /^undecided: needs about \d+ more tasks$/,
     );
     expect(compared(times(28, 0.5), times(28, 0.5), { equalWithin: 0 }).verdict.words).toBe('undecided');
   });
@@ -225,7 +225,7 @@ describe('what would decide it', () => {
     const one = compared(times(4, 0), times(4, 1)).verdict;
     const four = compared(times(4, [0, 0, 0, 0]), times(4, [1, 1, 1, 1])).verdict;
     expect(four).toEqual(one);
-    expect(four).toMatchObject({ words: 'undecided: about 2 more tasks', moreTasks: 2 });
+    expect(four).toMatchObject({ words: 'undecided: needs about 2 more tasks', moreTasks: 2 });
   });
 });
 
@@ -393,7 +393,7 @@ describe('missing rewards', () => {
     });
     const few = compared([0.5, 0.5], [0.5, 0.5], { end: 'unreported' });
     expect(few.verdict.words).toMatch(
-      `undecided: ${endUnreported}; if they have and all rollouts are listed, still undecided: about `,
+      `undecided: ${endUnreported}; if they have and all rollouts are listed, still undecided: needs about `,
     );
     expect(few.gate(0).words).toMatch(/ and \+0\.842\. The service does not say that both runs have ended\.$/);
     const ended = compared(times(28, 0), times(28, 1), { end: 'unreported', ended: true });

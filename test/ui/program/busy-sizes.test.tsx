@@ -38,7 +38,7 @@ const cases: readonly (readonly [string, Case])[] = [
         /seed1 +✗ failed/,
         /seed2 +✓ succeeded/,
         /NCCL wat/,
-        /(seed1 +✗ failed|all rows: TIME) .*(\d\d:\d\d|\d+[sm] ago)/,
+        /(seed1 +✗ failed|in every row: TIME) .*(\d\d:\d\d|\d+[sm] ago)/,
       ],
     },
   ],

@@ -30,7 +30,7 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   expect(head).toMatch(/STATE +HELD-OUT +95% CI +STEP +BEST +BEST CI +AT STEP +DONE +STEPS/);
   expect(head).toMatch(/LEARN\w*…/);
   // Equal in all runs.
-  expect(screen.text()).toContain('all rows: MODEL qwen3');
+  expect(screen.text()).toContain('in every row: MODEL qwen3');
   // Equal in all runs.
   expect(head).not.toContain('GROUP_SIZE');
   const rows = screen.text().split('\n');

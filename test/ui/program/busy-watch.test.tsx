@@ -38,7 +38,7 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   expect(lineOf(text, 38)).toContain('‖ cancel signaled');
   busy.end(busy.runs[1], 'failed');
   await vi.advanceTimersByTimeAsync(2 * minuteMs);
-  expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, [\d]+m/);
+  expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, took \d+m/);
   expect(lineOf(screen.text(), 1)).toContain(failureWords.slice(0, 20));
 });
 

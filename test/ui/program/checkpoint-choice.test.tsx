@@ -102,7 +102,7 @@ it.each(['e', 'D'])(
     await screen.waitFor('▸ step 60');
     await screen.press(key);
     const flat = (text: string) => text.replaceAll(/[│\s]+/g, ' ');
-    const better = "This run's best is step 40, held-out 0.713 of 100 samples.";
+    const better = "This run's best is step 40, held-out 0.713 from 100 samples.";
     await screen.waitFor(text => flat(text).includes(better));
     if (key === 'D')
       await screen.waitFor(text => flat(text).includes('Step 20 of this run is deployed as production: tutor.'));

@@ -49,7 +49,7 @@ it.each([
   // Marking moves on.
   await screen.press(' ', ' ', ' ', ' ');
   await screen.press('=');
-  await eventually(() => expect(screen.text()).toMatch(/CI 98\.3% each, so all 3 hold with 95% \(Bonferroni\)/));
+  await eventually(() => expect(screen.text()).toMatch(/98\.3% CI each, so that all 3 hold at 95% \(Bonferroni\)/));
   // The earliest is the baseline.
   await eventually(() => expect(screen.text()).toMatch(/d-3 +D +0\.\d+ +baseline/));
   expect(screen.text()).toMatch(/d-0 +A +0\.\d+ +-0\.225 +worse +-0\.\d+\.\.-0\.\d+/);
@@ -72,7 +72,7 @@ it.each([
   await eventually(() => expect(screen.text()).toContain('6 runs in 3 groups that differ only in the seed: M'));
   await screen.press('M');
   // The earliest of the six is in the baseline.
-  await eventually(() => expect(screen.text()).toMatch(/CI 97\.5% each, so all 2 hold with 95%/));
+  await eventually(() => expect(screen.text()).toMatch(/97\.5% CI each, so that all 2 hold at 95%/));
   await eventually(() => expect(screen.text()).toMatch(/C +0\.\d+ +baseline/));
   expect(screen.text()).toMatch(/0 \+1 +A +0\.479 +-0\.150 +undecided/);
   expect(screen.text()).not.toContain('seed only');

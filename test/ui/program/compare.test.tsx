@@ -46,12 +46,12 @@ function twoRuns(
 it('says which run is better, and swaps the two', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('The new run is better');
-  expect(screen.text()).toMatch(/base +before +0\.215 of 30 tasks/);
+  expect(screen.text()).toMatch(/base +before +0\.215 over 30 tasks/);
   expect(screen.text()).toMatch(/TASK +BASE +NEW +DIFF/);
   expect(screen.text()).toContain('<v> swap');
   await screen.press('v');
   await screen.waitFor('The new run is worse');
-  expect(screen.text()).toMatch(/base +after +0\.815 of 30 tasks/);
+  expect(screen.text()).toMatch(/base +after +0\.815 over 30 tasks/);
 });
 
 it('takes the run that was marked first as the base where no record has a time', async () => {

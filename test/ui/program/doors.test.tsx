@@ -167,7 +167,7 @@ it.each([
   await openCheckpointAndReturn(screen);
   await screen.press('esc');
   await screen.type(':inbox\r');
-  await screen.waitFor('HAPPENED');
+  await screen.waitFor('EVENT');
   await screen.press('tab');
   await screen.waitFor('▸acme/small');
   await screen.press('enter');

@@ -16,8 +16,8 @@ it.each<readonly [string, Place, RegExp, RegExp]>([
   [
     'a comparison',
     { view: 'compare', base: early, new: other },
-    / 1\.00 of 3 tasks/,
-    /new +baseline.* 0\.375 of 8 tasks/,
+    / 1\.00 over 3 tasks/,
+    /new +baseline.* 0\.375 over 8 tasks/,
   ],
   [
     'a grid',

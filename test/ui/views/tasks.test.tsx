@@ -207,7 +207,7 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
     rows: 40,
   });
   // The list has no tokens: the rollouts are read.
-  await stage.waitFor('10 of 12 rollouts with a reward and a known number of tokens');
+  await stage.waitFor('10 of 12 rollouts have a reward and a known length in tokens');
   expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% CI 1\.00 to 1\.00, 10 rollouts/);
   await stage.waitFor('10 rollouts were read for their tokens, which the list does not report');
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
@@ -367,7 +367,7 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
     rows: 40,
   });
   await stage.waitFor('an even sample: A reads the other 252');
-  expect(stage.text()).toContain('48 of 300 rollouts with a reward and a known number of tokens');
+  expect(stage.text()).toContain('48 of 300 rollouts have a reward and a known length in tokens');
   expect(new Set(asked).size).toBe(48);
   // Even: every quarter of the list has its share.
   const places = asked.map(id => Number(id.slice('traj_'.length)));
@@ -381,7 +381,7 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
   await stage.waitFor('A reads the other 200');
   isHeld.after = Number.POSITIVE_INFINITY;
   await stage.press('A');
-  await stage.waitFor('300 of 300 rollouts with a reward and a known number of tokens');
+  await stage.waitFor('300 of 300 rollouts have a reward and a known length in tokens');
   expect(stage.text()).not.toContain('A reads the other');
   // The longest is the only one of its kind; the others share two dots.
   expect(stage.text()).toMatch(/▸ a +0 +999 /);

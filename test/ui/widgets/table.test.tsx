@@ -488,7 +488,7 @@ describe('TableView', () => {
       return text;
     };
     const narrow = frame(<Equal width={48} />);
-    expect(narrow).toContain('all rows: MODEL tutor-base');
+    expect(narrow).toContain('in every row: MODEL tutor-base');
     expect(narrow).toMatch(/run 1 with a name of 30 cells +0\.1/);
     expect(narrow.split('\n')[0]).not.toContain('MODEL');
     // There is room for it, or too little to say it, or one row only.

@@ -59,7 +59,7 @@ export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps)
   return <LoadingWindow title="Deploy" error={error} onClose={props.onClose} />;
 }
 
-/** `Goes live: step 5 of words, held-out 0.412 of 16 samples. `, and the step that beat the best checkpoint. */
+/** `Goes live: step 5 of words, held-out 0.412 from 16 samples. `, and the step that beat the best checkpoint. */
 function liveWords(chosen: OfferedCheckpoint): string {
   const { held_out: mean, better, ties = [] } = chosen.row;
   const measured = mean ? `, ${measuredWords(mean)}` : '';

@@ -158,7 +158,7 @@ export function legendLines(
   const room = width - at.length - sampleWidth - 1 - gap.length;
   const facts = series.map((each, index) => {
     const value = (values[index] ?? none).padStart(longest);
-    const all = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
+    const all = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} n/a`].map(words =>
       [value, words].filter(Boolean).join(', '),
     );
     // Names may be cut, numbers never.

@@ -132,7 +132,7 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
     ({ at }) => (at - first.at) / 60_000,
     row => row.completed_steps,
   );
-  return [{ name: 'completed steps by minute, as observed here', curve }];
+  return [{ name: 'completed steps over time (min), as observed by benchtop', curve }];
 }
 
 /**

@@ -63,8 +63,8 @@ const marksRoom = 34;
 const countRoom = (rows: number, isFiltered: boolean): number =>
   (isFiltered ? 3 : 2) * `${rows}`.length + (isFiltered ? 10 : 5);
 
-/** `all rows: MODEL tutor-base; STATUS completed`. */
-const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
+/** `in every row: MODEL tutor-base; STATUS completed`. */
+const inAllRows = (words: readonly string[]): string => `in every row: ${words.join('; ')}`;
 
 /** The columns that fit, and words for columns that have the same value in all rows. */
 function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSort }: TableViewProps<Row>) {

@@ -115,9 +115,9 @@ describe('a checkpoint', () => {
     await screen.waitFor('Type tutor');
     expect(sent).toEqual([]);
     await screen.type('tutor');
-    await screen.waitFor(text => /Goes live: step 5 of tutor, held-out 0\.412 of 16/.test(text));
+    await screen.waitFor(text => /Goes live: step 5 of tutor, held-out 0\.412 from/.test(text));
     expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain(
-      'held-out 0.412 of 16 samples; step 10 had 0.900, but has no checkpoint. dep_1 (step 20) serves tutor now and is replaced.',
+      'held-out 0.412 from 16 samples; step 10 had 0.900, but has no checkpoint. dep_1 (step 20) serves tutor now and is replaced.',
     );
     await screen.press('enter');
     await screen.waitFor(() => sent.length > 0);

@@ -152,8 +152,8 @@ describe('compareTasks', () => {
     const odd = compareTasks(base, listed([rewarded('a', 1)], 3));
     expect(odd).toHaveLength(3);
     expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', n: '0, 0/2' });
-    expect(lines(odd)[0]).toMatch(/1\.00 of 2 tasks/);
-    expect(lines(odd)[1]).toContain('1.00 of 1 task, 1 of 3 rollouts');
+    expect(lines(odd)[0]).toMatch(/1\.00 over 2 tasks/);
+    expect(lines(odd)[1]).toContain('1.00 over 1 task, 1 of 3 rollouts');
   });
 });
 
@@ -163,10 +163,10 @@ describe('comparisonLines', () => {
 
   it('say the means, the paired difference, its interval, the verdict, and who did better where', () => {
     const said = lines(both(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
-    expect(said.slice(0, 2)).toEqual(['base  untrained  0.250 of 4 tasks', 'new   trained  0.563 of 4 tasks']);
+    expect(said.slice(0, 2)).toEqual(['base  untrained  0.250 over 4 tasks', 'new   trained  0.563 over 4 tasks']);
     expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% CI -0\.\d+ to \+0\.\d+$/);
     expect(said.slice(3)).toEqual([
-      expect.stringMatching(/^ {6}Undecided: about \d+ more tasks$/),
+      expect.stringMatching(/^ {6}Undecided: needs about \d+ more tasks$/),
       '      new is higher on 3, lower on 0, same on 1 of 4',
     ]);
   });
@@ -179,7 +179,7 @@ describe('comparisonLines', () => {
   it('are not sure of one or two tasks that go from 0 to 1 (V44)', () => {
     expect(lines(both(run([0]), run([1]))).slice(2)).toEqual([
       expect.stringMatching(/^diff {2}\+1\.00 {2}95% CI -0\.9\d+ to \+1\.00$/),
-      '      Undecided: about 5 more tasks',
+      '      Undecided: needs about 5 more tasks',
       '      new is higher on 1, lower on 0, same on 0 of 1',
     ]);
     expect(lines(both(run([0, 0]), run([1, 1])))[2]).toBe('diff  +1.00  95% CI -0.684 to +1.00');
@@ -187,7 +187,7 @@ describe('comparisonLines', () => {
 
   it('bound the means by the rewards that are missing (R1)', () => {
     const said = lines(both(many(0), run([...Array<number>(10).fill(0.9), null, null])));
-    expect(said[1]).toBe('new   trained  0.900 of 10 tasks, 10 of 12 rollouts; 0.750 to 0.917 with the 2 missing');
+    expect(said[1]).toBe('new   trained  0.900 over 10 tasks, 10 of 12 rollouts; 0.750 to 0.917 with the 2 missing');
   });
 
   it('say if nothing can be compared', () => {

@@ -61,7 +61,7 @@ describe('the head of a run in a comparison', () => {
   });
 
   it('says the name and the model, and then the mean to its end (X20)', () => {
-    const { lines, words } = heads([complete, broken], ['untrained', 'trained'], { width: 55 });
+    const { lines, words } = heads([complete, broken], ['untrained', 'trained'], { width: 57 });
     expect(lines.slice(0, 2)).toEqual([`base  untrained  ${model}  ${words[0]}`, `new   trained  ${model}`]);
     expect(joined(lines.slice(2))).toBe(` ${words[1]}`);
     expect(heads([complete, broken], ['untrained', 'trained'], { width: 160 }).lines).toEqual([
@@ -82,13 +82,13 @@ describe('the head of a run in a comparison', () => {
 
   it('saves a line where there are few (X20)', () => {
     const pair = ['untrained', 'trained'] as const;
-    expect(heads([complete, broken], pair, { width: 57 }).lines).toHaveLength(4);
-    const { lines } = heads([complete, broken], pair, { width: 57, isLow: true });
+    expect(heads([complete, broken], pair, { width: 59 }).lines).toHaveLength(4);
+    const { lines } = heads([complete, broken], pair, { width: 59, isLow: true });
     expect(lines).toHaveLength(3);
-    expect(lines[1]).toMatch(/^new {3}trained.*base {2}0\.\d+ of /);
+    expect(lines[1]).toMatch(/^new {3}trained.*base {2}0\.\d+ over /);
     const long = ['t-words before any training', 't-words after any training'] as const;
-    expect(heads([complete, complete], long, { width: 57 }).lines).toHaveLength(4);
-    const low = heads([complete, complete], long, { width: 57, isLow: true });
+    expect(heads([complete, complete], long, { width: 59 }).lines).toHaveLength(4);
+    const low = heads([complete, complete], long, { width: 59, isLow: true });
     expect(low.lines).toEqual(low.words.map(words => expect.stringContaining(`  ${words}`)));
   });
 

@@ -130,7 +130,7 @@ it('flags the rollouts of a step, and shows their tasks, their ends and their le
   await stage.waitFor('flagged: 1 gamed of the 6 rows read');
   expect(stage.text()).toMatch(/TASK +FLAG .*\n.* a +gamed/);
   await stage.press('3', 'L');
-  await stage.waitFor('6 of 6 rollouts with a reward and a known number of tokens');
+  await stage.waitFor('6 of 6 rollouts have a reward and a known length in tokens');
   await stage.press('esc', 'f');
   await stage.waitFor(text => / completed +status +6 +100% /.test(text));
   await stage.press('esc', 'V');

@@ -129,7 +129,7 @@ describe('curves', () => {
     expect(text(undefined, 80)).toEqual(['⠤⠤⠤⠤ trainer 0.500, no value at 8 steps']);
     expect(text(6, 80)).toEqual(['at 6  ⠤⠤⠤⠤ trainer none, no value at 8 steps']);
     // A name is cut, a number never.
-    expect(text(undefined, 30)).toEqual(['⠤⠤⠤⠤ 0.500, 8 none  trainer']);
+    expect(text(undefined, 30)).toEqual(['⠤⠤⠤⠤ 0.500, 8 n/a  trainer']);
   });
 
   it('are broken where steps are left out, and say how many', () => {
@@ -166,7 +166,7 @@ describe('curves', () => {
       ...curveSeries({ trainer, heldOut: [] }, { ...options, name: 'other' }),
     ];
     expect(legendLines(series, 2, 40, createTheme('plain')).map(stripVTControlCharacters)).toEqual([
-      'at 2  ⠤⠤⠤⠤ 0.500, 1 none  held-out of t…',
+      'at 2  ⠤⠤⠤⠤ 0.500, 1 n/a  held-out of t…e',
       '      ⠄⠄⠄⠄ 0.200  trainer of t-wor… name',
       '      ⠤⠤ ⠤ 0.200  trainer of other',
     ]);
@@ -239,7 +239,7 @@ describe('the newest held-out mean', () => {
     expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+\.\.0\.7\d+, 80 samples$/);
     const last = heldOutMeans(short)?.last;
     expect(last && heldOutWords(last, [0, 1])).toMatch(
-      /^0\.500 at step 5, of 80 of 112 samples, the round is incomplete, 95% CI 0\.2\d+ to 0\.7\d+ on these tasks$/,
+      /^0\.500 at step 5, from 80 of 112 samples, the round is incomplete, 95% CI 0\.2\d+ to 0\.7\d+ on these tasks$/,
     );
   });
 
