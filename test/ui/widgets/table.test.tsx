@@ -355,6 +355,15 @@ describe('tableReducer', () => {
     expect(seen(play(state, rows, { kind: 'filter', filter: 'run 7' }), rows)).toEqual(['r7', 0]);
   });
 
+  it('shows the first rows of a new order to a cursor on the first row', () => {
+    const best = { column: 'mean', descending: true };
+    const first = play(initialTableState, rows, { kind: 'select', id: 'r0' });
+    const sorted = play(first, rows, { kind: 'choose-columns', choice: {}, sort: best });
+    expect(sorted.cursorId).toBeUndefined();
+    const moved = play(first, rows, { kind: 'move', by: 1 }, { kind: 'choose-columns', choice: {}, sort: best });
+    expect(moved.cursorId).toBe('r1');
+  });
+
   it('sorts by the next column and after the last by none, with the best first where higher is better', () => {
     const next = { kind: 'sort-next' as const, columns: [{ id: 'name' }, { id: 'mean', bestFirst: true }] };
     const sorts = [1, 2, 3].map(

@@ -106,6 +106,10 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     return { ...state, cursorId, index, following: false, line: shown };
   };
 
+  // Whoever stands on the first row, e.g. after opening the list, wants to see the first rows of the new order.
+  const kept = ({ partial = false }: { readonly partial?: boolean }): string | undefined =>
+    partial || cursor === 0 ? undefined : arranged.ids[cursor];
+
   switch (action.kind) {
     case 'move':
       return moveTo(cursor + action.by);
@@ -131,12 +135,12 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
       return refiltered(next, arranged.ids[cursor], cursor - offset, surroundings);
     }
     case 'sort-next':
-      return resorted(state, action.partial ? undefined : arranged.ids[cursor], sortOfNext(state.sort, action.columns));
+      return resorted(state, kept(action), sortOfNext(state.sort, action.columns));
     case 'reverse': {
       const { column, descending } = state.sort ?? sortOfNext(undefined, action.columns) ?? {};
       if (column === undefined) return state;
       const sort = { column, descending: !descending };
-      return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
+      return resorted(state, kept(action), sort);
     }
     case 'toggle-mark': {
       const marked = arranged.ids[cursor];
@@ -157,7 +161,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     case 'choose-columns': {
       const chosen = { ...state, choice: action.choice };
       if (isSameSort(state.sort, action.sort)) return chosen;
-      return resorted(chosen, action.partial ? undefined : arranged.ids[cursor], action.sort);
+      return resorted(chosen, kept(action), action.sort);
     }
   }
 }
