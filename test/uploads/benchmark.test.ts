@@ -72,8 +72,8 @@ describe('a folder', () => {
   it.each([
     ['without a manifest', () => {}, /no manifest.json/],
     ['with one that is no JSON', () => put('manifest.json', '{'), /not JSON/],
-    ['with one that is a list', () => put('manifest.json', '[]'), /must hold an object/],
-    ['with one that is a text', () => put('manifest.json', '"mine"'), /must hold an object/],
+    ['with one that is a list', () => put('manifest.json', '[]'), /must contain an object/],
+    ['with one that is a text', () => put('manifest.json', '"mine"'), /must contain an object/],
     [
       'with a link out of it',
       () => {

@@ -52,10 +52,10 @@ it('says of how many rollouts the mean is, once its rewards are read', () => {
   const evaluation = (more: Partial<Observation>) => now.answer({ ...run('a', more), kind: 'run' });
   evaluation({});
   evaluation({ status: 'completed', mean: 0.5, done: 40, total: 40 });
-  expect(now.said()).toEqual(['a completed, mean 0.500 n=?, 40 of 40']);
+  expect(now.said()).toEqual(['a completed, mean 0.500 n=?; 40 of 40']);
   const rewards = Array.from({ length: 22 }, (_, index) => ({ task_id: `t${index}`, reward: index % 2 }));
   evaluation({ status: 'completed', certainty: certaintyOf(rewards, { status: 'completed', total: 40 }) });
-  expect(now.said()).toEqual(['a completed, mean 0.500 n=22/40, 40 of 40']);
+  expect(now.said()).toEqual(['a completed, mean 0.500 n=22/40; 40 of 40']);
 });
 
 describe('what ended while the program was closed', () => {
