@@ -30,7 +30,7 @@ import { exportRows } from '../text/export.ts';
 import { counted, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, isNone, lookUp, nameOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -188,8 +188,14 @@ export async function findRuns(
   ended: boolean | undefined,
   io: CommandIo,
 ): Promise<readonly Found[]> {
+  const ofTraining = 'in the workbench, i in the list of training runs overlays their curves';
   const find = (word: string): Promise<Found> =>
-    findAmong([resourceOrThrow('runs')], word, context).catch((error: unknown) => {
+    findAmong([resourceOrThrow('runs')], word, context).catch(async (error: unknown) => {
+      const other =
+        isNone(error) && (await lookUp([resourceOrThrow('training')], word, context).catch(() => undefined));
+      const [first] = other ? other.found : [];
+      if (first)
+        throw new CommandError(`${nameOf(first)} is not an evaluation run: ${ofTraining}.`, exitCodes.notFound);
       throw naming(word, error);
     });
   const all = await Promise.all(words.map(find));

@@ -25,7 +25,7 @@ import {
   type Found,
   findAmong,
   isCalled,
-  isRefusedId,
+  isNone,
   type LookedUp,
   lookUp,
   readFound,
@@ -55,10 +55,6 @@ export interface FoundCheckpoint {
   /** Whether the word is just the name of a training run. */
   readonly isRun?: boolean;
 }
-
-/** Whether nothing with this id or name was found. */
-const isNone = (error: unknown): boolean =>
-  isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
 /** A dataset often has the name of the benchmark that filled it, so it is found by name only if nothing else is. */
 const hasRecord = ({ get }: Resource): boolean => get !== undefined;

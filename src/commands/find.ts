@@ -90,6 +90,10 @@ export const isRefusedId = (error: unknown): error is ServiceError =>
     // Some services respond to a malformed id with an error.
     (error.kind === 'not_found' || error.kind === 'validation' || error.status === 404));
 
+/** Whether nothing with this id or name was found. */
+export const isNone = (error: unknown): boolean =>
+  isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+
 /** The row with this id, or why there is none. @throws ServiceError if the request failed */
 async function tryId(
   resource: Resource,

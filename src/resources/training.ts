@@ -176,7 +176,8 @@ export const ofTrainingRun = {
   overlay: {
     id: 'training.overlay',
     title: 'overlay the curves of other runs',
-    keys: ['i'],
+    // The key that compares evaluation runs.
+    keys: ['i', '='],
     group,
     hint: 'overlay',
     to: rows => (rows.length > 1 ? rows : 'Mark two or more to overlay their curves'),

@@ -421,6 +421,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['nope'], notFound, /no benchmark, training run, run or deployment nope/),
   ],
   compare: [
+    bad(
+      ['trained', 'first'],
+      notFound,
+      /training run trained \(trn_\w+\) is not an evaluation run: .* i in the list of training runs/,
+    ),
     ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
     bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {
       out: /\ngate\tUndecided: this is the same run twice\.\n/,
@@ -494,7 +499,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       /^# second compared with first\n.*## Tasks, flips first.*Written by benchtop/s,
     ),
     bad(['first', 'first'], usage, /A run is named twice/),
-    bad(['first', 'trained'], notFound, /no evaluation run trained/),
+    bad(['first', 'trained'], notFound, /training run trained .* is not an evaluation run/),
     bad([], usage, /Name a run, a training run or a dataset, or give --flagged/),
     bad(['first', '--flagged'], usage, /or give --flagged/),
     bad(['nope'], notFound, /no run, training run or dataset nope/),

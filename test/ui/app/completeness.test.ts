@@ -80,6 +80,8 @@ const sharedKeys = [
   'esc: go.up, list.clear-filter, list.stop, texts.stop',
   // Of two marked rollouts, and of their run.
   '=: rollouts.pair, run.compare',
+  // Of runs of one kind.
+  '=: run.compare, training.overlay',
   // Of a list of trajectories, and of one.
   'V: rollouts.tasks, trajectory.image',
   // Of a trajectory that was opened from a comparison.
