@@ -120,14 +120,15 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * For how long, at least, a run has made no step. Unobserved steps divide the time since the last checkpoint into gaps,
- * and the longest gap is at least as long as the mean gap.
+ * For how long, at least, a run has made no step. Unobserved steps divide the time from the last checkpoint to the
+ * first read of the count into gaps, and the longest gap is at least as long as the mean gap.
  *
  * @param at when its steps were last read, in epoch milliseconds
  */
 export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
-  const observed = changedAt === undefined ? 0 : at - changedAt;
-  return Math.max(0, observed, checkpoint ? (at - checkpoint.at) / (checkpoint.stepsSince + 1) : 0);
+  if (changedAt === undefined) return 0;
+  const before = checkpoint ? Math.max(0, changedAt - checkpoint.at) / (checkpoint.stepsSince + 1) : 0;
+  return Math.max(0, at - changedAt + before);
 }
 
 /** The time since a run's last step. */

@@ -283,7 +283,7 @@ describe('the past of a run', () => {
     };
     const report = reportOf(history, { ...off, silentPaces: 10 }, [0, 1]);
     expect(report.unjudged).toEqual([]);
-    expect(report.alarms).toMatchObject([{ kind: 'stall', step: 27, value: 36 * minuteMs, at: 216 * minuteMs }]);
+    expect(report.alarms).toMatchObject([{ kind: 'stall', step: 27, value: 57.5 * minuteMs, at: 216 * minuteMs }]);
     const once = reportOf({ ...history, silences: [] }, { ...off, silentPaces: 10 }, [0, 1]);
     expect(once).toMatchObject({ alarms: [{ kind: 'stall', value: 21.5 * minuteMs }], unjudged: [] });
     const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
@@ -446,9 +446,15 @@ describe('Watch', () => {
     const [event] = workbench.inbox.list();
     // One of eight gaps may have lasted long, and the others as long as before: what is certain is their mean.
     expect(event && happenedWords(event, begin)).toBe('stalled 22m+');
-    read(28, begin + 2_000);
+    // It grows as fast in Watch as in the inbox.
+    const later = begin + 16 * minuteMs;
+    read(27, later, { startedAt: at(3.1) });
+    const same = line(later);
+    expect(same && stateOf(same, later).short).toBe('ALARM stall 38m+');
+    expect(event && happenedWords(event, later)).toBe('stalled 38m+');
+    read(28, later + 2_000);
     expect(inbox()).toEqual([]);
-    expect(line(begin + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);
+    expect(line(later + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);
   });
 
   it('takes a run that waits, stops or has made all of its steps for no stall', () => {
