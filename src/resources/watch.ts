@@ -40,6 +40,8 @@ export interface WatchedResource extends KnownResource {
   readonly pace: string;
   /** Only its speed, because its state contains the remaining time. */
   readonly rate: string;
+  /** Whether an evaluation's mean lags behind its progress. */
+  readonly isMeanOld?: boolean;
   /** Its pace when its progress was last read. */
   readonly standing: Standing;
   /** When its progress (or else its status) was last read, in epoch milliseconds. */
@@ -188,7 +190,7 @@ export function toldApart<Line extends Labelled>(
   return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
 }
 
-/** A curve read within this time counts as current; milliseconds. */
+/** Rewards read within this time count as current; milliseconds. */
 const currentMs = 60_000;
 
 /** The held-out means, marked as old if the curve probably has a newer round by now. */
@@ -197,6 +199,13 @@ function measuredOf({ kind, id, status, measured, done }: KnownResource, workben
   const [curve] = resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
   const readAt = (curve && cachedQuery(workbench, curve.key)?.state.dataUpdatedAt) ?? now;
   return now - readAt > currentMs ? withOldLast(measured) : measured;
+}
+
+/** Whether a running evaluation's rollouts have moved on since its mean was read. */
+function isMeanOld(known: KnownResource, workbench: Workbench, now: number): boolean {
+  const query = isRunning(known.status) ? resourceOfKind(known.kind)?.watch?.soFar?.(known) : undefined;
+  const readAt = (query && cachedQuery(workbench, query.key)?.state.dataUpdatedAt) ?? now;
+  return now - readAt > currentMs && (workbench.statuses.movedAt(known) ?? 0) > readAt;
 }
 
 /** The resources' lines. Lines of the same rank stay in the order of {@link watchedKnown}. */
@@ -217,7 +226,13 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     // The rewards may be newer than the progress.
     const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
     const measured = measuredOf(known, workbench, now);
-    const shown = { ...known, done, measured, ...(isStalled ? noPace : pace) };
+    const shown = {
+      ...known,
+      done,
+      measured,
+      isMeanOld: isMeanOld(known, workbench, now),
+      ...(isStalled ? noPace : pace),
+    };
     return { ...shown, pinned, readAt: readAt || undefined, benchmark, alarms };
   });
   return toldApart(workbench.remembered, lines, now).toSorted(

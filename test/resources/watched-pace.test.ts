@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { kinds, resourceOfKind } from '../../src/resources/catalogue.ts';
 import { stateOf, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
+import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -204,6 +205,32 @@ it('marks a held-out reward while a newer round should be out that was not read 
   expect(isOldAt(at + 90_000)).toBe(false);
   report(30);
   expect([30_000, 90_000].map(later => isOldAt(at + later))).toEqual([false, true]);
+});
+
+it('marks the mean of an evaluation whose rollouts have moved on since it was read, after a minute', () => {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const at = Date.now();
+  const report = (done: number, askedAt: number) =>
+    workbench.statuses.report(
+      [{ kind: 'run', id: 'evr_1', status: 'running', done, total: 40, mean: 0.5, graded: 7 }],
+      { askedAt, at: askedAt },
+    );
+  report(7, at - 1);
+  const known = workbench.statuses.get({ kind: 'run', id: 'evr_1' });
+  const query = known && resourceOfKind('run')?.watch?.soFar?.(known);
+  if (!query) throw new Error('no read');
+  workbench.cache.setQueryData(query.key, {}, { updatedAt: at });
+  const { text } =
+    watchColumns({ room: 200, range: [0, 1], spark: () => '' }).find(({ id }) => id === 'held-out') ?? {};
+  const shownAt = (now: number) => {
+    const [line] = watchedOf(workbench, now);
+    return line && text?.(line);
+  };
+  expect(shownAt(at + 90_000)).toBe('0.500 n=7/40');
+  report(24, at + 20_000);
+  expect([30_000, 90_000].map(later => shownAt(at + later))).toEqual(['0.500 n=7/40', '0.500? n=7/40']);
 });
 
 it('counts a rollout with a reward as done, though the progress was read before', () => {

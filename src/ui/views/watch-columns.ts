@@ -43,8 +43,13 @@ const shortestProgress = (row: WatchedResource): string =>
 /** Whether a line's number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
+/** An evaluation's mean in words, marked if it is old. */
+const marked = ({ isMeanOld }: WatchedResource, words: string): string =>
+  isMeanOld ? words.replace(/^\S+/, '$&?') : words;
+
 /** An evaluation's mean, with its counts. */
-const meanWords = (row: WatchedResource): string => (isTrainers(row) || row.mean === undefined ? '' : meanOfTotal(row));
+const meanWords = (row: WatchedResource): string =>
+  isTrainers(row) || row.mean === undefined ? '' : marked(row, meanOfTotal(row));
 
 /** The interval for the line's number: the last held-out reward, or an evaluation's mean. */
 function intervalOfLine(row: WatchedResource, range: Range): Interval | undefined {
@@ -171,7 +176,7 @@ const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): 
   text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
   shortText: row => {
     if (isTrainers(row)) return cellText(heldOut, row);
-    return row.mean === undefined ? '' : meanCell({ ...row, ...countsBeside(row) }, row.status);
+    return row.mean === undefined ? '' : marked(row, meanCell({ ...row, ...countsBeside(row) }, row.status));
   },
 });
 
