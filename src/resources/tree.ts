@@ -6,6 +6,7 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
+import { statusMeaning, statusWords } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { type Column, cellText, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
@@ -21,6 +22,7 @@ import { modelWords } from './models.ts';
 import type { TracedDeployment } from './origins.ts';
 import { differingColumns, type HeldOut, heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
+import type { LineState } from './watch.ts';
 
 /** The words for each kind, and its resource's first name. */
 export const treeKinds: Readonly<
@@ -324,8 +326,13 @@ function intervalOf({ kind, held_out, record }: TreeRow, range: Range): Interval
 /**
  * @param range the range of rewards in the settings
  * @param mark the prefix of the name, which shows whether the row is folded
+ * @param alarmOf the row's state in Watch, if it is in alarm
  */
-export function treeColumns(range: Range, mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
+export function treeColumns(
+  range: Range,
+  mark: (row: TreeRow) => string = () => '',
+  alarmOf: (row: TreeRow) => LineState | undefined = () => undefined,
+): readonly Column<TreeRow>[] {
   const markOf = (row: TreeRow): string => `${indentOf(row)}${mark(row)}`;
   return [
     plainColumn('name', 'LINEAGE', { min: 18, max: 80, grow: 4 }, row => row.name, {
@@ -343,7 +350,12 @@ export function treeColumns(range: Range, mark: (row: TreeRow) => string = () =>
     // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
     plainColumn('mean', 'MEAN', 7, row => row.meanValue, { align: 'right', hidden: true, bestFirst: true }),
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
-    statusColumn(row => row.status),
+    {
+      ...statusColumn<TreeRow>(row => row.status),
+      width: { min: 12, max: 18, grow: 1 },
+      text: row => alarmOf(row)?.brief ?? statusWords(row.status ?? ''),
+      look: row => alarmOf(row)?.look ?? statusMeaning(row.status ?? ''),
+    },
     plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),
     { id: 'about', title: 'ABOUT', width: { min: 10, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },
     timeColumn('created', 'STARTED', row => row.created),

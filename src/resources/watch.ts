@@ -2,7 +2,7 @@
 
 import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { StatusLook } from '../present/column.ts';
-import { referenceFact } from '../present/fact.ts';
+import { type Fact, referenceFact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
 import { isRoundDue, withOldLast } from '../queries/held-out.ts';
 import { cachedQuery } from '../queries/live-query.ts';
@@ -253,7 +253,19 @@ export interface LineState {
   /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
   readonly brief?: string;
   readonly look: StatusLook;
+  /** Why it is in alarm, most urgent first. */
+  readonly reasons?: readonly string[];
 }
+
+/** A record's facts; in alarm, with its state in Watch and the reasons in place of its status. */
+export function statedFacts(facts: readonly Fact[], state: LineState | undefined): readonly Fact[] {
+  const { reasons, text } = state ?? {};
+  if (!reasons) return facts;
+  return facts.flatMap(fact => (fact.label === 'status' ? [{ ...fact, value: text }, ...alarmFacts(reasons)] : [fact]));
+}
+
+export const alarmFacts = (reasons: readonly string[] = []): readonly Fact[] =>
+  reasons.map(value => ({ label: 'alarm', value }));
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
   const [from, to] = [beginOf(row), endInstant(row, now)];
@@ -280,8 +292,9 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const ended = hasEnded(row.status) ? state : undefined;
   const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
   const short = ended?.short ?? name;
-  const text = ended || first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
-  return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm' };
+  const text = first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
+  const reasons = row.alarms.map(({ words }) => words);
+  return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
 }
 
 /** What to call alarms in a narrow column. */

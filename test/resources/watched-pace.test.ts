@@ -264,4 +264,6 @@ it('the state says how long there was no step, also beside a checkpoint, and whi
     text: 'ALARM drop, running',
     short: 'ALARM drop',
   });
+  const ended = { ...line, status: 'succeeded', alarms: [drop] };
+  expect(stateOf(ended, 0)).toMatchObject({ text: 'ALARM drop, succeeded', reasons: ['below its best'] });
 });

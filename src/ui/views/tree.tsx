@@ -31,12 +31,14 @@ import {
   unfolded,
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
+import { statedFacts } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListed } from '../data/use-list.ts';
 import { useLive, useLives } from '../data/use-live.ts';
+
 import { useWorkbench } from '../data/workbench.tsx';
 import { useKeyOf } from '../keys/router.tsx';
 import { useMemory } from '../navigation/memory.tsx';
@@ -45,6 +47,7 @@ import { treeCommands } from './commands.ts';
 import { listNotes } from './list/list-words.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
+import { useAlarmed } from './record/use-alarmed.ts';
 import { useMeans } from './runs/use-means.ts';
 
 /** The tree's rows come from other lists. */
@@ -250,6 +253,7 @@ export function TreeView({ place }: ViewProps<'tree'>) {
   const keyOf = useKeyOf();
   const { open, isOpen, toggle } = useFolds(place);
   const lineage = useLineage(open);
+  const alarmOf = useAlarmed();
   const closed = lineage.rows.filter(({ hasParts, key }) => hasParts && isClosedAtFirst(key) && !isOpen(key));
   const branches = counted(closed.length, 'closed branch', 'closed branches');
   const unsearched = closed.length === 0 ? undefined : `without ${branches}: ${keyOf(treeCommands.fold)} opens one`;
@@ -264,7 +268,7 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       parts={lineage.parts}
       rows={lineage.rows}
       grouped={unfolded(lineage.rows, isOpen)}
-      columns={treeColumns(rewardRange, mark)}
+      columns={treeColumns(rewardRange, mark, alarmOf)}
       ancestorsOf={ancestorsOf}
       startAt={place.at}
       emptyWords={lineage.loaded ? 'No benchmarks yet' : ''}
@@ -276,7 +280,8 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       facts={row => {
         if (row.unread) return [{ label: 'more', value: `${row.name.slice(2)}: ${row.about}` }];
         if (row.kind === 'checkpoint') return checkpointRowFacts(row);
-        return resourceAt({ view: 'list', resource: treeKinds[row.kind].resource }).facts(row.record);
+        const { facts } = resourceAt({ view: 'list', resource: treeKinds[row.kind].resource });
+        return statedFacts(facts(row.record), alarmOf(row));
       }}
       label={({ name }) => name}
       serviceId={({ id }) => id}

@@ -12,6 +12,7 @@ import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { watchList } from '../../resources/rotation.ts';
 import {
+  alarmFacts,
   placeOfLine,
   recordOfLine,
   referencesOf,
@@ -172,13 +173,14 @@ function DeploymentPreview({ row, box: { width, height } }: PreviewProps<Watched
 
 function factsOfLine(workbench: Workbench, row: WatchedResource) {
   const { rewardRange } = workbench.compare;
+  const state = stateOf(row, Date.now());
   return [
-    ...(row.group ? [{ label: 'lines', value: stateOf(row, Date.now()).text }] : []),
+    ...(row.group ? [{ label: 'lines', value: state.text }] : []),
     { label: 'name', value: row.label },
     { label: 'kind', value: row.kind },
     { label: 'id', value: idWords(row) || undefined },
-    { label: 'status', value: stateOf(row, Date.now()).text },
-    ...row.alarms.map(({ words }) => ({ label: 'alarm', value: words })),
+    { label: 'status', value: state.text },
+    ...alarmFacts(state.reasons),
     { label: 'failed', value: row.reason },
     { label: 'last read', value: agoOf(row.readAt) },
     { label: 'progress', value: progressWords(row) || undefined },

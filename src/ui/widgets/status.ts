@@ -39,8 +39,21 @@ export const statusText = (status: string, theme: Theme): string =>
 /** Shown if the service reports no status. */
 export const noStatus = 'The service reports no status';
 
-/** A status with its mark, in its style; `none` if there is none. */
-export function styledStatus(status: string | null | undefined, theme: Theme, none: string = noStatus): string {
+/** A state's words, as in Watch. */
+interface State {
+  readonly short: string;
+  readonly brief?: string;
+  readonly look: StatusLook;
+}
+
+/** A status with its mark, in its style; `none` if there is none. @param alarm the state in Watch, if it is in alarm */
+export function styledStatus(
+  status: string | null | undefined,
+  theme: Theme,
+  none: string = noStatus,
+  alarm?: State,
+): string {
+  if (alarm) return lookStyle(alarm.look, theme)(markedText(alarm.brief ?? alarm.short, alarm.look, theme));
   if (status == null) return theme.styles.muted(none);
   const words = sanitiseLine(status);
   return statusStyle(words, theme)(statusText(words, theme));

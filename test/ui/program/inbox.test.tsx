@@ -142,9 +142,15 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   await screen.waitFor(text => /sweep trn_1 +▲ alarm +.*held-out 0\.300 is below/.test(text));
   await screen.press('enter');
   await screen.waitFor('held-out 0.300, 95%');
+  await screen.waitFor(text => /▲ ALARM drop .*step \d+.*│ held-out 0\.300 is below/s.test(text));
+  expect(screen.text()).toMatch(/status +ALARM drop, running\b.*alarm +held-out 0\.300/s);
   await screen.press('A');
   await screen.waitFor(text => /1 alarm:\s.*step 4, .*held-out 0\.300 is below/s.test(text));
   await screen.press('A');
+  await screen.press(':', ...'tree', 'enter');
+  await screen.waitFor('LINEAGE');
+  await screen.press('z');
+  await screen.waitFor(text => /sweep trn_1 .*0\.300.*▲ ALARM drop/.test(text));
   await screen.press('I');
   rewards.push(0.68);
   await screen.waitFor('Nothing new');

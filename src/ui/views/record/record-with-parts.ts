@@ -1,12 +1,14 @@
 /** A record above the list of its parts: the record's problems, and the properties for that list. */
 
+import type { LineState } from '../../../resources/watch.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import type { ResourceRef } from '../../../store/store.ts';
-import { clean } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../../app/error-note.tsx';
 import type { Live } from '../../data/use-live.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAlarmed } from './use-alarmed.ts';
 
 export interface RecordWithParts {
   readonly isDeleted: boolean;
@@ -15,7 +17,9 @@ export interface RecordWithParts {
   /** Whether it is still loading, without an error. */
   readonly isUnread: boolean;
   readonly error: Error | undefined;
-  /** Why it failed, a note if it was deleted, and the error. */
+  /** Its state in Watch, if it is in alarm. */
+  readonly alarm: LineState | undefined;
+  /** Why it failed or is in alarm, a note if it was deleted, and the error. */
   readonly problems: (failure: string | null | undefined, width: number) => readonly string[];
 }
 
@@ -33,6 +37,7 @@ export function useRecordWithParts(
   const theme = useTheme();
   const advice = useSettingAdvice();
   const deleted = useDeleted(kind, id);
+  const alarm = useAlarmed()({ kind, id });
   const isRead = reads.some(({ data }) => data !== undefined);
   const failed = [...reads, ...parts].map(({ error }) => error).find(each => each && !isNotOffered(each));
   const error = deleted && isRead ? undefined : failed;
@@ -42,7 +47,9 @@ export function useRecordWithParts(
     isRead,
     isUnread: !isRead && !error && deleted === undefined,
     error,
+    alarm,
     problems: (failure, width) => [
+      ...(alarm?.reasons ?? []).map(words => styles.danger(truncate(sanitiseLine(words), width))),
       ...(failure ? [styles.danger(truncate(clean`failed: ${failure}`, width))] : []),
       ...(deleted && !error ? [styles.danger(truncate(`${glyphs.cross} ${deleted}`, width))] : []),
       ...(error ? noteLines(error, { width, height: isRead ? 6 : 3 }, theme, advice) : []),

@@ -8,6 +8,7 @@ import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { RewardSummary } from '../../../resources/run-outcome.ts';
 import { failedAmong, meanWords, noRewardWords, outcomeOf } from '../../../resources/run-outcome.ts';
 import { cautionOf } from '../../../resources/runs.ts';
+import type { LineState } from '../../../resources/watch.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { sparkline } from '../../../text/sparkline.ts';
@@ -39,6 +40,7 @@ function certaintyLines(certainty: string, width: number): string[] {
  * Name, status and progress, the mean and how many rewards are missing, and how certain the mean is.
  *
  * @param rewardedAt when the last new reward arrived, in epoch milliseconds
+ * @param alarm the run's state in Watch, if it is in alarm
  */
 export function summaryLines(
   run: MeasuredRun,
@@ -48,6 +50,7 @@ export function summaryLines(
   theme: Theme,
   certainty = '',
   rewardedAt?: number,
+  alarm?: LineState,
 ): string[] {
   const { styles } = theme;
   const ended = hasEnded(run.status);
@@ -77,7 +80,7 @@ export function summaryLines(
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
     ...(run.status == null ? noStatus.map(line => styles.muted(line)) : []),
     [
-      styledStatus(run.status, theme, lastUnsaid),
+      styledStatus(run.status, theme, lastUnsaid, alarm),
       done !== undefined && total ? progressBar(done / total, barWidth, theme) : '',
       counts,
     ]

@@ -20,6 +20,7 @@ import { certaintyWords } from '../../../resources/run-mean.ts';
 import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
 import { runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
+import { statedFacts } from '../../../resources/watch.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { rememberedAt } from '../../../store/seen.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
@@ -196,7 +197,7 @@ function useHead(
   const title = truncate(sanitiseLine(shown.display_name ?? shown.eval_run_id), width);
   return [
     ...(state.isRead
-      ? summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt)
+      ? summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt, state.alarm)
       : [theme.styles.title(title), ...(state.isUnread ? [theme.styles.muted(asking)] : [])]),
     ...state.problems(shown.failure?.message, width),
     ...distributionLines(summary?.values ?? [], pane.height, width, theme),
@@ -214,5 +215,5 @@ function aboutRun({ measured, state, outcome, certainty, results }: Run, width: 
     '',
     theme.styles.header('RUN'),
   ];
-  return { lines, facts: state.isRead ? runFacts(measured, outcome, certainty) : [] };
+  return { lines, facts: state.isRead ? statedFacts(runFacts(measured, outcome, certainty), state.alarm) : [] };
 }

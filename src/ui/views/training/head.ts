@@ -5,13 +5,14 @@ import type { TrainingProgress, TrainingRun } from '../../../contract/training.t
 import { agoOf } from '../../../present/times.ts';
 import { freshnessAt, overdueIntervals } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
+import type { LineState } from '../../../resources/watch.ts';
 import { paceHints } from '../../../resources/watch-reads.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { Live } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import { styledStatus } from '../../widgets/status.ts';
+import { noStatus, styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { LiveCurves } from './charted-runs.ts';
 
@@ -22,11 +23,12 @@ export function statusLine(
   total: number | null | undefined,
   width: number,
   theme: Theme,
+  alarm?: LineState,
 ): string {
   const counts = done === undefined ? '' : `step ${done}${total == null ? '' : ` of ${total}`}`;
   const bar =
     done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
-  return [styledStatus(run.status, theme), bar, counts].filter(Boolean).join('  ');
+  return [styledStatus(run.status, theme, noStatus, alarm), bar, counts].filter(Boolean).join('  ');
 }
 
 /**

@@ -14,7 +14,7 @@ import { higherWords } from '../../../resources/held-out-words.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
-import { type LineState, stateOf, watchedLine } from '../../../resources/watch.ts';
+import { type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
 import { age } from '../../../text/time.ts';
 import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
@@ -144,6 +144,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       place={place}
       source={source}
       columns={columns}
+      facts={row => statedFacts(training.facts(row), (row as StatedRun).state)}
       join={join}
       preview={TrainingPreview}
       below={({ held_out }) => held_out && higherWords(held_out)}

@@ -23,6 +23,7 @@ import {
   training,
   trainingFacts,
 } from '../../../resources/training.ts';
+import { statedFacts } from '../../../resources/watch.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -176,7 +177,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         if (ended && list.rows.length === 0) return ofCheckpoint([shown]);
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
-      about={() => ({ lines: ['', theme.styles.header('TRAINING RUN')], facts })}
+      about={() => ({ lines: ['', theme.styles.header('TRAINING RUN')], facts: statedFacts(facts, state.alarm) })}
       files={() => ownerReport('training', id, shown)}
       startAt={place.at}
     />
@@ -196,7 +197,7 @@ function useHead({ shown, state, curves, completed, total, pace, restart }: Run,
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
   return [
     styles.title(truncate(sanitiseLine(shown.display_name ?? shown.training_run_id), width)),
-    state.isUnread ? styles.muted(asking) : statusLine(shown, completed, total, width, theme),
+    state.isUnread ? styles.muted(asking) : statusLine(shown, completed, total, width, theme, state.alarm),
     ...(when === '' ? [] : [styles.muted(truncate(when, width))]),
     ...state.problems(shown.failure?.message, width),
     ...notes.map(words => styles.warning(truncate(words, width))),

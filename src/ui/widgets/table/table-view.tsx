@@ -288,8 +288,8 @@ export function rowText<Row>(
       position: cutOf(column),
     });
     if (index === 0 && look.underCursor) return styles.selected(cut);
-    if (column.status) return statusStyle(cellText(column, row), theme)(cut);
     if (column.look) return lookStyle(column.look(row), theme)(cut);
+    if (column.status) return statusStyle(cellText(column, row), theme)(cut);
     return highlight(cut, filter, theme);
   });
   const marker = look.underCursor ? styles.selected(glyphs.marker) : ' ';
