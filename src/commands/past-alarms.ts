@@ -57,7 +57,7 @@ async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context
   return reportOf(history, rules, rewardRange);
 }
 
-function fieldsOf({ alarms, unjudged }: PastReport) {
+function fieldsOf({ alarms, unjudged, audit }: PastReport) {
   return {
     alarms: alarms.map(({ kind, step, at, value, limit, words, overAtStep }) => ({
       kind,
@@ -69,6 +69,7 @@ function fieldsOf({ alarms, unjudged }: PastReport) {
       over_at_step: overAtStep ?? null,
     })),
     unjudged,
+    audit: audit ?? null,
   };
 }
 

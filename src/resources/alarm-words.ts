@@ -32,13 +32,16 @@ function pastWords({ step, at, kind, value, words, overAtStep }: PastAlarm, time
 
 /** @param timeOf formats an instant given in epoch milliseconds */
 export function reportLines(
-  { alarms, unjudged }: PastReport,
+  { alarms, unjudged, audit }: PastReport,
   rules: AlarmRules,
   timeOf: (ms: number) => string = clockOrDay,
 ): readonly string[] {
   const limits = limitWords(rules);
   return [
     alarms.length === 0 ? 'No alarm.' : `${counted(alarms.length, 'alarm')}:`,
+    ...(alarms.length === 0 && audit
+      ? [`But ${audit}. Read its audit: Q in the run's view, or benchtop describe RUN --audit.`]
+      : []),
     ...alarms.map(alarm => `  ${pastWords(alarm, timeOf)}`),
     ...unjudged.map(words => `Not judged: ${words}.`),
     limits.length === 0 ? 'All alarms are off in the settings.' : `Alarms: ${limits.join('; ')}.`,

@@ -1,8 +1,9 @@
 /** Finds the alarms a run would have raised, from its curves and the recorded times of its steps. Pure. */
 import { maxOf } from '../base/many.ts';
 import { hasEnded } from '../contract/status.ts';
-import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
+import { lastReward, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
+import { audit } from '../present/audit.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointTimes } from '../queries/checkpoints.ts';
 import { bestHeldOut, failedRound, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
@@ -146,10 +147,12 @@ export interface PastReport {
   readonly alarms: readonly PastAlarm[];
   /** The enabled alarms that could not be checked for lack of data, with the reason. */
   readonly unjudged: readonly string[];
+  /** What the audit finds in the curves alone. */
+  readonly audit?: string | undefined;
 }
 
 export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
-  const means = heldOutMeansOf(history.heldOut);
+  const means = heldOutMeansOf(history.heldOut.toSorted((left, right) => left.step - right.step));
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
   const alarms = pastAlarms(history, rules, range);
   const isWatched = history.points.length > 1 || history.silences.length > 0;
@@ -177,7 +180,8 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
       : '',
     trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
   ];
-  return { alarms, unjudged: lacks.filter(Boolean) };
+  const curves = { trainer: stepValues(history.trainer, history.trainer.rewards), heldOut: means };
+  return { alarms, unjudged: lacks.filter(Boolean), audit: audit({ ...curves, steps: [], range })[0]?.words };
 }
 
 /** The enabled alarms that lack data for an evaluation run, with the reason. */

@@ -11,7 +11,7 @@ const createdAt = '2026-01-02T03:00:00.000Z';
 const savedAt = '2026-01-02T03:30:00.000Z';
 
 /** A training run of `kernel-cuda` whose held-out rewards are given; it has ended as `end` after `left` answers. */
-async function trained(rewards: readonly number[], left = 0, end = 'succeeded') {
+async function trained(rewards: readonly number[], left = 0, end = 'succeeded', trainer_rewards: object[] = []) {
   const state = { left };
   const status = () => (state.left > 0 ? 'running' : end);
   const record = () => ({
@@ -36,7 +36,7 @@ async function trained(rewards: readonly number[], left = 0, end = 'succeeded') 
       return { training_run_id: 'trn_1', status: status(), completed_steps: 100 - state.left, total_steps: 100 };
     },
     '/api/v1/train/trn_1/step/held-out-reward-by-step': () => ({ held_out_rewards }),
-    '/api/v1/train/trn_1/step/trainer-reward-by-step': () => ({ trainer_rewards: [] }),
+    '/api/v1/train/trn_1/step/trainer-reward-by-step': () => ({ trainer_rewards }),
     '/api/v1/train/trn_1/checkpoints': () => ({
       items: [{ checkpoint_id: 'ckpt_1', step_index: 40, created_at: savedAt }],
     }),
@@ -58,6 +58,16 @@ function cliWithAlarms(baseUrl: string, alarms: object) {
 
 const drop = [0.3, 0.7, 0.3, 0.3, 0.3, 0.3];
 const dropWords = 'held-out 0.300 is below its best 0.700 at step 20 by more than the 95% intervals, 4 in a row';
+
+it('doctor names the audit for a run without an alarm whose reward rises only in training', async () => {
+  const rises = Array.from({ length: 60 }, (_, index) => ({ step: index + 1, trainer_reward: index / 60 }));
+  const run = await trained([0.7, 0.7, 0.7, 0.3, 0.3, 0.3], 0, 'succeeded', rises);
+  const { code, out } = await run()('doctor', ['--alarms', 'sweep']);
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /^No alarm\.\nBut from step 10 to 60 the trainer's reward rose by .* 0\.700 to 0\.300.*--audit\.\n/,
+  );
+});
 
 it('doctor says what the alarms would have said of a past run, with its step, time, number and limit', async () => {
   const run = await trained([...drop, 0.69]);
