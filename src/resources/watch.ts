@@ -297,6 +297,13 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
 }
 
+/** A resource's state if it is in alarm by what has been read of it, also without a line in Watch. */
+export function alarmedState(resource: KindAndId, workbench: Workbench, now: number): LineState | undefined {
+  const known = workbench.statuses.get(resource);
+  const alarms = known ? alarmsIn(verdictsOf(known, workbench)) : [];
+  return known && alarms.length > 0 ? stateOf({ ...watchedLine(known, ''), ...known, alarms }, now) : undefined;
+}
+
 /** What to call alarms in a narrow column. */
 const shortNames: Readonly<Record<Alarm['kind'], string>> = {
   stall: 'stall',

@@ -5,16 +5,16 @@ import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, type World, world } from './scripted-world.tsx';
 
 /** Three training runs besides the evaluation; `doing` is what each of them does. */
-function threeRuns(doing: Record<string, string>): World {
+function threeRuns(doing: Record<string, string>, agoMs = 0): World {
   const service = world('none');
-  const created_at = new Date(Date.now() - 3_600_000).toISOString();
+  const created_at = new Date(Date.now() - 3_600_000 - agoMs).toISOString();
   const record = (id: string) => ({
     training_run_id: id,
     bench_id: 'bench_1',
     display_name: `sweep ${id}`,
     status: doing[id],
     created_at,
-    completed_at: doing[id] === 'running' ? null : new Date().toISOString(),
+    completed_at: doing[id] === 'running' ? null : new Date(Date.now() - agoMs).toISOString(),
     failure: doing[id] === 'failed' ? { message: 'out of memory' } : null,
   });
   Object.assign(service.answers, {
@@ -155,6 +155,19 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   rewards.push(0.68);
   await screen.waitFor('Nothing new');
   expect(screen.bells()).toHaveLength(1);
+});
+
+it('marks a run that collapsed before the program was opened like one that it watched', async () => {
+  const service = threeRuns({ trn_1: 'succeeded' }, 48 * 3_600_000);
+  const held_out_rewards = [0.7, 0.3, 0.3, 0.3, 0.3].map((held_out_reward, step) => ({
+    ...{ step, held_out_reward, completed_samples: 128 },
+  }));
+  Object.assign(service.answers, { getHeldOutRewards: () => ({ held_out_rewards }) });
+  const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns: 200, rows: 30 });
+  await screen.waitFor(text => /sweep trn_1 .*▲ succeeded/.test(text));
+  expect(screen.text()).toMatch(/alarm +held-out 0\.300 is below/);
+  await screen.press('enter');
+  await screen.waitFor(text => /▲ succeeded .*│ held-out 0\.300 is below/s.test(text));
 });
 
 it('dismisses with X only what the filter shows, says how many, and restores it', async () => {

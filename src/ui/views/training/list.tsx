@@ -14,7 +14,7 @@ import { higherWords } from '../../../resources/held-out-words.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
-import { type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
+import { alarmedState, type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
 import { age } from '../../../text/time.ts';
 import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
@@ -75,13 +75,14 @@ function useOldSteps(): string | undefined {
   );
 }
 
-/** A run with its state in Watch, if it has a line there. */
+/** A run with its state in Watch, if it has a line there or is in alarm. */
 type StatedRun = MeasuredTraining & { readonly state?: LineState };
 
 type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 
 /** Returns a function that adds each run's state in Watch. A row whose state has not changed stays the same object. */
 function useStates(): Join {
+  const workbench = useWorkbench();
   const now = usePaceTime();
   const lines = useWatched(now);
   const [stated] = useState(() => new WeakMap<MeasuredTraining, StatedRun>());
@@ -89,7 +90,9 @@ function useStates(): Join {
     const states = new Map(lines.map(line => [keyOf(line), stateOf(line, now)]));
     return rows =>
       rows.map(row => {
-        const state = states.get(keyOf({ kind: 'training', id: row.training_run_id }));
+        const ref = { kind: 'training', id: row.training_run_id };
+        // A run that ended before the program was opened has no line.
+        const state = states.get(keyOf(ref)) ?? alarmedState(ref, workbench, now);
         if (!state) return row;
         const before = stated.get(row);
         if (before && isDeepStrictEqual(before.state, state)) return before;
@@ -97,7 +100,7 @@ function useStates(): Join {
         stated.set(row, next);
         return next;
       });
-  }, [lines, now, stated]);
+  }, [lines, now, stated, workbench]);
 }
 
 /** A run's state in Watch; if it has no line there, the state that its record shows. */
