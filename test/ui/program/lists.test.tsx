@@ -435,8 +435,12 @@ it('names the column of an order or a filter that is out of view or not read for
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns: 80, rows: 24 });
   await screen.waitFor('▸ trn_1');
   const sortUntil = async (words: string) => {
-    for (let presses = 0; presses < 30 && !screen.text().includes(words); presses += 1) await screen.press('s');
-    await screen.waitFor(words);
+    for (let presses = 0; presses < 30 && !screen.text().includes(words); presses += 1) {
+      const before = screen.text();
+      await screen.press('s');
+      await screen.waitFor(text => text !== before);
+    }
+    expect(screen.text()).toContain(words);
   };
   await screen.type('/heldout<0.5');
   await screen.press('enter');
