@@ -214,7 +214,7 @@ describe('watch', () => {
     expect(watched.filter(each => each.id === runId)).toMatchObject([{ kind: 'run', status: 'completed', done: 28 }]);
     expect(watched.filter(each => each.id === id).at(-1)).toMatchObject({ status: 'succeeded', done: 3, total: 3 });
     expect((await cli('watch', [id])).out).toMatch(
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}watched {2}succeeded, 3 of 3, trainer reward 0\.\d+, held-out reward 0\.\d+ at step 3, on the \w+ tasks, of .*\n$/,
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}watched {2}succeeded, 3 of 3, trainer reward 0\.\d+, held-out reward 0\.\d+ at step 3, on the \w+ tasks, from .*\n$/,
     );
   });
 
