@@ -394,7 +394,7 @@ async function read(bench: Bench): Promise<void> {
     ['classes of', 'f', 'worker N has stopped', 1_000],
   ] as const) {
     bench.row(`${what} ${rows} trajectories`, (await many.keyUntil(key, shown)).ms, limit, 'ms');
-    await many.keyUntil('\u001b', `/${rows} `);
+    await many.keyUntil('\u001b', `${rows}/${rows} `);
   }
   const sorts = await bench.times(4, () => many.key('s', 400));
   bench.row(`sort ${rows} trajectories`, Math.max(...msOf(sorts)), 300, 'ms');

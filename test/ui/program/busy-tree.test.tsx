@@ -19,13 +19,12 @@ it('adds few requests to those of the rounds, and measures only the runs of open
   await passing(screen.waitFor('▸ +'));
   await vi.advanceTimersByTimeAsync(minuteMs);
   const opened = scripted.requests.length;
-  const openedAt = Date.now();
   await passing(screen.press('z'));
   await passing(screen.waitFor('▸ -'));
   await vi.advanceTimersByTimeAsync(1_000);
-  // The lists of the branch, a round, and what a minute may cost, because more time passes on a busy machine.
-  const more = (70 * (Date.now() - openedAt - 1_000)) / minuteMs;
-  expect(scripted.requests.length - opened).toBeLessThanOrEqual(2 + 10 + more);
+  // The lists of the branch and a round, besides the counts of sections that happen to be due.
+  const ofBranch = scripted.requests.slice(opened).filter(each => /bench_0$|^getHeldOut/.test(String(each)));
+  expect(ofBranch.length).toBeLessThanOrEqual(2 + 10);
   await vi.advanceTimersByTimeAsync(8 * minuteMs);
   const before = scripted.requests.length;
   await vi.advanceTimersByTimeAsync(5 * minuteMs);
