@@ -17,6 +17,13 @@ export function numberColumn<Row>(
   return { id, title, width: title.length, align: 'right', value, text: textOf };
 }
 
+/** A rollout's reward. A missing one is `none`, which is not the same as a reward of 0. */
+export const rewardColumn = <Row extends { readonly reward?: number | null | undefined }>(): Column<Row> => ({
+  ...numberColumn<Row>('reward', 'REWARD', row => row.reward ?? undefined),
+  width: 8,
+  text: row => reward(row.reward),
+});
+
 /** A 95% confidence interval: `0.501..0.693`. Sorted by its lower limit. */
 export function intervalColumn<Row>(
   intervalOf: (row: Row) => Interval | undefined,

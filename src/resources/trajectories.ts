@@ -5,6 +5,7 @@ import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
+import { rewardColumn } from '../present/number-columns.ts';
 import { endedBy, errorClass, finishOf } from '../present/outcome-classes.ts';
 import { secondsOf, tokensOf } from '../present/task-groups.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
@@ -19,16 +20,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   plainColumn('task', 'TASK', { min: 12, max: 40, grow: 2 }, row => row.task_id ?? row.trajectory_id, {
     field: 'task_id',
   }),
-  {
-    id: 'reward',
-    title: 'REWARD',
-    field: 'reward',
-    width: 8,
-    align: 'right',
-    // A failed trajectory has no reward, which is not the same as a reward of 0.
-    value: row => row.reward ?? undefined,
-    text: row => reward(row.reward),
-  },
+  { ...rewardColumn(), field: 'reward' },
   statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
   plainColumn('step', 'STEP', 6, row => row.policy_step, { align: 'right', ifAny: true }),
   plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, { field: 'error', cutAt: 'end' }),

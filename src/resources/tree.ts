@@ -83,7 +83,7 @@ export interface KnownLineage {
   readonly benchmarks: readonly Benchmark[];
   readonly runs: readonly EvalRun[];
   readonly training: readonly TrainingRun[];
-  /** By training run id, for those that have been read. */
+  /** The parts of the training runs read so far, by the run's id. */
   readonly parts: ReadonlyMap<string, KnownTraining>;
   readonly deployments: readonly TracedDeployment[];
   /** Whether a run is the baseline of its benchmark. */

@@ -28,7 +28,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly remembered_at?: number | undefined;
   /** Describes what follows this page, using `restKey`. Shown while this is the last page read and more follow. */
   readonly rest?: string | undefined;
-  /** Whether the page combines several responses, some of which could not be read. */
+  /** Whether the page combines several responses and lacks some of them. */
   readonly isPartial?: boolean;
   /** Whether the page may repeat rows from earlier pages. */
   readonly mayRepeat?: boolean;

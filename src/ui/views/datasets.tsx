@@ -11,7 +11,7 @@ import { useWorkbench } from '../data/workbench.tsx';
 import { PathPicker } from '../windows/path-picker.tsx';
 import { unfinishedWords, useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
-import { ownerReport } from './record/rollout-files.ts';
+import { ownerReports } from './record/rollout-files.ts';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { opensRollouts } from './tasks/rollout-doors.ts';
 import { useAgents } from './uploads/agent-field.ts';
@@ -41,11 +41,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
       actions={rows => [regrade(datasets, rows)]}
       opens={ofDataset}
       texts={rolloutsOf}
-      files={({ current, marked }) =>
-        (marked.length > 0 ? marked : [current]).flatMap(each =>
-          each?.dataset_id ? ownerReport('datasets', each.dataset_id, each) : [],
-        )
-      }
+      files={listed => ownerReports('datasets', listed, row => row.dataset_id)}
     />
   );
 }

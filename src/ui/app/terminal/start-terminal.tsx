@@ -314,8 +314,7 @@ class Terminal {
 
   #handleTerminal(): void {
     const { stdin, stdout } = process;
-    // Stdout's own event misses a size that changed and changed back, and by then the terminal has dropped
-    // what was cut off.
+    // Stdout's own event misses a size that changed and changed back. The terminal has lost what it cut off meanwhile.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
     // The connection was lost.
     for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));

@@ -134,7 +134,7 @@ export interface EarlierWindowProps {
   readonly onClose: () => void;
 }
 
-/** The saved conversations, of which the user can continue one. */
+/** The saved conversations. The user can continue one of them. */
 export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) {
   return (
     <ChoiceWindow

@@ -13,7 +13,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
 
-/** The other deployments in production, starting with those that have the same slug. */
+/** The other deployments in production. Those with the same slug come first. */
 function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
   const answering = listed.filter(
     ({ deployment_id, role, is_active }) =>

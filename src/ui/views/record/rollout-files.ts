@@ -49,6 +49,17 @@ function reportFiles(
   }));
 }
 
+/** The reports on the marked rows, or else on the row under the cursor. @param idOf undefined for a row without a report */
+export const ownerReports = <Row extends object>(
+  resource: 'training' | 'datasets',
+  { marked, current }: Pick<ListedRows<Row>, 'marked' | 'current'>,
+  idOf: (row: Row) => string | null | undefined,
+): readonly OtherFile[] =>
+  (marked.length > 0 ? marked : current ? [current] : []).flatMap(row => {
+    const id = idOf(row);
+    return id ? ownerReport(resource, id, row) : [];
+  });
+
 /** The report on a run, a training run or a dataset. @param resource the resource's first name */
 export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: string, row: object): readonly OtherFile[] {
   const found = resourceNamed(resource);

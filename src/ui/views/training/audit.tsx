@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
-import { numberColumn } from '../../../present/number-columns.ts';
+import { numberColumn, rewardColumn } from '../../../present/number-columns.ts';
 import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -49,11 +49,7 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
 const evidenceColumns: readonly Column<Evidence>[] = [
   { id: 'step', title: 'STEP', width: 6, align: 'right', value: row => row.step },
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 1 }, value: row => row.task_id ?? undefined },
-  {
-    ...numberColumn<Evidence>('reward', 'REWARD', row => row.reward ?? undefined),
-    width: 8,
-    text: row => reward(row.reward),
-  },
+  rewardColumn(),
   {
     ...numberColumn<Evidence>('tokens', 'TOKENS', row => countOf(row.completion_tokens), { text: String }),
     ifAny: true,

@@ -26,7 +26,7 @@ import { useLive } from '../../data/use-live.ts';
 import { useWatched } from '../../data/use-watched.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
-import { ownerReport } from '../record/rollout-files.ts';
+import { ownerReports } from '../record/rollout-files.ts';
 import { nameWidth, roomy, stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
@@ -152,11 +152,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       preview={TrainingPreview}
       below={({ held_out }) => held_out && higherWords(held_out)}
       texts={row => ({ scope: { training: row.training_run_id }, label: labelOf(training, row) })}
-      files={({ current, marked }) =>
-        (marked.length > 0 ? marked : [current]).flatMap(each =>
-          each ? ownerReport('training', each.training_run_id, each) : [],
-        )
-      }
+      files={listed => ownerReports('training', listed, row => row.training_run_id)}
       notes={old === undefined ? [] : [old]}
       parts={[{ refresh: progress.refresh }]}
     />

@@ -3,7 +3,7 @@
 import { useMemo } from 'react';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
-import { numberColumn } from '../../../present/number-columns.ts';
+import { numberColumn, rewardColumn } from '../../../present/number-columns.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery } from '../../../queries/checkpoints.ts';
 import { type StepRollout, stepRewardList } from '../../../queries/training.ts';
@@ -28,11 +28,7 @@ const columns: readonly Column<StepRollout>[] = [
     width: { min: 12, max: 40, grow: 2 },
     value: row => row.task_id ?? row.trajectory_id ?? `rollout ${row.place}`,
   },
-  {
-    ...numberColumn<StepRollout>('reward', 'REWARD', row => row.reward ?? undefined),
-    width: 8,
-    text: row => reward(row.reward),
-  },
+  rewardColumn(),
   {
     ...numberColumn<StepRollout>('tokens', 'TOKENS', row => countOf(row.completion_tokens), { text: String }),
     ifAny: true,
