@@ -65,11 +65,13 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
   // The alternate screen, as in the program: nothing is re-wrapped when the size changes.
   terminal.write('\u001b[?1049h\u001b[?7l');
   let sent = 0;
+  let frames = 0;
   const raw: string[] = [];
   const painter = new Painter(
     {
       write: bytes => {
         sent += Buffer.byteLength(bytes);
+        frames += 1;
         onBytes?.(bytes);
         terminal.write(bytes);
       },
@@ -134,9 +136,16 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
       };
     },
     resize: async (newColumns, newRows) => {
+      if (newColumns === terminal.cols && newRows === terminal.rows) return;
+      const before = frames;
       terminal.resize(newColumns, newRows);
       stdout.resize(newColumns, newRows);
       await settle();
+      // The painter may still wait for the terminal's answer to the frame before.
+      while (frames === before && failure === undefined) {
+        await new Promise(resolve => setTimeout(resolve, 5));
+        await settle();
+      }
     },
     bytes: () => {
       const count = sent;
