@@ -43,6 +43,8 @@ export interface NoteOptions {
   /** The last step of a curve that lags behind. */
   readonly lag: number | undefined;
   readonly perColumn: number | undefined;
+  /** The x range of several charts. */
+  readonly each?: XRange | undefined;
   /** The unit for x; empty for steps. */
   readonly unit: string;
   readonly byTime: boolean;
@@ -53,12 +55,13 @@ export interface NoteOptions {
 
 /** Notes on how the curves are drawn, most important first, because a narrow pane cuts them. */
 export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
-  const { lag, perColumn, unit, byTime, log, weight } = options;
-  const columns = perColumn === undefined ? 0 : Math.round(perColumn * 10) / 10;
+  const { lag, perColumn, each, unit, byTime, log, weight } = options;
+  const columns = perColumn === undefined ? 0 : tenth(perColumn);
   const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y < leastPositive).length, 0) : 0;
+  const range = each && `each chart from ${unit ? '' : 'step '}${tenth(each.low)} to ${tenth(each.high)}`;
   return [
     lag === undefined ? '' : `trainer curve read up to step ${lag}`,
-    byTime ? 'minutes since each run began' : '',
+    [range, byTime ? 'minutes since each run began' : range && unit.trim()].filter(Boolean).join(' '),
     log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
     weight > 0 ? `smoothed ${weight}` : '',
     series.some(({ band }) => band) ? 'dotted: 95% limits' : '',
@@ -72,13 +75,15 @@ interface GridOptions {
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;
-  /** The x range of each chart, unless it is zoomed. */
-  readonly ranges: readonly (XRange | undefined)[];
+  /** The x range of all charts, unless they are zoomed. */
+  readonly range: XRange | undefined;
   readonly chart: ChartState;
   readonly notes: Pick<NoteOptions, 'unit' | 'byTime' | 'weight'>;
   /** Whether each chart has its own y axis; by default, all share one. */
   readonly ownAxes?: boolean;
 }
+
+const tenth = (x: number): number => Math.round(x * 10) / 10;
 
 /** A chart's minimum size in the grid, including the line with its name. */
 const cellSize = { width: 26, height: 6 } as const;
@@ -87,10 +92,11 @@ const cellSize = { width: 26, height: 6 } as const;
 export function gridLines(
   runs: readonly { readonly name: string }[],
   all: readonly (readonly ChartSeries[])[],
-  { width, height: whole, theme, ranges, chart, notes, ownAxes = false }: GridOptions,
+  { width, height: whole, theme, range, chart, notes, ownAxes = false }: GridOptions,
 ): string[] {
   const { log, zoom } = chart;
-  const words = chartNotes(all.flat(), { ...notes, log, lag: undefined, perColumn: undefined });
+  const xRange = zoom ?? range;
+  const words = chartNotes(all.flat(), { ...notes, log, each: xRange, lag: undefined, perColumn: undefined });
   const caption = words === '' || whole <= cellSize.height ? [] : [theme.styles.muted(truncate(words, width))];
   const height = whole - caption.length;
   const most = Math.max(1, Math.floor((width + gap.length) / (cellSize.width + gap.length)));
@@ -112,7 +118,7 @@ export function gridLines(
     const cut = truncate(names.get(sanitiseLine(name)) ?? '', Math.max(0, cell.width - number.length - 1));
     const head = [cut, number];
     const { lines } = drawChart(series, {
-      ...{ width: cell.width, height: cell.height - 1, theme, xRange: zoom ?? ranges[index], yRange },
+      ...{ width: cell.width, height: cell.height - 1, theme, xRange, yRange },
       crosshair: chart.crosshair,
       log,
     });
@@ -145,7 +151,7 @@ export function legendLines(
   const missing = series.map(({ curve }) => gapsIn(curve));
   const gaps = missing.map(gapWords);
   const samples = series.map(({ isFaint }, index) => seriesSample(index, theme, isFaint));
-  const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}${unit}  `;
+  const at = crosshair === undefined ? '' : `at ${tenth(crosshair)}${unit}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
   const texts = series.map(
     (each, index) => ` ${[`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
@@ -190,7 +196,7 @@ const gap = '  ';
 function readingText(reading: Reading | undefined, x: number | undefined): string {
   if (reading?.y === undefined) return none;
   const elsewhere = x !== undefined && reading.x !== x;
-  return `${reward(reading.y)}${elsewhere ? ` at ${Math.round(reading.x * 10) / 10}` : ''}`;
+  return `${reward(reading.y)}${elsewhere ? ` at ${tenth(reading.x)}` : ''}`;
 }
 
 /**

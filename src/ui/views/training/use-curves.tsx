@@ -253,19 +253,17 @@ function paneLines(
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
   const { panels, all, range, chart, unit, byTime } = drawn;
   const notes = { unit, byTime, weight: smoothings[chart.smoothing] ?? 0 };
-  const grid = { width, height, theme, chart, notes };
+  const grid = { width, height, theme, chart, notes, range };
   if (panels.length > 0) {
     const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
     const rows = gridLines(panels, all, {
-      ...{ ...grid, ranges: all.map(() => range), ownAxes: true },
+      ...{ ...grid, ownAxes: true },
       height: Math.max(1, height - legend.length),
     });
     return { lines: [...rows, ...legend].slice(0, height), plotWidth: width };
   }
   if (!isGrid) return chartLines(drawn, width, height, theme);
-  // On the same range as a long run, a short one would be a line at the left edge.
-  const ranges = runs.map((run, index) => rangeOf(all[index] ?? [], [run]));
-  return { lines: gridLines(runs, all, { ...grid, ranges }), plotWidth: width };
+  return { lines: gridLines(runs, all, grid), plotWidth: width };
 }
 
 /** The chart with its notes, its legend and the teaching signal; a sparkline if there is no room. */

@@ -218,12 +218,13 @@ function plotLines(
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
   const { width, height, theme, xRange, yRange, crosshair, log = false, isScatter = false } = options;
   const { styles, glyphs } = theme;
-  const x = xRange ?? extentOf(series.map(({ curve }) => curve));
+  const extent = extentOf(series.map(({ curve }) => curve));
+  const x = xRange ?? extent;
   const own = valueRangeOf(series, x, log);
   const values = own && (yRange ?? own);
   if (!x || !values || width < smallest.width || height < smallest.height) {
     return {
-      lines: emptyChart(width, height, theme),
+      lines: emptyChart(width, height, theme, extent ? '  no points here' : '  no points yet'),
       perColumn: undefined,
       plotWidth: Math.max(1, width),
       columnOf: () => undefined,
@@ -262,8 +263,8 @@ function widenedLog({ low, high }: Range): Range {
   return high / low > 1.26 ? { low, high } : { low: low / 1.12, high: high * 1.12 };
 }
 
-function emptyChart(width: number, height: number, { styles }: Theme): string[] {
+function emptyChart(width: number, height: number, { styles }: Theme, why: string): string[] {
   const blank = (text = ''): string => fitCells(text, Math.max(0, width));
-  const words = height > 0 && width >= smallest.width ? '  no points yet' : '';
+  const words = height > 0 && width >= smallest.width ? why : '';
   return Array.from({ length: Math.max(0, height) }, (_, row) => (row === 0 ? styles.muted(blank(words)) : blank()));
 }

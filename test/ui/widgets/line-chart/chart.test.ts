@@ -57,7 +57,7 @@ describe('a chart', () => {
       expect(columns[5] && columns[50]).toBe(true);
     }
     const hollow = [0, 1, 2].map(x => ({ x, y: undefined }));
-    expect(plain(chartLines([line('a', hollow)], { width: 30, height: 6, theme }))).toContain('no points yet');
+    expect(plain(chartLines([line('a', hollow)], { width: 30, height: 6, theme }))).toContain('no points here');
   });
 
   it.each([
