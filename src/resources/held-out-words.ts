@@ -8,7 +8,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { betterWords, type Measured, tieWords } from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
-import { type HeldOut, intervalOfHeldOut } from './training-columns.ts';
+import { type HeldOut, heldOutReward, intervalOfHeldOut } from './training-columns.ts';
 
 /** A held-out curve's best point is a biased estimate: the same tasks select it and measure it. */
 export const optimismWords = 'Choosing a checkpoint by this reward overstates it';
@@ -45,14 +45,14 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
 
 /**
  * A held-out reward with its samples and interval: `0.412 at step 40, from 10 of 12 samples, 2 failed, 95% CI 0.150
- * to 0.723 on these tasks`.
+ * to 0.723 on these tasks`; `0.412? at step 40, …; a newer one may follow` if it is old.
  *
  * @param range the range of rewards from the settings
  */
 export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
   const interval = intervalOfHeldOut(held, range);
   return [
-    `${reward(held.reward)} at step ${held.step}`,
+    `${heldOutReward(held)} at step ${held.step}`,
     splitWords(held),
     fromSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',

@@ -192,15 +192,18 @@ export function differingColumns(rows: readonly ProgressedRun[]): readonly Colum
   return [...own.filter(differs), ...optionColumns(rows).filter(({ hidden }) => !hidden)];
 }
 
+/** A held-out reward, e.g. `0.612`; `0.612?` if a newer one may follow. */
+export const heldOutReward = ({ reward: mean, isOld }: HeldOutMean): string => `${reward(mean)}${isOld ? '?' : ''}`;
+
 /**
  * E.g. `0.612`; `0.612 n=2` if some of the round's samples are outstanding, failed or cancelled; `0.612 at 15` if every
- * rollout in a later round has failed; `0.612?` if the run has ended and a newer mean may follow.
+ * rollout in a later round has failed; `0.612?` as in {@link heldOutReward}.
  */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
-  const { reward: mean, step, samples, expected, isUnfinished, isOld, failedSince } = held;
+  const { step, samples, expected, isUnfinished, failedSince } = held;
   const isWhole = !isUnfinished && (samples ?? 0) >= (expected ?? 0);
-  return [`${reward(mean)}${isOld ? '?' : ''}`, isWhole ? '' : `n=${samples ?? '?'}`, failedSince ? `at ${step}` : '']
+  return [heldOutReward(held), isWhole ? '' : `n=${samples ?? '?'}`, failedSince ? `at ${step}` : '']
     .filter(Boolean)
     .join(' ');
 }

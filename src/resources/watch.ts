@@ -16,7 +16,7 @@ import {
   standingWords,
 } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
-import { followedOf } from '../queries/statuses/store.ts';
+import { isFollowed } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
 import { age, duration, endInstant, parseTime, roughly } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
@@ -110,17 +110,14 @@ function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAl
   return Map.groupBy(raised, ({ of }) => of);
 }
 
-/** Watched resources without a pin: those that are running, or that ended while the program was open. */
-function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
-  const running = new Set(followedOf(statuses, now));
+/** Whether a resource is watched without a pin: it is running, or has ended and was not dismissed. */
+const isWatched = ({ statuses }: Workbench, known: KnownResource, now: number): boolean =>
+  isFollowed(statuses, known, now) || (known.endedAt !== undefined && (known.gone || statuses.runs(known.kind)));
+
+/** The watched resources without a pin. */
+function unpinned(workbench: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const pinned = new Set(pins.map(keyOf));
-  return statuses
-    .all()
-    .filter(
-      known =>
-        !pinned.has(keyOf(known)) &&
-        (running.has(known) || (known.endedAt !== undefined && (known.gone || statuses.runs(known.kind)))),
-    );
+  return workbench.statuses.all().filter(known => !pinned.has(keyOf(known)) && isWatched(workbench, known, now));
 }
 
 /** Whether any resource is running, or has ended without being dismissed. */
@@ -193,8 +190,12 @@ export function toldApart<Line extends Labelled>(
 /** Rewards read within this time count as current; milliseconds. */
 const currentMs = 60_000;
 
-/** The held-out means, marked as old if the curve probably has a newer round by now. */
-function measuredOf({ kind, id, status, measured, done }: KnownResource, workbench: Workbench, now: number) {
+/** The held-out means to show: marked as old if the curve probably has a newer round by now. */
+export function heldOutOf(
+  { kind, id, status, measured, done }: KnownResource,
+  workbench: Workbench,
+  now: number,
+): KnownResource['measured'] {
   if (!measured || !isRunning(status) || !isRoundDue(measured, done)) return measured;
   const [curve] = resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
   const readAt = (curve && cachedQuery(workbench, curve.key)?.state.dataUpdatedAt) ?? now;
@@ -208,16 +209,14 @@ function isMeanOld(known: KnownResource, workbench: Workbench, now: number): boo
   return now - readAt > currentMs && (workbench.statuses.movedAt(known) ?? 0) > readAt;
 }
 
-/** The resources' lines. Lines of the same rank stay in the order of {@link watchedKnown}. */
-export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
-  const pins = workbench.pins.list().length;
+/** Returns a function that makes a resource's line. */
+function lineMaker(workbench: Workbench, now: number): (known: KnownResource, pinned: boolean) => WatchedResource {
+  const { statuses } = workbench;
   const raised = raisedAlarms(workbench);
-  const lines = watchedKnown(workbench, now).map((known, index) => {
-    const { statuses } = workbench;
+  return (known, pinned) => {
     const readAt = statuses.doneReadAt(known) ?? statuses.lastRead(known)?.at;
     const { parent } = known;
     const benchmark = parent && (workbench.benchmarkName(parent) ?? parent);
-    const pinned = index < pins;
     const verdicts = verdictsOf(known, workbench);
     const unread = (raised.get(keyOf(known)) ?? []).filter(({ kind }) => !verdicts.has(kind));
     const alarms = [...alarmsIn(verdicts), ...unread];
@@ -225,7 +224,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
     // The rewards may be newer than the progress.
     const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
-    const measured = measuredOf(known, workbench, now);
+    const measured = heldOutOf(known, workbench, now);
     const shown = {
       ...known,
       done,
@@ -234,7 +233,25 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
       ...(isStalled ? noPace : pace),
     };
     return { ...shown, pinned, readAt: readAt || undefined, benchmark, alarms };
-  });
+  };
+}
+
+/** Returns a function that finds the line of one resource; undefined if it is neither watched nor in alarm. */
+export function lineFinder(workbench: Workbench, now = Date.now()) {
+  const lineOf = lineMaker(workbench, now);
+  return (resource: KindAndId): WatchedResource | undefined => {
+    const known = workbench.statuses.get(resource);
+    const pinned = workbench.pins.has(resource.kind, resource.id);
+    const line = known && lineOf(known, pinned);
+    return line && (pinned || line.alarms.length > 0 || isWatched(workbench, known, now)) ? line : undefined;
+  };
+}
+
+/** The resources' lines. Lines of the same rank stay in the order of {@link watchedKnown}. */
+export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
+  const pins = workbench.pins.list().length;
+  const lineOf = lineMaker(workbench, now);
+  const lines = watchedKnown(workbench, now).map((known, index) => lineOf(known, index < pins));
   return toldApart(workbench.remembered, lines, now).toSorted(
     (left, right) => rankOf(left, workbench) - rankOf(right, workbench),
   );
@@ -295,13 +312,6 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const text = first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
   const reasons = row.alarms.map(({ words }) => words);
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
-}
-
-/** A resource's state if it is in alarm by what has been read of it, also without a line in Watch. */
-export function alarmedState(resource: KindAndId, workbench: Workbench, now: number): LineState | undefined {
-  const known = workbench.statuses.get(resource);
-  const alarms = known ? alarmsIn(verdictsOf(known, workbench)) : [];
-  return known && alarms.length > 0 ? stateOf({ ...watchedLine(known, ''), ...known, alarms }, now) : undefined;
 }
 
 /** What to call alarms in a narrow column. */
@@ -383,7 +393,8 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
       const { words, lasted } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;
       const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };
-      return inbox.raise(kind, known, now, { alarm: words, ...began }) ?? [];
+      const shown = { ...known, measured: heldOutOf(known, workbench, now) };
+      return inbox.raise(kind, shown, now, { alarm: words, ...began }) ?? [];
     });
   });
   if (raised.length > 0) inbox.announce(raised);

@@ -228,7 +228,7 @@ it.each([
     'a minute ago',
     60_000,
     '0.500?',
-    /held-out reward {2}0\.500 at step 5, from 8 samples, .*; a newer one may follow$/m,
+    /held-out reward {2}0\.500\? at step 5, from 8 samples, .*; a newer one may follow$/m,
   ],
   ['an hour ago', 3_600_000, '0.500', /held-out reward {2}0\.500 at step 5, from 8 samples, [^;]*$/m],
 ])('says of a run that succeeded %s without its last round whether that may follow', async (_, ms, cell, words) => {

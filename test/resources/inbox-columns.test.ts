@@ -44,5 +44,5 @@ it('says of held-out rewards that a newer one may follow, to programs too', () =
     words: expect.stringContaining('at step 5, from 9 samples'),
   });
   expect(of(true)).toMatchObject({ held_out: { ...point, may_change: true }, best_held_out: { may_change: false } });
-  expect(of(true).words).toMatch(/^held-out 0\.500 at step 5, from 9 samples.*; a newer one may follow/);
+  expect(of(true).words).toMatch(/^held-out 0\.500\? at step 5, from 9 samples.*; a newer one may follow/);
 });

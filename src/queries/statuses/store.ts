@@ -353,14 +353,11 @@ export function runningOf(statuses: StatusStore, now = Date.now()): KnownResourc
 }
 
 /** The running resources, and resources without a status that this program started. */
-export function followedOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
-  return statuses
-    .all()
-    .filter(
-      known =>
-        statuses.runs(known.kind) &&
-        (isRunning(known.status) || known.isNew) &&
-        !known.gone &&
-        now - (statuses.lastRead(known)?.at ?? 0) < lostAfterMs,
-    );
-}
+export const followedOf = (statuses: StatusStore, now = Date.now()): KnownResource[] =>
+  statuses.all().filter(known => isFollowed(statuses, known, now));
+
+export const isFollowed = (statuses: StatusStore, known: KnownResource, now: number): boolean =>
+  statuses.runs(known.kind) &&
+  (isRunning(known.status) || known.isNew) &&
+  !known.gone &&
+  now - (statuses.lastRead(known)?.at ?? 0) < lostAfterMs;

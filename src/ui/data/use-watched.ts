@@ -7,7 +7,7 @@ import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../../resources/catalogue.ts';
 import { following } from '../../resources/rotation.ts';
 import { Counts } from '../../resources/section-counts.ts';
-import { type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
+import { lineFinder, type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
 import type { InboxEvent } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useLive } from './use-live.ts';
@@ -26,6 +26,16 @@ export function useWatched(tick: number): readonly WatchedResource[] {
   const uploads = useSyncExternalStore(subscribe, jobs.list);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are built from these
   return useMemo(() => watchLines(workbench), [workbench, all, list, uploads, tick]);
+}
+
+/** Returns a function that finds one resource's line, see `lineFinder`. @param tick like in {@link useWatched} */
+export function useLineFinder(tick: number): ReturnType<typeof lineFinder> {
+  const workbench = useWorkbench();
+  const { statuses, pins } = workbench;
+  const all = useSyncExternalStore(statuses.subscribe, () => statuses.all());
+  const list = useSyncExternalStore(pins.subscribe, () => pins.list());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are built from these
+  return useMemo(() => lineFinder(workbench), [workbench, all, list, tick]);
 }
 
 /** The count for a section that is not a list. */

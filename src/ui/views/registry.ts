@@ -3,6 +3,7 @@
 import type { ComponentType } from 'react';
 import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutLengths } from '../../present/about-lengths.ts';
+import { aboutRewards } from '../../present/about-rewards.ts';
 import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
@@ -47,6 +48,8 @@ interface OwnViews {
   readonly list?: ComponentType<ViewProps<'list'>>;
   /** The list's commands in addition to the resource's own. */
   readonly ofList?: readonly Command[];
+  /** Text in the list's help. */
+  readonly about?: string;
   readonly record?: ComponentType<ViewProps<'record'>>;
   /** The record's commands in addition to the resource's own. */
   readonly own?: readonly Command[];
@@ -110,6 +113,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       ofList: [searchCommands.texts],
+      about: aboutRewards,
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
       own: [
         ...Object.values(ofOneRun),
@@ -144,7 +148,7 @@ const ofText: readonly CommandTable[] = [scrollCommands, recordCommands];
 
 function viewsOf(resource: Resource): ViewDefinition[] {
   const [id] = resource.names;
-  const { list, record, own = [], ofList: listed = [], ...more } = ownViews.get(id) ?? {};
+  const { list, record, own = [], ofList: listed = [], about, ...more } = ownViews.get(id) ?? {};
   const { hasParts = false, hasInspector = record !== undefined, sidesFrom } = more;
   const views = [
     defineView<'list'>({
@@ -153,6 +157,7 @@ function viewsOf(resource: Resource): ViewDefinition[] {
       crumb: ({ label }) => (label === undefined ? titleOf(resource) : clean`${titleOf(resource)} of ${label}`),
       component: list ?? PlainListView,
       commands: [...Object.values({ ...resource.actions, ...resource.commands }), ...listed],
+      ...(about !== undefined && { about }),
       general: ofList,
     }),
   ];
@@ -222,11 +227,13 @@ export const registry: Registry = {
       component: WatchView,
       // Its lines show more than their facts.
       inspectorFrom: 240,
+      about: aboutRewards,
       commands: [...Object.values(watchCommands), ...lineActions],
     }),
     view('inbox', 'Inbox', {
       component: lazyView(async () => (await import('./inbox.tsx')).InboxView),
       inspectorFrom: 240,
+      about: aboutRewards,
       commands: Object.values(inboxCommands),
     }),
     ...resources.flatMap(viewsOf),
@@ -234,6 +241,7 @@ export const registry: Registry = {
       component: lazyView(async () => (await import('./tree.tsx')).TreeView),
       // Its lines show more than their facts.
       inspectorFrom: 160,
+      about: aboutRewards,
       commands: [treeCommands.fold, ...lineActions, ...Object.values<Command>(checkpointActions)],
     }),
     view('compare', 'Comparison', {

@@ -31,7 +31,7 @@ import {
   unfolded,
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
-import { statedFacts } from '../../resources/watch.ts';
+import { heldOutOf, statedFacts } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import type { ViewProps } from '../app/registry.ts';
@@ -205,7 +205,10 @@ function useLineage(open: ReadonlySet<string>) {
         deployments: traced(deployments.data?.rows ?? [], workbench.remembered),
       },
       runs: withMeans(runs.flatMap(({ data }) => data?.rows ?? [])),
-      heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured ?? undefined,
+      heldOutOf: id => {
+        const known = workbench.statuses.get({ kind: 'training', id });
+        return (known && heldOutOf(known, workbench, Date.now())) ?? undefined;
+      },
     }),
     readOn,
     parts: [read, deployments, ...lives],

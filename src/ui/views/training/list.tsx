@@ -7,14 +7,14 @@ import { useCallback, useMemo, useState } from 'react';
 import { minOf } from '../../../base/many.ts';
 import { hasEnded, isRunning, statusMeaning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
-import { type KnownResource, keyOf } from '../../../queries/statuses/known-resource.ts';
+import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { labelOf } from '../../../resources/define.ts';
 import { higherWords } from '../../../resources/held-out-words.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
-import { alarmedState, type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
+import { type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
 import { age } from '../../../text/time.ts';
 import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
@@ -23,7 +23,7 @@ import { useBenchmarkNames } from '../../data/use-benchmark-names.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { useWatched } from '../../data/use-watched.ts';
+import { useLineFinder } from '../../data/use-watched.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { ownerReports } from '../record/rollout-files.ts';
@@ -80,27 +80,28 @@ type StatedRun = MeasuredTraining & { readonly state?: LineState };
 
 type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 
-/** Returns a function that adds each run's state in Watch. A row whose state has not changed stays the same object. */
+/**
+ * Returns a function that adds what each run's line in Watch shows: its state and its held-out rewards. A row stays the
+ * same object until they change.
+ */
 function useStates(): Join {
-  const workbench = useWorkbench();
   const now = usePaceTime();
-  const lines = useWatched(now);
+  const lineOf = useLineFinder(now);
   const [stated] = useState(() => new WeakMap<MeasuredTraining, StatedRun>());
-  return useMemo(() => {
-    const states = new Map(lines.map(line => [keyOf(line), stateOf(line, now)]));
-    return rows =>
+  return useCallback(
+    rows =>
       rows.map(row => {
-        const ref = { kind: 'training', id: row.training_run_id };
+        const line = lineOf({ kind: 'training', id: row.training_run_id });
         // A run that ended before the program was opened has no line.
-        const state = states.get(keyOf(ref)) ?? alarmedState(ref, workbench, now);
-        if (!state) return row;
+        if (!line) return row;
+        const next = { ...row, state: stateOf(line, now), held_out: line.measured ?? undefined };
         const before = stated.get(row);
-        if (before && isDeepStrictEqual(before.state, state)) return before;
-        const next = { ...row, state };
+        if (before && before.held_out === next.held_out && isDeepStrictEqual(before.state, next.state)) return before;
         stated.set(row, next);
         return next;
-      });
-  }, [lines, now, stated, workbench]);
+      }),
+    [lineOf, now, stated],
+  );
 }
 
 /** A run's state in Watch; if it has no line there, the state that its record shows. */
