@@ -1,10 +1,11 @@
 /** Creates files for the user: under safe names, never over existing files, and either completely or not at all. */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { accessSync, constants, lstatSync, rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
 import { trimEnd } from './trim.ts';
+import { writeReason } from './write-reason.ts';
 
 /** In characters; below every file system's limit. */
 export const longestFileName = 120;
@@ -39,6 +40,20 @@ export function isTaken(path: string): Promise<boolean> {
   );
 }
 
+const problem = (path: string, error: unknown): string =>
+  errorCode(error) === 'EEXIST' ? `${path} already exists` : `${path} cannot be written: ${writeReason(error)}`;
+
+/** Why no new file can be written here; undefined if it seems possible. */
+export function newFileProblem(path: string): string | undefined {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })) return problem(path, { code: 'EEXIST' });
+    accessSync(`${dirname(path)}/.`, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return problem(path, error);
+  }
+}
+
 /** How many characters to write at a time. */
 const batchLength = 256 * 1024;
 
@@ -65,11 +80,8 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
  */
 export async function writeNewFile(name: string, parts: Parts): Promise<string> {
   const path = resolve(name);
-  const failed = (error: unknown): never => {
-    const code = errorCode(error) ?? 'no reason given';
-    throw new NewFileError(code === 'EEXIST' ? `${path} already exists` : `${path} cannot be written (${code})`, {
-      cause: error,
-    });
+  const failed = (cause: unknown): never => {
+    throw new NewFileError(problem(path, cause), { cause });
   };
   if (await isTaken(path)) failed({ code: 'EEXIST' });
   const unfinished = join(dirname(path), `.benchtop-${randomUUID()}.part`);

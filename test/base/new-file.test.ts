@@ -134,13 +134,13 @@ it('removes the unfinished file as the process ends, and only until it is finish
     yield 'x';
   }
   // The file that it would rename is gone.
-  await expect(writeNewFile(join(folder, 'new.txt'), parts())).rejects.toThrow('ENOENT');
+  await expect(writeNewFile(join(folder, 'new.txt'), parts())).rejects.toThrow('the folder does not exist');
   expect(left).toEqual([[expect.stringMatching(/\.part$/)], []]);
   expect(process.listeners('exit')).toEqual(before);
 });
 
 it('a folder that is not there is named, with the reason', async () => {
   const path = join(testFolder(), 'nowhere', 'new.txt');
-  await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written (ENOENT)`);
+  await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written: the folder does not exist`);
   expect(existsSync(path)).toBe(false);
 });

@@ -166,6 +166,8 @@ describe('on runs', () => {
       'down',
       'down',
       'enter',
+      { see: 'Save as' },
+      'enter',
       { see: 'Saved ' },
     ]);
     const [file] = readdirSync(join(home.home, 'work')).filter(name => name.endsWith('.csv'));

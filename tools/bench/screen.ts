@@ -377,10 +377,12 @@ async function read(bench: Bench): Promise<void> {
   bench.row('jump in 2,000 steps', jumped.ms, 300, 'ms');
   peak('read, 57 MB in one trajectory', long);
   await long.keyUntil('x', 'Export as');
+  await long.keyUntil('\r', 'Save as');
   await long.keyUntil('\r', /Saved .*txt/);
   peak('exporting it as text', long);
   await long.keyUntil('x', 'Export as');
-  await long.keyUntil('j\r', /Saved .*json/);
+  await long.keyUntil('j\r', 'Save as');
+  await long.keyUntil('\r', /Saved .*json/);
   peak('exporting it as JSON', long);
   await long.end();
   const rows = bench.smoke ? 1_000 : 10_000;

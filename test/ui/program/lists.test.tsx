@@ -199,6 +199,14 @@ describe('a sort', () => {
   });
 });
 
+const exportAsJson = async ({ screen }: Pick<Rig, 'screen'>): Promise<void> => {
+  await screen.press('x');
+  await screen.waitFor('Export as');
+  await screen.press('enter');
+  await screen.waitFor('Save as');
+  await screen.press('enter');
+};
+
 describe('an export', () => {
   const saved: string[] = [];
   afterEach(() => {
@@ -213,19 +221,11 @@ describe('an export', () => {
 
   it('of a list that was not read whole reads the rest first, and counts what it saved', async () => {
     const { screen } = await openList(new ManyRows(450));
-    await screen.press('x');
-    await screen.waitFor('Export as');
-    await screen.press('enter');
+    await exportAsJson({ screen });
     await screen.waitFor('Saved 450 rows to');
     const rows = JSON.parse(readFileSync(pathIn(screen.text()), 'utf8')) as { trajectory_id: string }[];
     expect(new Set(rows.map(({ trajectory_id }) => trajectory_id)).size).toBe(450);
   });
-
-  const exportAsJson = async ({ screen }: Rig): Promise<void> => {
-    await screen.press('x');
-    await screen.waitFor('Export as');
-    await screen.press('enter');
-  };
 
   it('continues while the list is sorted, left and exported again, and says how far it is', async () => {
     const many = new ManyRows(1_000);
@@ -295,18 +295,15 @@ describe('an export', () => {
     const { screen } = await openList(many);
     many.before = ({ cursor }) =>
       cursor === '400' ? Promise.reject(new Error('the cable is out')) : Promise.resolve();
-    await screen.press('x');
-    await screen.waitFor('Export as');
-    await screen.press('enter');
+    await exportAsJson({ screen });
     await screen.waitFor('Nothing was saved: reading the list failed after 400 rows');
     expect(screen.text()).toContain('the cable is out');
   });
 
   it('of marked rows is of these, also of one', async () => {
     const { screen } = await openList(new ManyRows(450));
-    await screen.press('space', 'x');
-    await screen.waitFor('Export as');
-    await screen.press('enter');
+    await screen.press('space');
+    await exportAsJson({ screen });
     await screen.waitFor('Saved 1 row to');
     const path = /Saved 1 row to (\S+\.json)/.exec(screen.text())?.[1] ?? '';
     saved.push(path);
@@ -359,9 +356,7 @@ describe('rows that come and go', () => {
     await screen.waitFor('2 marked, 2 of them not in the list');
     await screen.press('+');
     await screen.waitFor('. No marked row is in the list any more: ctrl-space unmarks');
-    await screen.press('x');
-    await screen.waitFor('Export as');
-    await screen.press('enter');
+    await exportAsJson({ screen });
     await screen.waitFor('Nothing was saved: the marked rows are not in the list');
   });
 });

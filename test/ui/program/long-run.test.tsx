@@ -61,6 +61,8 @@ it('shows every rollout, the worst first, and exports them all', async () => {
   await screen.press('x');
   await screen.waitFor('Export as');
   await screen.press('enter');
+  await screen.waitFor('Save as');
+  await screen.press('enter');
   await screen.waitFor(`Saved ${taskCount} rows to`);
   const path = /rows to (\S+\.json)/.exec(screen.text())?.[1] ?? '';
   const saved = JSON.parse(readFileSync(path, 'utf8')) as { reward?: number; status?: string }[];

@@ -1,18 +1,22 @@
-/** The window that offers export formats, and stops running exports. */
+/** The windows that offer export formats and stop running exports, and that ask for the file. */
 
+import { dirname } from 'node:path';
 import { unlessAborted } from '../../../base/abort.ts';
 import { errorMessage } from '../../../base/errors.ts';
+import { newFileProblem } from '../../../base/new-file.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import type { LongRead } from '../../../rollouts/read.ts';
 import { type ExportFormat, exportFileName, exportFormats, jsonFileParts } from '../../../text/export.ts';
 import { clean } from '../../../text/sanitise.ts';
+import { wholePath } from '../../../uploads/local-files.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useExports, useWorkbench } from '../../data/workbench.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
+import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { rowCount } from '../list/list-words.ts';
 import type { Document } from './open-external.ts';
-import { type Exportable, type ExportTitle, exportToFile, saveFile } from './save-file.ts';
+import { type Exportable, type ExportTitle, exportToFile, saveParts } from './save-file.ts';
 
 export interface ExportableRows extends ExportTitle {
   /** @throws Error that says why rows are missing */
@@ -38,12 +42,14 @@ export interface OtherFile {
   readonly label: string;
   /** What it is called among the running exports: `the report on first`. */
   readonly title: string;
+  /** Suggests a file name. */
+  readonly file: () => string;
   /**
    * Reads the data and writes the file. Returns words that describe what was saved and its path.
    *
    * @throws Error that says why nothing was saved
    */
-  readonly save: (reading: FileReading) => Promise<string>;
+  readonly save: (path: string, reading: FileReading) => Promise<string>;
 }
 
 /** Another way to export, with a window of its own. */
@@ -71,7 +77,8 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
 /** Saves a file, and shows its progress among the exports. @param stopped also stops it */
 export function saveOther<Result>(
   { exports, service: connect, remembered: memory, compare }: Workbench,
-  { title, save }: { readonly title: string; readonly save: (reading: FileReading) => Promise<Result> },
+  title: string,
+  save: (reading: FileReading) => Promise<Result>,
   stopped?: AbortSignal,
 ): Promise<Result> {
   return exports.run(title, async ({ signal: ownSignal, onProgress }) => {
@@ -87,47 +94,90 @@ export function saveOther<Result>(
 
 /** The formats in which the record, or the rows, can be saved. */
 function useFormats({ record, document, exportable, files = [], siblings }: ExportOptions) {
-  const { toast } = useShell();
+  const { toast, showOverlay } = useShell();
   const workbench = useWorkbench();
   const { exports } = workbench;
-  const saving = async (save: () => Promise<string>): Promise<void> => {
+  const saving = async (saved: Promise<string>): Promise<void> => {
     try {
-      toast({ kind: 'success', text: `Saved ${await save()}`, news: true });
+      toast({ kind: 'success', text: `Saved ${await saved}`, news: true });
     } catch (error) {
       const reason = errorMessage(error);
       toast({ kind: 'danger', text: `Nothing was saved: ${reason}`, news: true });
     }
   };
-  const saveAs = (key: string, label: string, save: () => Promise<string>) => ({
+  const saveAs = (key: string, label: string, file: () => string, save: (path: string) => Promise<string>) => ({
     key,
     label,
-    value: () => void saving(save),
+    value: () => {
+      const name = file();
+      showOverlay('export-file', close => (
+        <FileWindow title={label} file={name} onChoose={path => void saving(save(path))} onClose={close} />
+      ));
+    },
   });
   const others = files.map(file =>
     'open' in file
       ? { key: file.key, label: file.label, value: file.open }
-      : saveAs(file.key, file.label, () => saveOther(workbench, file)),
-  );
-  if (exportable) {
-    const formats = exportFormats.map(format =>
-      saveAs(format, formatWords[format], () =>
-        exports.run(exportable.kind, async waiter =>
-          exportToFile(await exportable.read(waiter), format, waiter.signal),
+      : saveAs(file.key, file.label, file.file, path =>
+          saveOther(workbench, file.title, reading => file.save(path, reading)),
         ),
+  );
+  const fileName = (kind: string, id: string, format: ExportFormat) => () =>
+    exportFileName(kind, id, format, new Date());
+  if (exportable) {
+    const { kind, id = '', read } = exportable;
+    const formats = exportFormats.map(format =>
+      saveAs(format, formatWords[format], fileName(kind, id, format), path =>
+        exports.run(kind, async waiter => exportToFile(path, await read(waiter), format, waiter.signal)),
       ),
     );
     return [...formats, ...others];
   }
+  const text =
+    document &&
+    saveAs(
+      'text',
+      'Plain text',
+      () => document().name,
+      path => saveParts(path, () => document().parts),
+    );
   return [
-    ...(document ? [saveAs('text', 'Plain text', () => saveFile(document()))] : []),
-    saveAs('json', 'JSON', () =>
-      saveFile({
-        name: exportFileName(siblings ?? 'record', record?.id ?? '', 'json', new Date()),
-        parts: jsonFileParts(record?.json),
-      }),
+    ...(text ? [text] : []),
+    saveAs('json', 'JSON', fileName(siblings ?? 'record', record?.id ?? '', 'json'), path =>
+      saveParts(path, () => jsonFileParts(record?.json)),
     ),
     ...others,
   ];
+}
+
+interface FileWindowProps {
+  readonly title: string;
+  /** The suggested name. */
+  readonly file: string;
+  readonly onChoose: (path: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Asks where to save. Existing files are never replaced. */
+function FileWindow({ title, file, onChoose, onClose }: FileWindowProps) {
+  return (
+    <PlainFormWindow
+      verb="save"
+      title={title}
+      fields={[
+        {
+          kind: 'text',
+          name: 'path',
+          label: 'Save as',
+          initial: file,
+          help: ({ path = '' }) => `In the folder ${dirname(wholePath(path.trim()))}`,
+        },
+      ]}
+      warningOf={({ path = '' }) => newFileProblem(wholePath(path.trim()))}
+      onSubmit={({ path = '' }) => onChoose(wholePath(path.trim()))}
+      onClose={onClose}
+    />
+  );
 }
 
 export function ExportWindow(props: ExportWindowProps) {
@@ -139,7 +189,7 @@ export function ExportWindow(props: ExportWindowProps) {
   }));
   return (
     <ChoiceWindow
-      title={`Export as, into ${process.cwd()}`}
+      title="Export as"
       choices={[...formats, ...running]}
       emptyWords="There is nothing to export."
       onChoose={choose => choose()}

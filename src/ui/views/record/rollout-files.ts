@@ -8,12 +8,12 @@ import type { NamedRun } from '../../../resources/place.ts';
 import { missingIn } from '../../../resources/trajectories.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import type { Report, ReportContext, ReportFormat } from '../../../rollouts/report.ts';
-import { jsonFileParts } from '../../../text/export.ts';
+import { exportFileName, jsonFileParts } from '../../../text/export.ts';
 import { counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { ListedRows } from '../list/list-props.ts';
 import type { FileReading, OtherFile } from './export-window.tsx';
-import { type ExportTitle, saveParts } from './save-file.ts';
+import { saveParts } from './save-file.ts';
 
 const formats: readonly (readonly [ReportFormat, string])[] = [
   ['html', 'HTML'],
@@ -23,18 +23,19 @@ const formats: readonly (readonly [ReportFormat, string])[] = [
 /** Loaded only when a report is written. */
 const reports = () => import('../../../rollouts/report.ts');
 
-/** One choice for each report format. @param of what the report is on */
+/** One choice for each report format. @param of what the report is on @param id for its file name */
 function reportFiles(
   of: string,
-  name: ExportTitle,
+  id: string,
   report: (context: ReportContext) => Promise<Report>,
 ): readonly OtherFile[] {
   const title = clean`the report on ${of}`;
   return formats.map(([format, words]) => ({
-    key: `report.${format}.${name.id}`,
+    key: `report.${format}.${id}`,
     label: clean`Report on ${of}, ${words}`,
     title,
-    save: async reading => {
+    file: () => exportFileName('report', id, format, new Date()),
+    save: async (path, reading) => {
       const notes: string[] = [];
       const context = { ...reading, note: (words: string) => void notes.push(words) };
       const { reportParts } = await reports();
@@ -42,9 +43,9 @@ function reportFiles(
         notes.length = 0;
         yield* reportParts(await report(context), format);
       };
-      const path = await saveParts(name, format, parts, reading.signal);
+      const saved = await saveParts(path, parts, reading.signal);
       const without = notes.length === 0 ? '' : `, without ${counted(notes.length, 'trajectory', 'trajectories')}`;
-      return `${title}${without} to ${path}`;
+      return `${title}${without} to ${saved}`;
     },
   }));
 }
@@ -65,7 +66,7 @@ export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: stri
   const found = resourceNamed(resource);
   if (!found) return [];
   const owner = { resource: found, id, row };
-  return reportFiles(found.label?.(row) || id, { kind: 'report', id }, async context => {
+  return reportFiles(found.label?.(row) || id, id, async context => {
     const [{ rolloutsReport }, { readRollouts }] = await Promise.all([reports(), import('../../../rollouts/read.ts')]);
     return rolloutsReport(owner, await readRollouts(owner, context), {}, context);
   });
@@ -80,7 +81,7 @@ export function comparisonFiles(named: readonly NamedRun[], baseId: string): rea
   if (ids.length < 2 || ids.length > mostCompared || new Set(ids).size < ids.length || !isOfOne) return [];
   const [base = '', ...others] = runs.map(({ name }) => name);
   const of = others.length > 1 ? `${runs.length} runs compared` : `${others.join('')} compared with ${base}`;
-  return reportFiles(of, { kind: 'report', id: ids.join('-') }, async context => {
+  return reportFiles(of, ids.join('-'), async context => {
     const { comparisonReport } = await import('../../../rollouts/comparison-report.ts');
     return comparisonReport(await Promise.all(ids.map(id => evalRunQuery(id).read(context))), {}, context);
   });
@@ -89,7 +90,7 @@ export function comparisonFiles(named: readonly NamedRun[], baseId: string): rea
 /** The report on all trajectories with a flag or a note. @param count how many there are */
 export function flaggedFiles(count: number): readonly OtherFile[] {
   if (count === 0) return [];
-  return reportFiles(`all ${count} with a flag or a note`, { kind: 'report', id: 'flagged' }, async context => {
+  return reportFiles(`all ${count} with a flag or a note`, 'flagged', async context => {
     const report = (await reports()).flaggedReport(context);
     if (!report) throw new Error('no trajectory has a flag or a note any more');
     return report;
@@ -122,8 +123,11 @@ export const flaggedRollouts = (ids: readonly string[]): ChosenRollouts => ({
   ids: async () => ids,
 });
 
+export const stepsFileName = (): string => exportFileName('trajectories', 'steps', 'jsonl', new Date());
+
 /** Saves trajectories with their steps. Returns the path, and words that describe what was saved. */
 export async function saveWithSteps(
+  file: string,
   { ids: idsOf }: ChosenRollouts,
   reading: FileReading,
 ): Promise<{ readonly path: string; readonly words: string }> {
@@ -147,7 +151,7 @@ export async function saveWithSteps(
     }
     if (written === 0) throw new Error(leftOut[0] ?? 'there is no trajectory with an id');
   };
-  const path = await saveParts({ kind: 'trajectories', id: 'steps' }, 'jsonl', lines, reading.signal);
+  const path = await saveParts(file, lines, reading.signal);
   const counts = [
     leftOut.length > 0 && `${leftOut.length} left out`,
     incomplete.length > 0 && `${incomplete.length} incomplete`,
@@ -163,5 +167,6 @@ export const stepsFile = (chosen: ChosenRollouts): OtherFile => ({
   key: chosen.key,
   label: `With steps, JSON Lines: ${chosen.words}`,
   title: 'trajectories with their steps',
-  save: async reading => (await saveWithSteps(chosen, reading)).words,
+  file: stepsFileName,
+  save: async (path, reading) => (await saveWithSteps(path, chosen, reading)).words,
 });

@@ -1,18 +1,10 @@
-/** Saves rows or a document to a new file in the folder that the program was started in. */
+/** Saves rows or a document to a new file. */
 
 import { extname } from 'node:path';
 import { errorCode } from '../../../base/errors.ts';
-import { NewFileError, safeFileName, writeNewFile } from '../../../base/new-file.ts';
-import {
-  type ExportColumn,
-  type ExportFormat,
-  exportFileName,
-  exportParts,
-  type FileFormat,
-} from '../../../text/export.ts';
+import { NewFileError, writeNewFile } from '../../../base/new-file.ts';
+import { type ExportColumn, type ExportFormat, exportParts } from '../../../text/export.ts';
 import { rowCount } from '../list/list-words.ts';
-
-import type { Document } from './open-external.ts';
 
 /** Names an export, for its file name and its progress. */
 export interface ExportTitle {
@@ -29,49 +21,43 @@ export interface Exportable<Row> extends ExportTitle {
 }
 
 /**
- * Writes rows to a new file in the folder that the program was started in. Returns their number and the absolute path,
- * in words.
+ * Writes rows to a new file. Returns their number and the absolute path, in words.
  *
  * @throws NewFileError, and the signal's reason if that aborts; no file is left then
  */
 export async function exportToFile<Row>(
-  { kind, id = '', rows, columns }: Exportable<Row>,
+  path: string,
+  { rows, columns }: Exportable<Row>,
   format: ExportFormat,
   signal: AbortSignal,
 ): Promise<string> {
-  const path = await saveParts({ kind, id }, format, () => exportParts(format, rows, columns), signal);
-  return `${rowCount(rows.length)} to ${path}`;
+  const saved = await saveParts(path, () => exportParts(format, rows, columns), signal);
+  return `${rowCount(rows.length)} to ${saved}`;
 }
 
 type Parts = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Writes a file in parts to the folder that the program was started in. Returns the absolute path.
+ * Writes a file in parts; if something has taken its name, under a similar one. Returns the absolute path.
  *
- * @param parts called again if another export in the same second has taken the name
+ * @param parts called again for another name
  * @throws the errors of `exportToFile` and of the parts
  */
-export function saveParts(
-  { kind, id = '' }: ExportTitle,
-  format: FileFormat,
-  parts: () => Parts,
-  signal: AbortSignal,
-): Promise<string> {
-  return writeNumbered(exportFileName(kind, id, format, new Date()), () => unlessStopped(parts(), signal));
-}
+export const saveParts = (path: string, parts: () => Parts, signal?: AbortSignal): Promise<string> =>
+  writeNumbered(path, () => (signal ? unlessStopped(parts(), signal) : parts()));
 
-/** How many names to try if another export in the same second has taken the first one. */
+/** How many names to try. */
 const mostNames = 20;
 
-async function writeNumbered(name: string, parts: () => Parts, number = 1): Promise<string> {
-  const extension = extname(name);
-  const numbered = number === 1 ? name : `${name.slice(0, -extension.length)}-${number}${extension}`;
+async function writeNumbered(path: string, parts: () => Parts, number = 1): Promise<string> {
+  const extension = extname(path);
+  const numbered = number === 1 ? path : `${path.slice(0, path.length - extension.length)}-${number}${extension}`;
   try {
     return await writeNewFile(numbered, parts());
   } catch (error) {
     const taken = error instanceof NewFileError && errorCode(error.cause) === 'EEXIST';
     if (!taken || number === mostNames) throw error;
-    return writeNumbered(name, parts, number + 1);
+    return writeNumbered(path, parts, number + 1);
   }
 }
 
@@ -80,13 +66,4 @@ async function* unlessStopped(parts: Parts, signal: AbortSignal): AsyncGenerator
     signal.throwIfAborted();
     yield part;
   }
-}
-
-/**
- * Saves a document to a new file in the current folder; its name may contain anything. Returns the absolute path.
- *
- * @throws NewFileError
- */
-export function saveFile({ name, parts }: Document): Promise<string> {
-  return writeNewFile(safeFileName(name), parts);
 }

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { StoppedError } from '../../../queries/action.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { saveOther } from '../record/export-window.tsx';
-import { type ChosenRollouts, saveWithSteps } from '../record/rollout-files.ts';
+import { type FileReading, saveOther } from '../record/export-window.tsx';
+import { type ChosenRollouts, saveWithSteps, stepsFileName } from '../record/rollout-files.ts';
 import { useAgents } from './agent-field.ts';
 import { UploadForm } from './trajectory-form.tsx';
 
@@ -21,7 +21,8 @@ export function UploadRollouts({ chosen, onClose }: UploadRolloutsProps) {
   const write = async (signal: AbortSignal): Promise<string> => {
     const title = 'trajectories with their steps';
     try {
-      const saved = await saveOther(workbench, { title, save: reading => saveWithSteps(chosen, reading) }, signal);
+      const save = (reading: FileReading) => saveWithSteps(stepsFileName(), chosen, reading);
+      const saved = await saveOther(workbench, title, save, signal);
       shell.toast({ kind: 'info', text: `Uploading ${saved.words}`, news: true });
       return saved.path;
     } catch (error) {

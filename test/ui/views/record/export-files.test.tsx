@@ -1,5 +1,5 @@
 /** The files that `x` offers besides the rows: reports, and trajectories with their steps. */
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
 import { RunView } from '../../../../src/ui/views/runs/run.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
-import { openViewOnStage } from '../../stage.tsx';
+import { openViewOnStage, type Stage } from '../../stage.tsx';
 
 const tasks = ['one', 'two', 'three'];
 const row = (run: string, task_id: string, index: number) => ({
@@ -56,6 +56,12 @@ function saved(): string {
   return readFileSync(files[0] ?? '', 'utf8');
 }
 
+/** Saves under the suggested name. */
+async function save(stage: Stage): Promise<void> {
+  await stage.waitFor('Save as');
+  await stage.press('enter');
+}
+
 it.each([
   [120, 40],
   [80, 24],
@@ -66,6 +72,7 @@ it.each([
   await stage.press('x');
   await stage.waitFor('Report on new, HTML');
   await stage.press('down', 'down', 'down', 'down', 'enter');
+  await save(stage);
   await stage.waitFor('Saved the report on new to');
   const text = saved();
   await stage.press('!');
@@ -91,6 +98,7 @@ it('writes a comparison of two runs', async () => {
   await stage.press('x');
   await stage.waitFor('Report on new compared with old, Markdown');
   await stage.press('down', 'down', 'down', 'down', 'down', 'enter');
+  await save(stage);
   await stage.waitFor('Saved the report on new compared with old to');
   expect(saved()).toMatch(/^# new compared with old\n(?:.|\n)*- said by old on one\n\+ said by new on one\n/);
 });
@@ -103,8 +111,8 @@ it('writes the marked trajectories with their steps, and a report on all flagged
   await stage.waitFor('three');
   await stage.press('space', 'j', 'space', 'x');
   await stage.waitFor('With steps, JSON Lines: 2 marked');
-  expect(stage.text()).toContain(`Export as, into ${realpathSync(folder)}`);
   await stage.press('down', 'down', 'down', 'down', 'enter');
+  await save(stage);
   await stage.waitFor('Saved 2 trajectories with steps to');
   const lines = saved().trimEnd().split('\n');
   expect(lines.map(line => JSON.parse(line).steps[0].messages[0].content)).toHaveLength(2);
@@ -113,6 +121,7 @@ it('writes the marked trajectories with their steps, and a report on all flagged
   await stage.waitFor('Report on all 2 with a flag or a note, HTML');
   await stage.waitFor('With steps, JSON Lines: all 2 flagged');
   await stage.press('up', 'up', 'enter');
+  await save(stage);
   await stage.waitFor('Saved the report on all 2 with a flag or a note to');
   expect(saved()).toContain('Flagged: 2 trajectories');
 });
@@ -127,6 +136,7 @@ it('says that trajectories were saved without all their steps (B7)', async () =>
   await stage.press('space', 'j', 'space', 'x');
   await stage.waitFor('With steps, JSON Lines: 2 marked');
   await stage.press('down', 'down', 'down', 'down', 'enter');
+  await save(stage);
   await stage.waitFor('Saved 2 trajectories with steps (2 incomplete) to');
 });
 
@@ -138,6 +148,7 @@ it('leaves no file of a report that is stopped', async () => {
   await stage.press('x');
   await stage.waitFor('Report on new, HTML');
   await stage.press('down', 'down', 'down', 'down', 'enter');
+  await save(stage);
   await stage.waitFor('exporting, 3 read');
   await stage.press('x');
   await stage.waitFor('Stop the export of the report on new (3 rows so far)');
@@ -145,4 +156,35 @@ it('leaves no file of a report that is stopped', async () => {
   held.reject(new Error('stopped'));
   await stage.waitFor('Nothing was saved: the export was stopped');
   await expect.poll(() => readdirSync('.').filter(name => isOurs(name) || name.endsWith('.part'))).toEqual([]);
+});
+
+it('saves under a path that can be typed, and says why it cannot', async () => {
+  const stage = openViewOnStage(RunView, { place: run, service: async () => service });
+  await stage.waitFor('one');
+  await stage.press('x');
+  await stage.waitFor('CSV');
+  await stage.press('down', 'down', 'enter');
+  await stage.waitFor('Save as');
+  // The name is suggested, and the folder of the program.
+  expect(stage.text()).toMatch(/benchtop-trajectories-new-\d{8}-\d{6}\.csv/);
+  expect(stage.text()).toContain(`In the folder ${realpathSync(folder)}`);
+  writeFileSync('taken.csv', 'kept');
+  const tryPath = async (path: string): Promise<void> => {
+    await stage.press('ctrl-u');
+    await stage.type(path);
+    await stage.press('enter');
+  };
+  await tryPath('taken.csv');
+  // The words are wrapped.
+  await stage.waitFor('already');
+  await tryPath('taken.csv/new.csv');
+  await stage.waitFor('file,');
+  await tryPath('nowhere/new.csv');
+  await stage.waitFor('exist');
+  mkdirSync('nowhere');
+  await stage.press('enter');
+  await stage.waitFor('Saved 3 rows to');
+  expect(readFileSync('nowhere/new.csv', 'utf8').split('\r\n')).toHaveLength(5);
+  expect(readFileSync('taken.csv', 'utf8')).toBe('kept');
+  expect(readdirSync('.').toSorted()).toEqual(['nowhere', 'taken.csv']);
 });

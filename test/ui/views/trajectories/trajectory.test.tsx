@@ -361,6 +361,8 @@ it('saves in the folder of the program, whatever its id is', async () => {
   await stage.press('x');
   await stage.waitFor('Plain text');
   await stage.press('enter');
+  await stage.waitFor('Save as');
+  await stage.press('enter');
   await stage.waitFor('Saved ');
   const names = readdirSync('.').filter(name => name.startsWith('benchtop-trajectory-'));
   const texts = names.map(name => readFileSync(name, 'utf8'));

@@ -1,0 +1,20 @@
+import { errorCode } from './errors.ts';
+import { own } from './own-property.ts';
+
+const reasons: Record<string, string> = {
+  ENOSPC: 'the disk is full. Free some space and try again',
+  EDQUOT: 'the disk quota is used up. Free some space and try again',
+  EACCES: 'this user may not write there. Check the owner and the mode of the folder',
+  EPERM: 'this user may not write there. Check the owner and the mode of the folder',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'the folder does not exist',
+  EEXIST: 'part of the path is a file, not a folder',
+  ENOTDIR: 'part of the path is a file, not a folder',
+  EISDIR: 'there is a folder with that name',
+};
+
+/** Why a file could not be written, without a full stop. */
+export function writeReason(error: unknown): string {
+  const code = errorCode(error) ?? '';
+  return own(reasons, code) ?? (code === '' ? 'the system gives no reason' : `the system reports ${code}`);
+}
