@@ -2,7 +2,8 @@
 import { inParallel } from '../base/in-parallel.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import { hasEnded } from '../contract/status.ts';
-import { emptyCurve, stepValues } from '../contract/trainer-curve.ts';
+import { emptyCurve, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
+import type { HeldOutReward } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
@@ -10,7 +11,7 @@ import type { Fact } from '../present/fact.ts';
 import { finishOf } from '../present/outcome-classes.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { answerOf, questionOf, tokensOf } from '../present/task-groups.ts';
-import { heldOutMeansOf } from '../queries/held-out.ts';
+import { evenCurve, heldOutMeansOf } from '../queries/held-out.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
@@ -121,6 +122,23 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
     ...(unread.length > 0 ? [`${unread.length} of these reads failed`] : []),
   ];
   return { findings, read: words.join(', '), unread };
+}
+
+/**
+ * What the audit finds in the curves alone, most important first. The trainer's curve is thinned out, because it may
+ * have a million points.
+ */
+export function auditOfCurves(
+  { steps, rewards }: TrainerCurve,
+  heldOut: readonly HeldOutReward[],
+  range: Range,
+): readonly Finding[] {
+  const means = heldOutMeansOf(heldOut.toSorted((left, right) => left.step - right.step));
+  const even = evenCurve(steps, rewards);
+  const [first = 0, last = first] = [steps[0], steps.at(-1)];
+  const stepOf = (index: number): number => first + (index * (last - first)) / Math.max(1, even.length - 1);
+  const trainer = even.map((value, index) => ({ step: stepOf(index), value }));
+  return audit({ trainer, heldOut: means, steps: [], range });
 }
 
 export function auditList(runId: string, range: Range): ListSource<Finding> {

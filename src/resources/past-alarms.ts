@@ -1,9 +1,8 @@
 /** Finds the alarms a run would have raised, from its curves and the recorded times of its steps. Pure. */
 import { maxOf } from '../base/many.ts';
 import { hasEnded } from '../contract/status.ts';
-import { lastReward, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
+import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
-import { audit } from '../present/audit.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointTimes } from '../queries/checkpoints.ts';
 import { bestHeldOut, failedRound, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
@@ -21,6 +20,7 @@ import {
   rolloutsOf,
   type Verdicts,
 } from './alarms.ts';
+import { auditOfCurves } from './audit.ts';
 
 /** A training run's history. */
 export interface TrainingHistory {
@@ -180,8 +180,8 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
       : '',
     trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
   ];
-  const curves = { trainer: stepValues(history.trainer, history.trainer.rewards), heldOut: means };
-  return { alarms, unjudged: lacks.filter(Boolean), audit: audit({ ...curves, steps: [], range })[0]?.words };
+  const [found] = auditOfCurves(history.trainer, history.heldOut, range);
+  return { alarms, unjudged: lacks.filter(Boolean), audit: found?.words };
 }
 
 /** The enabled alarms that lack data for an evaluation run, with the reason. */

@@ -47,6 +47,18 @@ it.each(sizes)('one that has ended offers no cancel at %d columns', async (colum
   expect(lastLine(screen.text())).not.toContain('cancel');
 });
 
+it.each(sizes)('one whose curves show a gamed reward names the audit at %d columns (A1)', async (columns, rows) => {
+  const service = trainingWorld('running');
+  const trainer = Array.from({ length: 20 }, (_, index) => ({ step: index + 1, trainer_reward: 0.2 + index / 40 }));
+  const heldOut = [5, 10, 15, 20].map(step => ({ step, held_out_reward: 0.2, completed_samples: 400 }));
+  Object.assign(service.answers, {
+    getTrainerRewards: () => ({ trainer_rewards: trainer }),
+    getHeldOutRewards: () => ({ held_out_rewards: heldOut }),
+  });
+  const screen = openWorld(service, trainingPlace, { columns, rows });
+  await screen.waitFor(text => /<Q> audit {2}<e> evaluate {2}<D> deploy .*<\?> help/.test(lastLine(text)));
+});
+
 it.each(sizes)(
   'Watch names open and the inbox first at %d columns, and no cancel before evaluate',
   async (columns, rows) => {

@@ -10,6 +10,7 @@ import { deploymentList } from '../../../queries/deployments.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { beginOfRun, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { auditOfCurves } from '../../../resources/audit.ts';
 import { withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { deployedAs } from '../../../resources/deployments.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -149,7 +150,15 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     openStep: step => shell.open({ view: 'step', trainingRunId: id, step }),
     onReset: clear,
   });
-  const audit = { command: teachingCommands.audit, run: () => shell.open({ view: 'audit', trainingRunId: id }) };
+  const isSuspicious = useMemo(
+    () => auditOfCurves(curves.trainer, curves.heldOut, rewardRange).length > 0,
+    [curves.trainer, curves.heldOut, rewardRange],
+  );
+  const audit = {
+    command: teachingCommands.audit,
+    ...(isSuspicious && { rank: 'main' as const }),
+    run: () => shell.open({ view: 'audit', trainingRunId: id }),
+  };
   const pin = { kind: 'training', id, label: name };
   const alarms = {
     command: alarmCommands.past,
