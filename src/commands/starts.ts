@@ -6,7 +6,7 @@ import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
 import { seedOption } from '../present/start-name.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
-import { modelList, priceOf } from '../queries/models.ts';
+import { modelList, pricesOf } from '../queries/models.ts';
 import {
   type OptionsChoice,
   type OptionsOperation,
@@ -182,8 +182,8 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
       const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
       const { priceUnit: unit } = context.config.preferences;
       const models = unit && (await modelList.readPage({ ...context, query: {} }).catch(() => undefined));
-      const price = models && priceOf(models.items, wanted);
-      io.note(`What it takes: ${run.cost(each, { ...known, price }, unit)}.`);
+      const prices = models && pricesOf(models.items, wanted);
+      io.note(`What it takes: ${run.cost(each, { ...known, prices }, unit)}.`);
     }
     const { startKeys } = context.memory;
     const others = new Set<string>();

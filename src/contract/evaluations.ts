@@ -132,6 +132,7 @@ export const trajectoryReward = z.looseObject({
   trajectory_id: text,
   task_id: text,
   // Sent by the local service for the rollouts of a training step.
+  prompt_tokens: number,
   completion_tokens: number,
 });
 export type TrajectoryReward = z.output<typeof trajectoryReward>;

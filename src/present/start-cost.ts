@@ -1,6 +1,7 @@
 /** Describes the size and cost of runs before they start. Pure. */
 import { minOf } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
+import type { SupportedModel } from '../contract/models.ts';
 import { count, counted, money, type PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 
@@ -20,14 +21,14 @@ export function describedFor(offered: unknown, model: string | undefined): Value
 
 /** What is known, besides the options, about what the cost depends on. */
 export interface KnownCost {
-  /** Mean generated tokens per rollout, in a step of an earlier run of this name. */
-  readonly tokens?: number;
+  /** Mean tokens per rollout, in a step of an earlier run of this name. */
+  readonly tokens?: { readonly input: number | undefined; readonly output: number };
   readonly step?: number;
   readonly name?: string;
   /** How many tasks an evaluation runs. */
   readonly tasks?: number;
-  /** The price of generated tokens, in the service's unit. */
-  readonly price?: number | undefined;
+  /** The prices of tokens, in the service's unit. */
+  readonly prices?: SupportedModel['pricing'];
 }
 
 /** A run to start: its options by name, and the options that the service describes. */
@@ -39,12 +40,29 @@ export interface CostedRun {
 
 const costUnknown = 'cost unknown: set priceUnit, the unit of prices';
 
-/** `about $4.10 for the tokens out`, or why the cost is unknown. */
-function costWords(tokens: number | undefined, price: number | undefined, unit: PriceUnit | undefined): string {
+/** `about $4.10`, or why the cost is unknown. @param rollouts how many rollouts take these tokens */
+function costWords(
+  rollouts: number,
+  { tokens, prices }: Pick<KnownCost, 'tokens' | 'prices'>,
+  unit: PriceUnit | undefined,
+): string {
   if (!unit) return costUnknown;
-  if (price === undefined) return 'cost unknown: the model has no price';
-  if (tokens === undefined) return 'cost unknown: tokens per rollout are unknown';
-  return `about ${money((tokens / unit.tokens) * price, unit.currency)} for the tokens out`;
+  const { input, output } = prices ?? {};
+  if (output === undefined || output === null) return 'cost unknown: the model has no price';
+  if (!tokens) return 'cost unknown: tokens per rollout are unknown';
+  const about = (each: number): string => `about ${money((rollouts * each) / unit.tokens, unit.currency)}`;
+  if (tokens.input === undefined) return `${about(tokens.output * output)} for the tokens out, those in unknown`;
+  if (typeof input !== 'number') return 'cost unknown: the model has no price for tokens in';
+  return about(tokens.output * output + tokens.input * input);
+}
+
+/** `1,200 tokens out and 300 in` */
+function tokenWords(
+  { input, output }: NonNullable<KnownCost['tokens']>,
+  words: (tokens: number) => string,
+  noun = ' tokens',
+): string {
+  return `${words(output)}${noun} out${input === undefined ? '' : ` and ${words(input)} in`}`;
 }
 
 /** Returns a function that looks up a chosen number, or else the service's default. */
@@ -64,14 +82,14 @@ function numbersOf({ options, offered, model }: CostedRun): (name: string) => nu
  */
 export function evaluationCost(
   runs: readonly CostedRun[],
-  { tasks, price }: KnownCost = {},
+  known: KnownCost = {},
   unit?: PriceUnit | undefined,
 ): string {
   const sizes = runs.map(run => {
     const numberOf = numbersOf(run);
     const most = numberOf('evaluation_max_samples');
-    const known = [most, tasks].filter(each => each !== undefined);
-    return { tasks: minOf(known), samples: numberOf('evaluation_samples_per_task'), isMost: most !== undefined };
+    const limits = [most, known.tasks].filter(each => each !== undefined);
+    return { tasks: minOf(limits), samples: numberOf('evaluation_samples_per_task'), isMost: most !== undefined };
   });
   const all = counted(runs.length, 'run');
   const missing = [
@@ -86,11 +104,11 @@ export function evaluationCost(
   const factors =
     isSame && first ? ` x ${counted(first.tasks, 'task')} x ${counted(first.samples ?? 0, 'sample')}` : '';
   const atMost = sizes.some(({ isMost }) => isMost) ? 'at most ' : '';
-  return `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}; ${costWords(undefined, price, unit)}`;
+  return `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}; ${costWords(rollouts, known, unit)}`;
 }
 
 /**
- * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 each as in step 60 of words; cost
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 out each, as in step 60 of words; cost
  * unknown: …`. No service states the unit of its prices, so without the setting the cost is unknown.
  *
  * @param chosen the chosen options by name; the others have the service's default
@@ -106,22 +124,20 @@ export function trainingCost(
   unit?: PriceUnit | undefined,
 ): string {
   const numberOf = numbersOf({ options: chosen, offered, model });
-  const { tokens, step, name: before = '', price } = known;
-  const each = tokens === undefined ? '' : Math.round(tokens).toLocaleString('en');
+  const { tokens } = known;
+  const where = clean`in step ${known.step ?? '?'} of ${known.name ?? ''}`;
+  const exact = (each: number): string => Math.round(each).toLocaleString('en');
   const missing = factors.filter(name => numberOf(name) === undefined);
   if (missing.length > 0) {
-    const took =
-      tokens === undefined ? '' : clean`; a rollout took ${each} tokens out in step ${step ?? '?'} of ${before}`;
+    const took = tokens ? `; a rollout ${where} took ${tokenWords(tokens, exact)}` : '';
     return `rollouts and cost unknown: the service chooses ${missing.join(', ')}${took}`;
   }
   const [steps = 0, tasks = 0, samples = 0] = factors.map(name => numberOf(name));
   const rollouts = steps * tasks * samples;
   const limit = numberOf('max_output_tokens_per_step');
   const most = limit === undefined ? '' : `, of at most ${counted(limit, 'token')} a step`;
-  const about =
-    tokens === undefined
-      ? ''
-      : clean`, about ${count(Math.round(tokens * rollouts))} tokens out, at ${each} each as in step ${step ?? '?'} of ${before}`;
+  const all = tokens && tokenWords(tokens, each => count(Math.round(each * rollouts)));
+  const about = tokens ? `, about ${all}, at ${tokenWords(tokens, exact, '')} each, as ${where}` : '';
   const factorWords = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${costWords(tokens === undefined ? undefined : tokens * rollouts, price, unit)}`;
+  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${costWords(rollouts, known, unit)}`;
 }

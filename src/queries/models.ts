@@ -12,9 +12,9 @@ export const modelList: ListSource<SupportedModel> = {
   readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
 };
 
-/** The price of generated tokens, in the service's unit; undefined if the service reports none. */
-export const priceOf = (models: readonly SupportedModel[], slug: string | undefined): number | undefined =>
-  models.find(({ model_slug }) => model_slug === slug)?.pricing?.output ?? undefined;
+/** A model's prices, in the service's unit. */
+export const pricesOf = (models: readonly SupportedModel[], slug: string | undefined): SupportedModel['pricing'] =>
+  models.find(({ model_slug }) => model_slug === slug)?.pricing;
 
 /** The models available for chat, if the service lists them. */
 export const chatModelsQuery: LiveQuery<readonly ChatModel[]> = {

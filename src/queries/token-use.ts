@@ -1,4 +1,5 @@
 /** How many tokens earlier rollouts used, for estimating the cost of a new training run. */
+import { mean } from '../base/statistics.ts';
 import { ifThere } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -10,8 +11,8 @@ import { trainerRewardsQuery } from './training-curves.ts';
 const mostRuns = 3;
 
 export interface TokenUse {
-  /** Mean generated tokens per rollout. */
-  readonly tokens: number;
+  /** Mean tokens per rollout. */
+  readonly tokens: { readonly input: number | undefined; readonly output: number };
   /** The step whose rollouts were counted, and its training run's name. */
   readonly step: number;
   readonly name: string;
@@ -23,9 +24,10 @@ async function lastStepOf(run: { readonly id: string; readonly name: string }, c
   const last = curve.steps.at(-1);
   if (last === undefined) return undefined;
   const steps = await readSteps(run.id, [last], context);
-  const counts = steps.flatMap(({ rewards }) => rewards.flatMap(({ completion_tokens }) => completion_tokens ?? []));
-  if (counts.length === 0) return undefined;
-  return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };
+  const rollouts = steps.flatMap(({ rewards }) => rewards);
+  const output = mean(rollouts.flatMap(({ completion_tokens }) => completion_tokens ?? []));
+  const input = mean(rollouts.flatMap(({ prompt_tokens }) => prompt_tokens ?? []));
+  return output === undefined ? undefined : { tokens: { input, output }, step: last, name: run.name };
 }
 
 /** Token use in the newest run on this benchmark and model that reports it; empty if none does. */

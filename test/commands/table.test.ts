@@ -220,7 +220,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['t-words', '-m', model, '--name', 'short', ...quick, '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
     asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/), {
       notes:
-        /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps; a rollout took \d+ tokens out in step \d+ of \w+\."\}$/,
+        /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps; a rollout in step \d+ of \w+ took \d+ tokens out and \d+ in\."\}$/,
     }),
     asJson(['t-words', '-m', model, '-n', '-o', 'num_steps=2'], request('POST', /\/train/), {
       notes:

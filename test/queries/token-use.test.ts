@@ -8,7 +8,9 @@ const run = (id: string, base_model_slug: string) => ({
   ...{ training_run_id: id, display_name: `named ${id}`, bench_id: 'b', base_model_slug, status: 'completed' },
   options: { num_steps: 4 },
 });
-const rollout = (reward: number, completion_tokens?: number) => ({ reward, completion_tokens });
+const rollout = (reward: number, completion_tokens?: number, prompt_tokens?: number) => ({
+  ...{ reward, completion_tokens, prompt_tokens },
+});
 
 async function used(more: Answers = {}) {
   const scripted = scriptedService({
@@ -16,7 +18,7 @@ async function used(more: Answers = {}) {
     getTrainerRewards: () => ({ trainer_rewards: [{ step: 3 }, { step: 4 }] }),
     getStepTrajectoryRewards: ({ training_run_id, step }) => ({
       trajectory_rewards:
-        training_run_id === 'silent' ? [rollout(1)] : [rollout(1, 100), rollout(0, 300), rollout(Number(step))],
+        training_run_id === 'silent' ? [rollout(1)] : [rollout(1, 100, 30), rollout(0, 300, 50), rollout(Number(step))],
     }),
     ...more,
   });
@@ -31,7 +33,7 @@ async function used(more: Answers = {}) {
 
 it('is the mean of the last step, over the rollouts that report it', async () => {
   const { use, asked } = await used();
-  expect(use).toEqual({ tokens: 200, step: 4, name: 'named told' });
+  expect(use).toEqual({ tokens: { input: 40, output: 200 }, step: 4, name: 'named told' });
   expect([asked('getStepTrajectoryRewards', 'large'), asked('getStepTrajectoryRewards', 'older')]).toEqual([0, 0]);
 });
 

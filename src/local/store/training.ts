@@ -27,6 +27,12 @@ export interface HeldOut {
 const readDiagnostics = (stored: string | null): Partial<StepDiagnostics> =>
   stored === null ? {} : (JSON.parse(stored) as StepDiagnostics);
 
+/** The sum of one kind of tokens over a trajectory's messages. */
+const tokensIn = (kind: 'prompt_tokens' | 'completion_tokens'): string =>
+  `(select sum(json_extract(message.value, '$.${kind}'))
+    from trajectory_steps as each, json_each(each.content, '$.messages') as message
+    where each.trajectory_id = trajectories.trajectory_id)`;
+
 const table = { name: 'training_runs', id: 'training_run_id', source: 'training', statuses: trainingStatuses } as const;
 
 export class TrainingStore extends RunStore<TrainingRunRow> {
@@ -165,12 +171,11 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
       reward: number;
       trajectory_id: string;
       task_id: string;
+      prompt_tokens: number | null;
       completion_tokens: number | null;
     }>(
-      `select reward, trajectory_id, task_id,
-         (select sum(json_extract(message.value, '$.completion_tokens'))
-          from trajectory_steps as each, json_each(each.content, '$.messages') as message
-          where each.trajectory_id = trajectories.trajectory_id) as completion_tokens
+      `select reward, trajectory_id, task_id, nullif(${tokensIn('prompt_tokens')}, 0) as prompt_tokens,
+         ${tokensIn('completion_tokens')} as completion_tokens
        from trajectories
        where training_run_id = ? and step = ? and reward is not null order by task_id, sample`,
       runId,

@@ -90,6 +90,10 @@ describe('a training run', () => {
 
     const { trajectory_rewards } = await get(`${id}/steps/3/trajectory-rewards`);
     expect(trajectory_rewards).toHaveLength(16);
+    expect(trajectory_rewards[0]).toMatchObject({
+      prompt_tokens: expect.any(Number),
+      completion_tokens: expect.any(Number),
+    });
     const mean = trajectory_rewards.reduce((sum: number, { reward }: { reward: number }) => sum + reward, 0) / 16;
     expect(mean).toBeCloseTo(trainer_rewards[2].trainer_reward);
     const { body: page } = await service.call('GET', `/api/v1/trajectories?training_run_id=${id}&limit=200`);

@@ -7,7 +7,7 @@ import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { seedOption } from '../../../present/start-name.ts';
-import { modelList, priceOf } from '../../../queries/models.ts';
+import { modelList, pricesOf } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources/action.ts';
@@ -346,7 +346,7 @@ function StartRunForm(props: StartRunFormProps) {
         if (left.length === 0) return `All ${each.length} have started: there is nothing to send.`;
         const runs = left.map(({ model = base, options = {} }) => ({ options, offered, model }));
         const use = base === seenBase ? known : undefined;
-        const cost = start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit) ?? '';
+        const cost = start.cost?.(runs, { ...use, prices: pricesOf(listed, base) }, priceUnit) ?? '';
         const started = each.length - left.length;
         const origin = several ? undefined : chosen.chosenIn(values);
         const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
