@@ -1,4 +1,5 @@
 /** Distinguishes rows with the same name by the columns in which they differ. */
+import { shellWord } from '../base/shell-words.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { idOf, type Resource } from '../resources/define.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -31,6 +32,6 @@ export function distinguishRows(resource: Resource, rows: readonly object[]): re
       if (text === '') return [];
       return [column.status ? text : `${column.title.toLowerCase()} ${text}`];
     });
-    return sanitiseLine(`${idOf(resource, row)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`);
+    return sanitiseLine(`${shellWord(idOf(resource, row))}${words.length === 0 ? '' : ` (${words.join(', ')})`}`);
   });
 }

@@ -221,11 +221,11 @@ export async function findAmong(
   return isListed ? readFound(first, context) : first;
 }
 
-/** The error for a name that several rows share, with each row's id and differences. */
+/** The error for a name that several rows share, with each row's words on a command line, and its differences. */
 export function severalNamed(among: readonly Resource[], word: string, found: readonly Found[]): CommandError {
   const ids = among.flatMap(resource => {
     const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
-    return distinguishRows(resource, ofIt).map(words => (among.length > 1 ? `${wordFor(resource)} ${words}` : words));
+    return distinguishRows(resource, ofIt).map(words => (among.length > 1 ? `${resource.names[1]} ${words}` : words));
   });
   const what = oneOf(among.map(wordsFor));
   return new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);

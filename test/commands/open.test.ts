@@ -1,5 +1,6 @@
 /** `benchtop open` of every resource: its place, or words. */
 import { describe, expect, it } from 'vitest';
+import { shellWords } from '../../src/base/shell-words.ts';
 import { placeToOpen, sectionPlace } from '../../src/commands/open.ts';
 import { homePlace } from '../../src/commands/start-checks.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
@@ -9,6 +10,7 @@ import { findView } from '../../src/ui/app/registry.ts';
 import { registry } from '../../src/ui/views/registry.ts';
 import { fakeService } from '../service/fake-service.ts';
 
+const none = () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 });
 const page = (row: object) => ({ items: [row], has_more: false, next_cursor: null, dropped: 0 });
 
 /** A service with one of everything, named `x`. */
@@ -39,7 +41,7 @@ const named = (label: string, dataset_name: string): CommandContext => ({
     getBenchmark: () => ({ bench_id: 'bench_1', label }),
     listEvalRuns: () => [],
     listTrainingRuns: () => [],
-    listDeployments: () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 }),
+    listDeployments: none,
     listDatasets: () => page({ dataset_id: 'ds_1', dataset_name }),
   }),
 });
@@ -94,7 +96,6 @@ it('opens the benchmark of the name that a dataset has too', async () => {
 });
 
 it.each(['agentic', 'ds_9'])('opens the dataset %s without the word dataset', async word => {
-  const none = () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 });
   const service = fakeService({
     listBenchmarks: none,
     listEvalRuns: () => [],
@@ -103,4 +104,33 @@ it.each(['agentic', 'ds_9'])('opens the dataset %s without the word dataset', as
     listDatasets: () => page({ dataset_id: 'ds_9', dataset_name: 'agentic' }),
   });
   expect(await placeToOpen(word, undefined, { ...context, service })).toMatchObject({ scope: { dataset: 'agentic' } });
+});
+
+/** The words after `Give the id of one`, as a shell reads them, one list for each row. */
+async function advised(word: string, given: CommandContext): Promise<readonly string[][]> {
+  const { message } = await placeToOpen(word, undefined, given).then(
+    () => new Error('nothing was refused'),
+    (error: Error) => error,
+  );
+  const [, ids = ''] = /Give the id of one: (.*)\.$/.exec(message) ?? [];
+  return ids.split(', ').map(shellWords);
+}
+
+it('advises words that open each of several with a name or an id in common (attack20 B4)', async () => {
+  const shared = { training_run_id: 'trn 1', display_name: 'x' };
+  const service = fakeService({
+    listBenchmarks: () => page({ bench_id: 'bench_1', label: 'tasks' }),
+    ...{ listDeployments: none, listDatasets: none, listTrainingRuns: () => [shared] },
+    listEvalRuns: () => [{ eval_run_id: 'trn 1', display_name: 'x', bench_id: 'bench_1' }],
+    getEvalRun: ({ params }) => ({ ...params, display_name: 'x', bench_id: 'bench_1' }),
+    getTrainingRun: ({ params }) => ({ ...shared, ...params }),
+  });
+  const given = { ...context, service };
+  for (const word of ['x', 'trn 1']) {
+    const opened = (await advised(word, given)).map(([first = '', second]) => placeToOpen(first, second, given));
+    expect(await Promise.all(opened)).toMatchObject([
+      { view: 'record', resource: 'runs', id: 'trn 1', label: 'x' },
+      { view: 'record', resource: 'training', id: 'trn 1', label: 'x' },
+    ]);
+  }
 });
