@@ -8,7 +8,7 @@ export interface AlarmRules {
   readonly silentMs: number | undefined;
   /** No new step for this many times the run's own time per step. */
   readonly silentPaces: number | undefined;
-  /** This many held-out rewards in a row with intervals entirely below the best one's. */
+  /** This many held-out rewards in a row with intervals entirely below the best one's, or fewer that are further below. */
   readonly belowBest: number | undefined;
   /** More than this share of the rollouts failed; from 0 to 1. */
   readonly failedShare: number | undefined;

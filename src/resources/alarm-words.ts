@@ -15,7 +15,9 @@ function limitWords(rules: AlarmRules): readonly string[] {
     silentPaces === undefined
       ? ''
       : `no new step for ${silentPaces} times its usual time per step and ${duration(shortestSilenceMs)}`,
-    belowBest === undefined ? '' : `${counted(belowBest, 'held-out reward')} in a row below the best`,
+    belowBest === undefined
+      ? ''
+      : `${counted(belowBest, 'held-out reward')} in a row below the best${belowBest > 1 ? ', or fewer far below' : ''}`,
     failedShare === undefined ? '' : `more than ${percent(failedShare)} of the rollouts failed`,
     outside('held-out', heldOut),
     outside('trainer reward', trainer),

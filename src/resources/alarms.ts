@@ -1,6 +1,7 @@
 /** Checks a run against the alarms, based on the last reads. Missing data neither raises nor ends an alarm. Pure. */
 import { minOf } from '../base/many.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { intervalDefaults } from '../present/statistics/interval.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { FailedRound, HeldOutMean, HeldOutMeans } from '../queries/held-out.ts';
@@ -110,23 +111,38 @@ function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): 
   };
 }
 
-/** The alarm if the newest means are certainly below the best one: their intervals lie entirely below its interval. */
-function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
-  // Skip a round that has only just begun: it would end the alarm, only for the end of the round to raise it again.
-  const newest = (recent.at(-1)?.isUnfinished ? recent.slice(0, -1) : recent).slice(-count);
+/** The alarm if these means are certainly below the best one: their intervals lie entirely below its interval. */
+function dropIn(newest: readonly HeldOutMean[], best: HeldOutMean, range: Range, confidence?: number) {
   const last = newest.at(-1);
   // Avoid computing intervals where possible: a mean's upper limit is never below the mean.
-  if (!last || newest.length < count || newest.some(mean => mean.reward >= best.reward)) return undefined;
-  const low = intervalOfHeldOut(best, range)?.low;
+  if (!last || newest.some(mean => mean.reward >= best.reward)) return undefined;
+  const low = intervalOfHeldOut(best, range, confidence)?.low;
   if (low === undefined) return undefined;
   const isBelow = (mean: HeldOutMean): boolean => {
-    const high = mean.reward < low ? intervalOfHeldOut(mean, range)?.high : undefined;
+    const high = mean.reward < low ? intervalOfHeldOut(mean, range, confidence)?.high : undefined;
     return high !== undefined && high < low;
   };
   if (!newest.every(isBelow)) return undefined;
-  const inRow = count === 1 ? '' : `, ${count} in a row`;
-  const words = `held-out ${reward(last.reward)} is below its best ${reward(best.reward)} at step ${best.step} by more than the 95% intervals${inRow}`;
+  const inRow = newest.length === 1 ? '' : `, ${newest.length} in a row`;
+  const sure = Math.floor(1_000 * (confidence ?? intervalDefaults.confidence)) / 10;
+  const words = `held-out ${reward(last.reward)} is below its best ${reward(best.reward)} at step ${best.step} by more than the ${sure}% intervals${inRow}`;
   return { kind: 'held-out drop', step: last.step, value: last.reward, limit: best.reward, words } as const;
+}
+
+/**
+ * The alarm if `count` means in a row are below the best one, or fewer that are so far below that this is as unlikely:
+ * the risks of separate rounds multiply. So a collapse raises the alarm at its first round.
+ */
+function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
+  // A round that has only just begun does not end the alarm, only for the end of the round to raise it again.
+  const finished = recent.at(-1)?.isUnfinished ? recent.slice(0, -1) : recent;
+  for (const means of new Set([recent, finished]))
+    for (let rounds = Math.min(count, means.length); rounds > 0; rounds -= 1) {
+      const confidence = rounds === count ? undefined : 1 - (1 - intervalDefaults.confidence) ** (count / rounds);
+      const drop = dropIn(means.slice(-rounds), best, range, confidence);
+      if (drop) return drop;
+    }
+  return undefined;
 }
 
 interface Mean {

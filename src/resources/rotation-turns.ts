@@ -167,7 +167,7 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 
 /** Turns between two reads of a curve, because curves are large. */
 const curveTurns = 4;
-/** Turns between two reads of a curve that lacks a round; the missing round may show a collapse. */
+/** Turns between two reads of a curve that lacks a round or the end of one, which may show a collapse. */
 const dueCurveTurns = 2;
 
 /**
@@ -219,7 +219,8 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
     if (attemptedAt === 0) return records.includes(query) && known.startedAt !== undefined ? [] : [turn];
     if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
-    const turns = known.measured && isRoundDue(known.measured, known.done) ? dueCurveTurns : curveTurns;
+    const { measured, done } = known;
+    const turns = measured && (measured.isUnfinished || isRoundDue(measured, done)) ? dueCurveTurns : curveTurns;
     const everyMs = turns * turnMs(running, poll.focusedMs, poll);
     return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, attemptedAt + everyMs) }];
   });

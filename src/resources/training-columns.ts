@@ -99,21 +99,27 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   queueColumn(),
 ];
 
+function newInterval(held: HeldOutMean, range: Range, confidence?: number): Interval | undefined {
+  const { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] } = held;
+  if (isBeyond(lowest, range) || isBeyond(highest, range)) return undefined;
+  return intervalOfMean(mean, samples, Math.max(0, expected - samples), range, confidence);
+}
+
 /** Cached, because an interval takes about a millisecond, and lists, alarms and trees ask for it again and again. */
-const heldOutInterval = perObject((held: HeldOutMean) =>
-  perObject((range: Range): Interval | undefined => {
-    const { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] } = held;
-    if (isBeyond(lowest, range) || isBeyond(highest, range)) return undefined;
-    return intervalOfMean(mean, samples, Math.max(0, expected - samples), range);
-  }),
-);
+const heldOutInterval = perObject((held: HeldOutMean) => perObject((range: Range) => newInterval(held, range)));
 
 /**
  * A held-out mean's interval on its own tasks; missing samples count as missing rewards. Undefined if any mean of the
  * curve is outside the range, because the true range is then unknown.
+ *
+ * @param confidence the usual one by default
  */
-export const intervalOfHeldOut = (held: HeldOutMean, range: Range = defaultRange): Interval | undefined =>
-  heldOutInterval(held)(range);
+export const intervalOfHeldOut = (
+  held: HeldOutMean,
+  range: Range = defaultRange,
+  confidence?: number,
+): Interval | undefined =>
+  confidence === undefined ? heldOutInterval(held)(range) : newInterval(held, range, confidence);
 
 /** More columns would leave no room for names. */
 const mostOptions = 8;

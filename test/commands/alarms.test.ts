@@ -61,11 +61,11 @@ const dropWords = 'held-out 0.300 is below its best 0.700 at step 20 by more tha
 
 it('doctor names the audit for a run without an alarm whose reward rises only in training', async () => {
   const rises = Array.from({ length: 60 }, (_, index) => ({ step: index + 1, trainer_reward: index / 60 }));
-  const run = await trained([0.7, 0.7, 0.7, 0.3, 0.3, 0.3], 0, 'succeeded', rises);
+  const run = await trained([0.7, 0.7, 0.7, 0.5, 0.5, 0.5], 0, 'succeeded', rises);
   const { code, out } = await run()('doctor', ['--alarms', 'sweep']);
   expect(code).toBe(0);
   expect(out).toMatch(
-    /^No alarm\.\nBut from step 10 to 60 the trainer's reward rose by .* 0\.700 to 0\.300.*--audit\.\n/,
+    /^No alarm\.\nBut from step 10 to 60 the trainer's reward rose by .* 0\.700 to 0\.500.*--audit\.\n/,
   );
 });
 
@@ -75,10 +75,10 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect(code).toBe(8);
   expect(out.split('\n')).toEqual([
     '1 alarm:',
-    `  step 60, time unknown: ${dropWords}; over at step 70`,
+    `  step 40, by ${savedAt}: ${dropWords.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 70`,
     'Not judged: new steps: this machine has not watched the run.',
     'Not judged: failed rollouts: the service does not count them.',
-    'Alarms: no new step for 10 times its usual time per step and 5m; 4 held-out rewards in a row below the best; more than 20% of the rollouts failed.',
+    'Alarms: no new step for 10 times its usual time per step and 5m; 4 held-out rewards in a row below the best, or fewer far below; more than 20% of the rollouts failed.',
     '',
   ]);
   const fewer = run({ benchmarks: { 'kernel-*': { belowBest: 2, silentPaces: 0, failedPercent: 0 } } });
@@ -86,7 +86,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect(JSON.parse(asJson.out)).toMatchObject({
     kind: 'training',
     id: 'trn_1',
-    alarms: [{ kind: 'held-out drop', step: 40, at: savedAt, value: 0.3, limit: 0.7, over_at_step: 70 }],
+    alarms: [{ kind: 'held-out drop', step: 30, at: savedAt, value: 0.3, limit: 0.7, over_at_step: 70 }],
     unjudged: [],
   });
   const none = await run({ belowBest: 0 })('doctor', ['--alarms', 'sweep']);

@@ -89,8 +89,8 @@ describe('a reading', () => {
   });
 
   it('is a drop where the newest held-out rewards lie below the best by more than the intervals', () => {
-    expect(kindsIn(heldOut([0.3, 0.7, 0.3, 0.3]), { belowBest: 2 })).toEqual(['held-out drop']);
-    expect(kindsIn(heldOut([0.3, 0.7, 0.3, 0.3]), { belowBest: 3 })).toEqual([]);
+    expect(kindsIn(heldOut([0.3, 0.7, 0.5, 0.5]), { belowBest: 2 })).toEqual(['held-out drop']);
+    expect(kindsIn(heldOut([0.3, 0.7, 0.5, 0.5]), { belowBest: 3 })).toEqual([]);
     expect(kindsIn(heldOut([0.7, 0.3, 0.65]), { belowBest: 1 })).toEqual([]);
     // Few samples have wide intervals, and a mean of an unknown number has none.
     const few = { expected_samples: 8, completed_samples: 8 };
@@ -99,6 +99,21 @@ describe('a reading', () => {
     expect(kindsIn(heldOut([0.7, 0.1, 0.1], unknown), { belowBest: 2 })).toEqual([]);
     // A gap is not a reward.
     expect(kindsIn(heldOut([0.7, null, null, null]), { belowBest: 2 })).toEqual([]);
+  });
+
+  it('is a drop at the first rounds of a collapse, whose chance is as small as that of more rounds (B3)', () => {
+    const wordsOf = (rewards: readonly number[], more?: object) =>
+      alarmsIn(judge(heldOut(rewards, more), alarmDefaults.all, [0, 1])).map(({ words }) => words);
+    const best = 'is below its best 0.700 at step 10 by more than the';
+    expect(wordsOf([0.7, 0.1])).toEqual([`held-out 0.100 ${best} 99.9% intervals`]);
+    expect(wordsOf([0.7, 0.4])).toEqual([]);
+    expect(wordsOf([0.7, 0.4, 0.4])).toEqual([`held-out 0.400 ${best} 99.7% intervals, 2 in a row`]);
+    expect(wordsOf([0.7, 0.5, 0.5, 0.5])).toEqual([]);
+    expect(wordsOf([0.7, 0.5, 0.5, 0.5, 0.5])).toEqual([`held-out 0.500 ${best} 95% intervals, 4 in a row`]);
+    // Half of the round is missing, and would not help.
+    const half = { completed_samples: 64, round_completed: false };
+    const begun = heldOutMeans([...curve([0.9]), ...curve([0, 0.1], half).slice(1)]);
+    expect(kindsIn({ heldOut: begun }, { belowBest: 1 })).toEqual(['held-out drop']);
   });
 
   it('counts failed rollouts of a sample, or of all that there are', () => {
@@ -228,21 +243,21 @@ describe('the past of a run', () => {
   it('has each alarm once, with its step, its time where known, and when it was over', () => {
     const history = {
       ...nothing,
-      heldOut: curve([0.3, 0.7, 0.3, 0.3, 0.3, 0.72, 0.3]),
+      heldOut: curve([0.3, 0.7, 0.5, 0.5, 0.5, 0.72, 0.5]),
       times: [{ completed_steps: 45, at: 5_000 }],
     };
     expect(pastAlarms(history, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([
-      { kind: 'held-out drop', step: 40, at: 5_000, value: 0.3, limit: 0.7, overAtStep: 60 },
+      { kind: 'held-out drop', step: 40, at: 5_000, value: 0.5, limit: 0.7, overAtStep: 60 },
     ]);
     // At the end it says the same as Watch.
-    const last = { ...nothing, heldOut: curve([0.7, 0.3, 0.3]) };
+    const last = { ...nothing, heldOut: curve([0.7, 0.5, 0.5]) };
     expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
   });
 
   it('takes no part of a round for the best, and says what it could not judge', () => {
     const [part] = curve([0.95], { completed_samples: 5, round_completed: false });
     const rules = { ...off, belowBest: 2, heldOut: [0.5, 1] as const };
-    const rest = curve([0.7, 0.3, 0.3]).map(point => ({ ...point, step: point.step + 10 }));
+    const rest = curve([0.7, 0.5, 0.5]).map(point => ({ ...point, step: point.step + 10 }));
     const drops = pastAlarms(
       { ...nothing, heldOut: [...(part ? [part] : []), ...rest] },
       { ...off, belowBest: 2 },

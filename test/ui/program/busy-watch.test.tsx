@@ -10,9 +10,15 @@ import { passing, startVirtualTime } from './virtual-time.ts';
 const minuteMs = 60_000;
 
 /** The program on the busy service, opened without a place and left alone for some minutes of virtual time. */
-async function openBusy({ minutes = 3, columns = 200, rows = 60 } = {}) {
+async function openBusy({
+  minutes = 3,
+  columns = 200,
+  rows = 60,
+  adapt = (_: ReturnType<typeof busyWorld>): void => {},
+} = {}) {
   startVirtualTime();
   const busy = busyWorld();
+  adapt(busy);
   const scripted = scriptedService(busy.answers);
   const rig = openProgram({ service: scripted.service, poll: defaultIntervals, columns, rows });
   onTestFinished(rig.close);
@@ -160,6 +166,24 @@ it('reads a curve that lacks a round sooner than the others, because it may show
   const { scripted } = await openBusy({ minutes: 8, columns: 60, rows: 15 });
   // Its held-out reward comes every 20 steps of 1.5 seconds. With 50 unfinished resources, four turns take five minutes.
   expect(scripted.asked('getHeldOutRewards', 'trn_0000001')).toBe(3);
+});
+
+it('reads a curve whose newest round is incomplete as soon (B3)', async () => {
+  const { scripted } = await openBusy({
+    ...{ minutes: 8, columns: 60, rows: 15 },
+    adapt: ({ answers }) => {
+      const { getHeldOutRewards } = answers;
+      // Only of one run: those of all have no room in the budget.
+      answers.getHeldOutRewards = async ids => {
+        const answer = (await getHeldOutRewards?.(ids)) as { held_out_rewards: readonly object[] };
+        const { held_out_rewards } = answer;
+        if (ids['training_run_id'] !== 'trn_0000008') return answer;
+        const newest = { ...held_out_rewards.at(-1), completed_samples: 3 };
+        return { held_out_rewards: held_out_rewards.toSpliced(-1, 1, newest) };
+      };
+    },
+  });
+  expect(scripted.asked('getHeldOutRewards', 'trn_0000008')).toBeGreaterThan(2);
 });
 
 it('shows and hides the facts and the sections with a key, in every view, and remembers it (W12)', async () => {
