@@ -44,6 +44,8 @@ export class FollowedFile implements ShownFile {
   #stored = { bytes: 0, hash: '' };
   /** The last stored trajectory's place among all in the file, and how many before it could not be read. */
   #last = { place: 0, unread: 0 };
+  /** The last place that was read. What cannot be read up to it has been named. */
+  #named = 0;
   #said: Pick<ShownFile, 'title' | 'problem'>;
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
@@ -106,7 +108,7 @@ export class FollowedFile implements ShownFile {
     });
   };
 
-  /** Stores what is new in the file, and returns what to report about it. */
+  /** Stores what is new in the file, and returns what to report about it; `unread` is what was not named before. */
   async #read() {
     // Loaded only now, because the local service loads slowly.
     const [{ fillFolder }, { FileRows }] = await Promise.all([
@@ -115,12 +117,12 @@ export class FollowedFile implements ShownFile {
     ]);
     const reading = new Reading();
     const unread = new Unread();
-    const before = await fillFolder(this.#dataFolder, (stores, organization) =>
+    const lost = await fillFolder(this.#dataFolder, (stores, organization) =>
       withOpenFile(this.#path, this.#io, file =>
         this.#store(file, new FileRows(stores, organization, this.#name, this.#given), reading, unread),
       ),
     );
-    const missing = before + unread.count + reading.unreadRewards;
+    const missing = lost + reading.unreadRewards;
     const gap = this.#cut === undefined ? `${missing} not read in full` : 'incomplete';
     this.#said = {
       title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
@@ -129,7 +131,7 @@ export class FollowedFile implements ShownFile {
     return { unread, notes: reading.notes };
   }
 
-  /** Returns how many trajectories before the new ones could not be read. */
+  /** Returns how many trajectories in the file could not be read. */
   async #store(file: FileHandle, rows: FileRows, reading: Reading, unread: Unread): Promise<number> {
     const { size } = await file.stat();
     const hash = createHash('sha256');
@@ -139,24 +141,28 @@ export class FollowedFile implements ShownFile {
     if (!isGrown) {
       this.#stored = { bytes: 0, hash: '' };
       this.#last = { place: 0, unread: 0 };
+      this.#named = 0;
       rows.beginAgain();
     }
-    const { place: from, unread: before } = this.#last;
+    const { place: from } = this.#last;
+    let { unread: lost } = this.#last;
     let place = 0;
     for await (const each of trajectoriesIn(file, reading)) {
       this.#io.signal.throwIfAborted();
       place += 1;
       if (place <= from) continue;
       const read = 'error' in each ? each.error : readUploaded(each.trajectory, 0);
-      if (typeof read === 'string') unread.add(each.place, read);
-      else if ('code' in read) unread.add(each.place, refusal(read));
-      else {
+      if (typeof read !== 'string' && !('code' in read)) {
         rows.add(read);
-        this.#last = { place, unread: before + unread.count };
+        this.#last = { place, unread: lost };
+        continue;
       }
+      lost += 1;
+      if (place > this.#named) unread.add(each.place, typeof read === 'string' ? read : refusal(read));
     }
     if (!isGrown) rows.endAgain();
+    this.#named = place;
     this.#stored = { bytes: size, hash: hash.digest('hex') };
-    return before;
+    return lost;
   }
 }

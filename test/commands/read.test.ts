@@ -152,6 +152,17 @@ it('says at all times how much of the file is not read, and why', async () => {
   expect({ title: file.title, tasks: await tasks() }).toEqual({ title: 'file.jsonl', tasks: [] });
 });
 
+it('names a line that cannot be read once, also if it was the last one', async () => {
+  const { path, file } = await opened([rollout('one'), 'no JSON']);
+  expect(file.problem).toMatch(/^line 2: It is not JSON: /);
+  appendFileSync(path, textOf(['nor this']));
+  await eventually(() => expect(file.title).toBe('file.jsonl, 2 not read in full'));
+  expect(file.problem).toMatch(/^line 3: (?!.*more cannot)/);
+  appendFileSync(path, textOf([rollout('two'), 'nor that']));
+  await eventually(() => expect(file.title).toBe('file.jsonl, 3 not read in full'));
+  expect(file.problem).toMatch(/^line 5: (?!.*more cannot)/);
+});
+
 it('shows nothing of what a file held before it was written again', async () => {
   const { path, tasks, rows } = await opened(['one', 'two', 'last'].map(rollout));
   const [, two, last] = await rows();
