@@ -27,9 +27,9 @@ function limitWords(rules: AlarmRules): readonly string[] {
 
 function pastWords({ step, at, kind, value, words, overAtStep }: PastAlarm, timeOf: (ms: number) => string): string {
   const time = at === undefined ? 'time unknown' : `by ${timeOf(at)}`;
-  const place = step === undefined ? time : `step ${step}, ${time}`;
   const whole = kind === 'stall' ? `${words}: ${duration(value)} at least` : words;
-  return `${place}: ${whole}${overAtStep === undefined ? '' : `; over at step ${overAtStep}`}`;
+  if (step === undefined) return `${time}: ${whole}`;
+  return `step ${step}, ${time}: ${whole}; ${overAtStep === undefined ? 'not over' : `over at step ${overAtStep}`}`;
 }
 
 /** @param timeOf formats an instant given in epoch milliseconds */

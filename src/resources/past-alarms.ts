@@ -32,6 +32,8 @@ export interface TrainingHistory {
   readonly silences: readonly Silence[];
   /** The step times that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
+  /** The last step known, even if nobody knows when it was made. */
+  readonly lastStep?: number;
   /** Data from the service that determines the pace. */
   readonly hints?: PaceHints;
 }
@@ -81,6 +83,7 @@ export function historyOf(
     trainer,
     ...beforeEnd(run, memory),
     times: [...saved, ...timed(last, run.completed_at)],
+    lastStep: Math.max(last, memory.progressOf(run.training_run_id).at(-1)?.completed_steps ?? 0),
     hints: { startedAt: parseTime(run.created_at), checkpoints: saved },
   };
 }
@@ -229,8 +232,9 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   }
   const stalls = [...silencesOf(history)].flatMap(({ at, ...silence }) => {
     const stall = judge({ silence }, rules, range).get('stall');
-    const next = history.points.find(({ at: later, completed_steps }) => later >= at && completed_steps > silence.step);
-    return stall ? [{ ...stall, at, overAtStep: next?.completed_steps }] : [];
+    const later = history.points.find(point => point.at >= at && point.completed_steps > silence.step);
+    const next = later?.completed_steps ?? history.lastStep ?? 0;
+    return stall ? [{ ...stall, at, overAtStep: next > silence.step ? next : undefined }] : [];
   });
   const timed = episodes.list().map(past => ({ ...past, at: past.step === undefined ? undefined : timeOf(past.step) }));
   return [...timed, ...stalls].toSorted((left, right) => (left.step ?? 0) - (right.step ?? 0));

@@ -10,6 +10,7 @@ import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
+import { reportLines } from '../../src/resources/alarm-words.ts';
 import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { happenedWords } from '../../src/resources/inbox.ts';
@@ -329,6 +330,24 @@ describe('the past of a run', () => {
     expect(
       reportOf(historyOf(run(at(end)), nothingRead, [], stalled), { ...off, silentMs: 4 * minuteMs }, [0, 1]).alarms,
     ).toMatchObject([{ kind: 'stall', step: 59, value: 5 * minuteMs }]);
+  });
+
+  it('says when a stall was over, also by a step that nobody saw in time', () => {
+    const points = [10, 14].map((completed_steps, index) => ({ at: index * 600 * minuteMs, completed_steps }));
+    const silences = [{ at: 0, until: 40 * minuteMs, completed_steps: 10 }];
+    const memory = { progressOf: () => points, silencesOf: () => silences };
+    const rules = { ...off, silentMs: 30 * minuteMs };
+    const linesOf = (status: string, seen = memory, steps: readonly number[] = []): readonly string[] => {
+      const run = { training_run_id: 'trn_1', status } as TrainingRun;
+      const trainer = { ...emptyCurve, steps: Float64Array.from(steps), rewards: new Float64Array(steps.length) };
+      const report = reportOf(historyOf(run, { heldOut: [], trainer }, [], seen), rules, [0, 1]);
+      return reportLines(report, rules, ms => `${ms / minuteMs}m`);
+    };
+    const [, stall] = linesOf('cancelled');
+    expect(stall).toBe('  step 10, by 40m: no new step for more than 30m: 40m at least; over at step 14');
+    const alone = { ...memory, progressOf: () => points.slice(0, 1) };
+    expect(linesOf('cancelled', alone, [9, 12])[1]).toMatch(/; over at step 12$/);
+    expect(linesOf('running', alone, [9, 10])[1]).toMatch(/40m at least; not over$/);
   });
 
   it.each([
