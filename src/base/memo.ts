@@ -11,7 +11,7 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
 }
 
 /** Caches the results of an expensive pure function. Keeps at most `most` of them, dropping the oldest first. */
-export function perArguments<Arguments extends readonly (number | undefined)[], Value>(
+export function perArguments<Arguments extends readonly (number | string | undefined)[], Value>(
   make: (...values: Arguments) => Value,
   most = 2_000,
 ): (...values: Arguments) => Value {

@@ -1,4 +1,5 @@
 /** Adds to a list the values that need requests for each row, if the command shows, sorts or filters by them. */
+import { perArguments } from '../base/memo.ts';
 import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
@@ -186,11 +187,7 @@ export class MeasuredRows {
 
   /** The columns as the filter sees them: a benchmark is found by its name as well as by its id. */
   #filtered(rows: readonly object[]): readonly Column<object>[] {
-    const names = new Map<string, string | undefined>();
-    const nameOf = (id: string): string | undefined => {
-      if (!names.has(id)) names.set(id, this.#context.memory.find('benchmark', id)?.label);
-      return names.get(id);
-    };
+    const nameOf = perArguments((id: string) => this.#context.memory.find('benchmark', id)?.label);
     return this.columns(rows).map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column));
   }
 

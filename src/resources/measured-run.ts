@@ -19,6 +19,8 @@ export type MeasuredRun = EvalRun & {
   readonly certainty?: Certainty | undefined;
   /** The split of the held-out curve that its checkpoint may have been chosen by. */
   readonly held_out_split?: string | undefined;
+  /** The name of its checkpoint's training run. */
+  readonly trained_in?: string | undefined;
 };
 
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
@@ -75,16 +77,13 @@ export function withMean(row: EvalRun, { mean, graded, total, certainty, failed 
   return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
 }
 
-/** Adds the held-out split by training run id. Returns the same array if no split is known. */
-export function withHeldOutSplits(
-  rows: readonly MeasuredRun[],
-  splits: ReadonlyMap<string, string | undefined>,
-): readonly MeasuredRun[] {
-  if (splits.size === 0) return rows;
-  return rows.map(row => {
-    const held_out_split = splits.get(row.training_run_id ?? '');
-    return held_out_split === undefined ? row : { ...row, held_out_split };
-  });
+/** Adds what is known about the training run of its checkpoint. Returns the same row if nothing is. */
+export function withTraining<Row extends MeasuredRun>(
+  row: Row,
+  { split, name }: { readonly split?: string | undefined; readonly name?: string | undefined },
+): Row {
+  if (split === undefined && name === undefined) return row;
+  return { ...row, ...(split !== undefined && { held_out_split: split }), trained_in: name };
 }
 
 /**

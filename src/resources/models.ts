@@ -1,11 +1,11 @@
 /** The models that the service can train and evaluate. */
-import type { EvalRun } from '../contract/evaluations.ts';
 import type { SupportedModel } from '../contract/models.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { modelList } from '../queries/models.ts';
 import { asReceived, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
+import type { MeasuredRun } from './measured-run.ts';
 
 /** The model column of other resources. When narrow, it truncates the vendor, not the name. */
 export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
@@ -13,18 +13,18 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
 }
 
 /**
- * The evaluated model: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is unknown.
- * Empty if unknown.
+ * The evaluated model: `benchtop/tutor-base`; for a checkpoint `long step 36` or, if its training run's name is unknown,
+ * `benchtop/tutor-base at step 36`. Its id stands for an unknown step. Empty if unknown.
  *
  * @param withId adds the checkpoint's id to its step
  */
 export function modelWords(
-  { base_model_slug: model, parent_checkpoint_id: checkpoint, step }: Partial<EvalRun>,
+  { base_model_slug: model, parent_checkpoint_id: checkpoint, step, trained_in: name }: Partial<MeasuredRun>,
   withId = false,
 ): string {
   if (!checkpoint) return model ?? '';
   const at = step == null ? checkpoint : `step ${step}${withId ? ` (${checkpoint})` : ''}`;
-  return `${model ? `${model} ` : ''}at ${at}`;
+  return [name ?? model, name === undefined && 'at', at].filter(Boolean).join(' ');
 }
 
 /** Removes binary rounding errors from a price: a service that computes 0.1 × 6 sends 0.6000000000000001. */

@@ -1,5 +1,6 @@
 /** The columns for runs, and the reads that lists of runs need for them. */
 
+import { perArguments } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
 import { type Column, idColumn, type NameOf, namedColumn, plainColumn, statusColumn } from '../present/column.ts';
@@ -33,6 +34,7 @@ import {
   listedTotal,
   type MeasuredRun,
   meanOfRun,
+  withTraining,
 } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import { rowsInLists, withCertainty, withFailed, withRead } from './run-certainty.ts';
@@ -56,7 +58,6 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
     wide: true,
-    decides: 8,
     forPrograms: true,
   }),
   timeColumn('created', 'STARTED', row => row.created_at),
@@ -144,10 +145,13 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
 }
 
 export const runMeasures: Measures<BasedRun> = {
-  remembered: (rows, { memory }) =>
-    rows.map(row =>
-      row.certainty ? row : withRead(row, rememberedCertainty(memory, row.eval_run_id, extentOfRecord(row))),
-    ),
+  remembered: (rows, { memory }) => {
+    const nameOf = perArguments((id: string) => memory.find('training', id)?.label);
+    return rows.map(run => {
+      const row = run.training_run_id ? withTraining(run, { name: nameOf(run.training_run_id) }) : run;
+      return row.certainty ? row : withRead(row, rememberedCertainty(memory, row.eval_run_id, extentOfRecord(row)));
+    });
+  },
   columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
   costly: [...ofCertainty, ...ofBaseline],
   field: () => undefined,

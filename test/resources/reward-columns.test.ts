@@ -287,9 +287,10 @@ describe('the table of runs', () => {
     const run = { eval_run_id: 'a', base_model_slug: 'benchtop/tutor-base' };
     const trained = { ...run, parent_checkpoint_id: 'ckpt_1', step: 6 };
     const model = runColumns.find(({ id }) => id === 'model');
-    expect([run, trained].map(row => model?.value(row))).toEqual([
+    expect([run, trained, { ...trained, trained_in: 'long' }].map(row => model?.value(row))).toEqual([
       'benchtop/tutor-base',
       'benchtop/tutor-base at step 6',
+      'long step 6',
     ]);
     expect(model?.exported?.(trained)).toBe('benchtop/tutor-base');
     expect(model?.cutAt).toBe('start');

@@ -1,5 +1,6 @@
 /** Benchmark names, for columns that would otherwise show ids. */
 import { useMemo } from 'react';
+import { perArguments } from '../../base/memo.ts';
 import { benchmarkList } from '../../queries/benchmarks.ts';
 import { useListedRows } from './use-list.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -11,11 +12,5 @@ export function useBenchmarkNames(): (id: string) => string | undefined {
   const workbench = useWorkbench();
   const listed = useListedRows(benchmarkList);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list has the names
-  return useMemo(() => {
-    const names = new Map<string, string | undefined>();
-    return id => {
-      if (!names.has(id)) names.set(id, workbench.benchmarkName(id));
-      return names.get(id);
-    };
-  }, [workbench, listed]);
+  return useMemo(() => perArguments((id: string) => workbench.benchmarkName(id)), [workbench, listed]);
 }

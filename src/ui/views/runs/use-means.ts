@@ -1,11 +1,12 @@
 /** Known evaluation means and how certain they are, as in Watch, for lists of runs. */
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
+import { perArguments, perObject } from '../../../base/memo.ts';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
-import { type SeenMean, withHeldOutSplits, withMean } from '../../../resources/measured-run.ts';
+import { type SeenMean, withMean, withTraining } from '../../../resources/measured-run.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -26,19 +27,27 @@ const means: KnownJoin<EvalRun, SeenMean, EvalRun> = {
 };
 
 /**
- * Returns a function that adds known means and held-out splits to rows; the same function until some of these change.
+ * Returns a function that adds known means, and what is known about checkpoints' training runs, to rows; the same
+ * function until some of these change.
  */
 export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
-  const { statuses } = useWorkbench();
+  const { statuses, remembered } = useWorkbench();
   const withMeans = useKnown(means);
-  const splits = useSyncExternalStore(statuses.subscribe, () => {
-    const measured = statuses.all().filter(known => known.kind === 'training' && known.measured?.best.split);
-    return JSON.stringify(measured.map(({ id, measured: of }) => [id, of?.best.split]));
+  const known = useSyncExternalStore(statuses.subscribe, () => {
+    const trained = statuses.all().filter(({ kind }) => kind === 'training');
+    return JSON.stringify(trained.map(({ id, label, measured }) => [id, { label, split: measured?.best.split }]));
   });
-  return useCallback(
-    rows => withHeldOutSplits(withMeans(rows), new Map(JSON.parse(splits) as [string, string][])),
-    [withMeans, splits],
-  );
+  return useMemo(() => {
+    const seen = new Map(JSON.parse(known) as [string, { readonly label: string; readonly split?: string }][]);
+    const trainingOf = perArguments((id: string) => {
+      const { label = id, split } = seen.get(id) ?? {};
+      return { split, name: label === id ? remembered.find('training', id)?.label : label };
+    });
+    const joined = perObject((row: EvalRun): EvalRun => {
+      return row.training_run_id ? withTraining(row, trainingOf(row.training_run_id)) : row;
+    });
+    return rows => withMeans(rows).map(joined);
+  }, [withMeans, known, remembered]);
 }
 
 /** A benchmark's runs with their known means; none without a benchmark. The same rows until some change. */

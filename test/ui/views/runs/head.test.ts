@@ -12,7 +12,7 @@ import { evalProgressQuery } from '../../../../src/queries/evaluations.ts';
 import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
 import { knownResource } from '../../../../src/queries/statuses/known-resource.ts';
 import { intervalLabel } from '../../../../src/resources/comparison.ts';
-import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
+import { withTraining } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, summariseRewards } from '../../../../src/resources/run-outcome.ts';
 import { runFacts, runs } from '../../../../src/resources/runs.ts';
@@ -335,6 +335,5 @@ it.each(['validation', 'test'])('reads that its checkpoint was measured on the %
   const whole = await runs.wholeFacts?.(row, context);
   const caution = whole?.facts.find(({ label }) => label === 'caution');
   expect(caution?.value !== undefined).toBe(split === 'test');
-  const [listed] = withHeldOutSplits([row], new Map([['trn_1', split]]));
-  expect(listed).toMatchObject({ held_out_split: split });
+  expect(withTraining(row, { split })).toMatchObject({ held_out_split: split });
 });
