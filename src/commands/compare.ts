@@ -22,7 +22,7 @@ import {
   taskColumns,
 } from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
-import { idsOf, pooledRuns } from '../resources/pools.ts';
+import { idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
 import { namedRun } from '../resources/run-places.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -219,7 +219,8 @@ async function compareMany(
 ): Promise<number> {
   const named = found.map(({ id, ids, name, row }) => {
     const pool = ids.length > 1 ? ids : undefined;
-    return { eval_run_id: id, name, model: modelWords(row as EvalRun, true) || undefined, pool };
+    const run = row as EvalRun;
+    return { eval_run_id: id, name, model: modelWords(run, true) || undefined, options: optionsOf(run), pool };
   });
   const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);

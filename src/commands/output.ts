@@ -4,7 +4,7 @@ import { own } from '../base/own-property.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { partlyReadWords, unreadableIn } from '../contract/lists.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
-import { type Column, cellText, columnGap, exportColumns, fitColumns, withNamesCut } from '../present/column.ts';
+import { type Column, columnGap, exportColumns, fitColumns, fittingText, withNamesCut } from '../present/column.ts';
 import { type ExportFormat, exportRows, jsonFileParts } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -49,10 +49,10 @@ export function tableText<Row>(
     return lines.map(texts => `${texts.join('\t')}\n`).join('');
   }
   const fitted = withNamesCut(fitColumns(columns, io.columns, {}, rows), rows);
-  const line = (cellOf: (column: Column<Row>) => string, isHead: boolean): string =>
+  const line = (cellOf: (column: Column<Row>, width: number) => string, isHead: boolean): string =>
     fitted
       .map(({ column, width, cuts }) => {
-        const text = cellOf(column);
+        const text = cellOf(column, width);
         const fits =
           (isHead ? undefined : cuts?.get(text)) ?? (displayWidth(text) <= width ? text : fitCells(text, width));
         const padded = column.align === 'right' ? padStart(fits, width) : padEnd(fits, width);
@@ -60,7 +60,7 @@ export function tableText<Row>(
       })
       .join(' '.repeat(columnGap))
       .trimEnd();
-  const body = rows.map(row => line(column => sanitiseLine(cellText(column, row)), false));
+  const body = rows.map(row => line((column, width) => fittingText(column, row, width), false));
   return [line(({ title }) => title, true), ...body].map(text => `${text}\n`).join('');
 }
 

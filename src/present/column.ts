@@ -172,7 +172,7 @@ export function withNamesCut<Row>(
     const cuts = [...endings].flatMap(([ending, group]) => {
       const markOf = (row: Row): string => column.mark?.(row) ?? '';
       const nameOf = (row: Row): string => {
-        const text = sanitiseLine(cellText(column, row));
+        const text = fittingText(column, row, width);
         return text.slice(markOf(row).length, text.length - ending.length);
       };
       const names = group.map(nameOf);
@@ -191,7 +191,7 @@ const leastName = 3;
 function endingIn<Row>(column: Column<Row>, row: Row, width: number): string {
   const ending = sanitiseLine(column.ending?.(row) ?? '');
   const fits = displayWidth(ending) + leastName <= width;
-  return fits && sanitiseLine(cellText(column, row)).endsWith(ending) ? ending : '';
+  return fits && fittingText(column, row, width).endsWith(ending) ? ending : '';
 }
 
 /** Cells between two columns. */
@@ -402,4 +402,10 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   const text = value === undefined ? '' : asReceived(value);
   return column.status ? statusWords(text) : text;
+}
+
+/** A cell's text, or its shorter version if the text does not fit into these cells; safe, but not cut. */
+export function fittingText<Row>(column: Column<Row>, row: Row, cells: number): string {
+  const whole = sanitiseLine(cellText(column, row));
+  return column.shortText && displayWidth(whole) > cells ? sanitiseLine(column.shortText(row)) : whole;
 }

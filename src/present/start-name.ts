@@ -12,8 +12,8 @@ const longestValue = 24;
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** `learning_rate` becomes `lr`, `num_steps` becomes `steps`. */
-const wordOf = (name: string): string =>
+/** An option in few words: `learning_rate` becomes `lr`, `num_steps` becomes `steps`. */
+export const optionWord = (name: string): string =>
   name === 'learning_rate' ? 'lr' : name.replace(/^num_/, '').replaceAll('_', ' ');
 
 /**
@@ -36,7 +36,7 @@ export function differingOptions(
   const ordered = [...differing.filter(isSeed), ...differing.filter(option => !isSeed(option))];
   const words = ordered.slice(0, mostNamed).map(([name, value]) => {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-    return text.length > longestValue ? wordOf(name) : `${wordOf(name)} ${text}`;
+    return text.length > longestValue ? optionWord(name) : `${optionWord(name)} ${text}`;
   });
   const left = differing.length - words.length;
   return clean`${words.join(' ')}${left > 0 ? ` +${left}` : ''}`;

@@ -15,6 +15,7 @@ export interface ComparedRun {
   readonly name: string;
   /** The evaluated model or checkpoint, in words. */
   readonly model?: string | undefined;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** The ids of all pooled runs, if there are several. */
   readonly pool?: readonly string[] | undefined;
   readonly read: ReadRewards;
@@ -22,7 +23,7 @@ export interface ComparedRun {
 
 /** The runs' rewards, one row per run. Takes one or a few requests per run. */
 export function comparedRuns(
-  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'pool'>)[],
+  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'options' | 'pool'>)[],
 ): ListSource<ComparedRun> {
   const pools = runs.map(({ eval_run_id, pool = [eval_run_id] }) => pool);
   const reads = pools.map(comparedPool);
@@ -36,7 +37,9 @@ export function comparedRuns(
       const read = pools.map(pool => pool.read);
       const rows = read.flatMap(({ certainty: _, ...rewards }, index): ComparedRun[] => {
         const run = runs[index];
-        return run ? [{ id: run.eval_run_id, name: run.name, model: run.model, pool: run.pool, read: rewards }] : [];
+        if (!run) return [];
+        const { eval_run_id: id, name, model, options, pool } = run;
+        return [{ id, name, model, options, pool, read: rewards }];
       });
       const dropped = read.reduce((sum, { rewards }) => sum + unreadableIn(rewards), 0);
       const note = contradictionWords(...read.map(({ rewards }) => rewards)) || undefined;

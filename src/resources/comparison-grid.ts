@@ -1,9 +1,10 @@
 /** Compares several evaluation runs with a baseline, overall and by task. */
 import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, cellText } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { optionWord } from '../present/start-name.ts';
 import {
   type ComparedRuns,
   type ComparisonOptions,
@@ -16,9 +17,11 @@ import { plainWords } from '../present/statistics/verdict.ts';
 import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
-import { counted, difference, percent, type reward } from '../text/numbers.ts';
+import { counted, difference, none, percent, type reward } from '../text/numbers.ts';
 import { compareRuns, pairedWords, tallyWords, taskMeanWords } from './comparison.ts';
 import { modelColumn } from './models.ts';
+import { withPool } from './pools.ts';
+import { optionColumns } from './training-columns.ts';
 
 /** Maximum number of runs in a grid. */
 export const mostCompared = 8;
@@ -27,6 +30,8 @@ export const mostCompared = 8;
 export interface GridRow extends ComparedRun {
   /** Names the run above its column in the task table: `A`. */
   readonly letter: string;
+  /** What tells it apart from the others in few words; empty if that is only its name or its id. */
+  readonly apart: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
   /** The comparison with the baseline. */
@@ -50,11 +55,13 @@ export function gridOf(
   const base = runs.find(({ id }) => id === baseId) ?? runs[0];
   const confidence = confidenceOfEach(runs.length - 1, options.confidence);
   if (!base) return { rows: [], confidence };
+  const apart = apartWords(runs);
   const rows = runs.map((run, index): GridRow => {
     const isBase = run === base;
     const compared = compareRuns(compareTasks(base.read, run.read), { ...options, confidence });
     return {
       ...run,
+      apart: apart[index] ?? '',
       letter: String.fromCharCode('A'.charCodeAt(0) + index),
       isBase,
       mean: compared.new,
@@ -63,6 +70,25 @@ export function gridOf(
     };
   });
   return { rows, confidence };
+}
+
+/** The models and options in which the runs differ, those with the most values first, until no two runs are alike. */
+function apartWords(runs: readonly ComparedRun[]): readonly string[] {
+  const options = optionColumns(runs).filter(({ hidden }) => !hidden);
+  const features = [
+    runs.map(({ model = '' }) => model.slice(model.lastIndexOf('/') + 1)),
+    ...options.map(column => {
+      const word = optionWord(column.id.slice('option.'.length));
+      return runs.map(run => `${word} ${cellText(column, run) || none}`);
+    }),
+  ].toSorted((one, other) => new Set(other).size - new Set(one).size);
+  let words = runs.map(() => '');
+  for (const feature of features) {
+    if (new Set(words).size === runs.length) break;
+    if (new Set(feature).size > 1) words = words.map((each, index) => `${each} ${feature[index]}`.trim());
+  }
+  if (new Set(words).size < runs.length) return [];
+  return words.map((each, index) => withPool(each, runs[index]?.pool));
 }
 
 /** Why the intervals are wider than those for two runs. */
@@ -89,7 +115,10 @@ const verdictWord = ({ isBase, compared }: GridRow): string => (isBase ? 'baseli
 /** The columns for the runs, most important first. */
 export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
-    { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
+    {
+      ...{ id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
+      shortText: row => row.apart || row.name,
+    },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
     // Show the mean over the tasks that both runs share, so that DIFF is the difference of the means.
     {
@@ -123,6 +152,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
   const { interval, verdict } = compared;
   return [
     { label: 'run', value: row.name },
+    { label: 'apart by', value: row.model?.endsWith(row.apart) ? undefined : row.apart },
     ...(row.pool ?? [row.id]).map(id => referenceFact('id', 'runs', id)),
     { label: 'model', value: row.model },
     { label: 'mean', value: taskMeanWords(row.mean) },

@@ -154,6 +154,7 @@ export interface NamedRun {
   /** A description of the evaluated model. */
   readonly model?: string;
   readonly bench_id?: string;
+  readonly options?: Readonly<Record<string, unknown>>;
   /** Equal for runs that can be pooled. */
   readonly likeness?: string;
   /** The ids of all pooled runs, if there are several. */

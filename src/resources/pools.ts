@@ -5,13 +5,17 @@ import { seedOption } from '../present/start-name.ts';
 import { sentOptionsIn } from '../store/seen.ts';
 import type { NamedRun, Place } from './place.ts';
 
+/** A run's options, from its record or as this machine sent them. */
+export const optionsOf = (run: EvalRun): Readonly<Record<string, unknown>> | undefined =>
+  run.options ?? sentOptionsIn(run);
+
 /**
  * Equal for runs with the same benchmark, tasks, model, checkpoint and options except the seed. Undefined if neither
  * the service nor this machine knows the model or the options: a variant must not be taken for another seed.
  */
 export function likenessOf(run: EvalRun): string | undefined {
   const { bench_id, base_model_slug: model, parent_checkpoint_id: checkpoint, split, agent_id } = run;
-  const known = run.options ?? sentOptionsIn(run);
+  const known = optionsOf(run);
   if ((!model && !checkpoint) || !known) return undefined;
   const options = Object.entries(known).filter(([name, value]) => name !== seedOption && value != null);
   return orderedJson([bench_id, model, checkpoint, split, agent_id, Object.fromEntries(options)]);
@@ -23,12 +27,18 @@ export const pooledWords = 'It combines several runs';
 /** The ids of all runs in a pool. */
 export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): readonly string[] => pool;
 
+/** `words seed 1 +2` for a run that stands for a pool of three. */
+export const withPool = (name: string, pool: readonly string[] = []): string =>
+  pool.length > 1 ? `${name} +${pool.length - 1}` : name;
+
 /** Pools similar runs under the name of the first one, e.g. `words seed 1 +2`. Keeps the order. */
 export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
   const pools = Map.groupBy(runs, ({ id, likeness = id }) => likeness);
   return [...pools.values()].flatMap(([first, ...more]) => {
     if (!first || more.length === 0) return first ?? [];
-    return { ...first, name: `${first.name} +${more.length}`, pool: [first, ...more].map(({ id }) => id) };
+    const { [seedOption]: _, ...options } = first.options ?? {};
+    const pool = [first, ...more].map(({ id }) => id);
+    return { ...first, options, name: withPool(first.name, pool), pool };
   });
 }
 

@@ -6,7 +6,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { baselineOf } from './baseline.ts';
 import { modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
-import { likenessOf } from './pools.ts';
+import { likenessOf, optionsOf } from './pools.ts';
 
 /** Knows when a run was first seen, and when this machine started it. */
 type Memory = Pick<RememberedStore, 'find'>;
@@ -24,10 +24,12 @@ export function namedRun(run: EvalRun): NamedRun {
   const { eval_run_id: id, display_name, bench_id } = run;
   const model = modelWords(run);
   const likeness = likenessOf(run);
+  const options = optionsOf(run);
   return {
     ...{ id, name: display_name ?? id },
     ...(model && { model }),
     ...(bench_id && { bench_id }),
+    ...(options && { options }),
     ...(likeness !== undefined && { likeness }),
   };
 }

@@ -129,7 +129,11 @@ const mostCompared = 100;
 /** Longer values are truncated before they are compared. */
 const longest = 200;
 
-function optionCell(row: MeasuredTraining, name: string): Cell {
+interface WithOptions {
+  readonly options?: unknown;
+}
+
+function optionCell(row: WithOptions, name: string): Cell {
   const value = isRecord(row.options) ? own<unknown>(row.options, name) : undefined;
   if (value == null) return undefined;
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
@@ -139,7 +143,7 @@ function optionCell(row: MeasuredTraining, name: string): Cell {
  * The names of the runs' options: first those that differ, ordered by their number of values, then the equal ones. The
  * number of steps has its own column.
  */
-function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
+function optionNames(rows: readonly WithOptions[]): { readonly differing: string[]; readonly equal: string[] } {
   const differing = new Set<string>();
   const first = new Map<string, { readonly value: Cell; count: number }>();
   for (const row of rows) {
@@ -175,10 +179,10 @@ const leastOption = 7;
  * A column for each option in which the runs differ, all but the first optional, and a hidden column for each other
  * option, for filters.
  */
-export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
+export function optionColumns<Row extends WithOptions>(rows: readonly Row[]): readonly Column<Row>[] {
   const { differing, equal } = optionNames(rows);
   return [...differing, ...equal].map((name, index) => {
-    const value = (row: MeasuredTraining): Cell => optionCell(row, name);
+    const value = (row: Row): Cell => optionCell(row, name);
     const isNumber = rows.every(row => typeof (value(row) ?? 0) === 'number');
     const title = sanitiseLine(name).toUpperCase();
     return {

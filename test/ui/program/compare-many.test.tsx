@@ -1,5 +1,6 @@
 /** Several marked runs in one grid. */
 import { expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
 import { pageOf, scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
@@ -7,7 +8,12 @@ import { openProgram } from './rig.tsx';
 const name = (index: number) =>
   `an-evaluation-with-a-name-of-ninety-characters-that-differs-only-at-its-end-with-seed-${index}`;
 
-async function open(columns: number, rows: number, more: (index: number) => object = () => ({})) {
+async function open(
+  columns: number,
+  rows: number,
+  more: (index: number) => object = () => ({}),
+  remembered?: () => RememberedStore,
+) {
   const runs = Array.from({ length: 9 }, (_, index) => ({
     ...{ eval_run_id: `evr_${index}`, bench_id: 'bench_1', display_name: name(index), status: 'completed' },
     ...{
@@ -34,7 +40,7 @@ async function open(columns: number, rows: number, more: (index: number) => obje
     }),
   });
   const start = { view: 'list', resource: 'runs' } as const;
-  const program = openProgram({ service: scripted.service, start, columns, rows });
+  const program = openProgram({ service: scripted.service, start, columns, rows, ...(remembered && { remembered }) });
   onTestFinished(program.close);
   await eventually(() => expect(program.screen.text()).toContain('1/9'));
   return program.screen;
@@ -86,6 +92,33 @@ it('opens the pools of more marked runs than can be compared one by one', async 
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
   await screen.press('=');
   await eventually(() => expect(screen.text()).toMatch(/\+2 +A .*\n.*\+2 +B .*\n.*\+2 +C +0\.\d+ +baseline/));
+});
+
+it('names the training run and the step of an evaluated checkpoint (B13)', async () => {
+  const checkpoint = (index: number) => ({
+    ...{ parent_checkpoint_id: `ckpt_${index}`, training_run_id: 'trn_1', step: index * 10, display_name: `e${index}` },
+  });
+  const seen = () => {
+    const store = RememberedStore.inMemory('test');
+    store.see([{ kind: 'training', id: 'trn_1', label: 'sweep-lr-2e-5' }]);
+    return store;
+  };
+  const screen = await open(120, 40, checkpoint, seen);
+  await eventually(() => expect(screen.text()).toMatch(/e2 .*2e-5 step 20/));
+  await screen.press(' ', ' ', ' ', '=');
+  await eventually(() => expect(screen.text()).toMatch(/ model +sweep-lr-2e-5 step 0/));
+});
+
+it('names eight runs by what tells them apart if their names do not fit (B12)', async () => {
+  const options = (index: number) => ({ max_tokens: 100, temperature: (index >> 1) / 10, top_p: index % 2 });
+  const screen = await open(120, 40, index => ({
+    ...{ base_model_slug: 'acme/model', options: options(index), display_name: 'evaluation of acme/model on sums' },
+  }));
+  await screen.press(...Array.from({ length: 8 }, () => ' '), '=');
+  await eventually(() => expect(screen.text()).toContain('baseline'));
+  const names = [...screen.text().matchAll(/│[ ▸] (\S[^│]*?) +[A-H] +0\.\d+ /g)].map(([, shown]) => shown);
+  expect(names).toHaveLength(8);
+  expect(new Set(names).size).toBe(8);
 });
 
 it('says how many can be compared', async () => {

@@ -1,7 +1,6 @@
 /** A static table as lines: the titles, and as many rows as fit. Pure. */
-import { type Column, cellText, columnGap, fitColumns, withNamesCut } from '../../../present/column.ts';
+import { type Column, columnGap, fitColumns, fittingText, withNamesCut } from '../../../present/column.ts';
 import { counted } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padEnd, padStart, truncate } from '../../../text/width.ts';
 import type { Theme } from '../theme/theme.tsx';
 
@@ -14,10 +13,10 @@ export function tableLines<Row>(
   if (height < 2 || rows.length === 0) return [];
   const shown = rows.slice(0, rows.length + 1 <= height ? rows.length : Math.max(0, height - 2));
   const fitted = withNamesCut(fitColumns(columns, width, {}, shown), shown, theme.glyphs.ellipsis);
-  const line = (textOf: (column: Column<Row>) => string): string =>
+  const line = (textOf: (column: Column<Row>, cells: number) => string): string =>
     fitted
       .map(({ column, width: cells, cuts }) => {
-        const text = textOf(column);
+        const text = textOf(column, cells);
         const fits = cuts?.get(text) ?? (displayWidth(text) <= cells ? text : truncate(text, cells));
         return column.align === 'right' ? padStart(fits, cells) : padEnd(fits, cells);
       })
@@ -31,7 +30,7 @@ export function tableLines<Row>(
   ].filter(Boolean);
   return [
     theme.styles.header(line(({ title }) => title)),
-    ...shown.map(row => line(column => sanitiseLine(cellText(column, row)))),
+    ...shown.map(row => line((column, cells) => fittingText(column, row, cells))),
     ...(rest.length === 0 || shown.length + 1 >= height ? [] : [theme.styles.muted(rest.join(', '))]),
   ];
 }

@@ -11,6 +11,7 @@ import {
   equalWords,
   type FittedColumn,
   fitColumns,
+  fittingText,
   markWidth,
   unknownCell,
   type WidestTexts,
@@ -19,7 +20,6 @@ import {
 import { isSameSort, type Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import type { Range } from '../../../text/fuzzy.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
@@ -298,9 +298,7 @@ export function rowText<Row>(
 }
 
 function shownText<Row>(column: Column<Row>, row: Row, width: number, theme: Theme): string {
-  const whole = sanitiseLine(cellText(column, row));
-  const room = column.status || column.look ? width - markWidth : width;
-  const text = column.shortText && displayWidth(whole) > room ? sanitiseLine(column.shortText(row)) : whole;
+  const text = fittingText(column, row, column.status || column.look ? width - markWidth : width);
   if (text === '') return column.isUnread?.(row) ? unknownCell : '';
   if (column.look) return markedText(text, column.look(row), theme);
   return column.status ? statusText(text, theme) : text;
