@@ -8,7 +8,6 @@ import { errorCode, errorMessage } from '../base/errors.ts';
 import { isTaken } from '../base/new-file.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
-import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
@@ -275,11 +274,13 @@ const reportRecord = ({
 });
 
 /** Notes the trajectories that were not sent again, and the service's message for each trajectory. */
-function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags: Flags, io: CommandIo): void {
-  const { dataset } = job;
+function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
+  const { dataset, unrecorded } = job;
   const { phase, counts, sentBefore } = job.state;
-  if (job.isUnrecorded) {
-    io.note(clean`This upload is not recorded: the same command would send all of it again. ${problem ?? ''}`);
+  if (unrecorded !== undefined) {
+    io.note(
+      clean`This upload is not recorded, so do not upload the file into ${dataset} again, with or without --new: it would be stored twice. ${unrecorded}.`,
+    );
   }
   if (sentNothing(job.state) && sentBefore) {
     io.note(
@@ -327,7 +328,7 @@ async function uploadTrajectories(
     if (phase === 'queued') return queueWords;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
-  noteUpload(job, records, flags, io);
+  noteUpload(job, flags, io);
   const { phase, counts, error, hasSent } = job.state;
   const own = countsOfRun(job.state);
   const text = `${runWords(job.state).join(', ')}\n`;

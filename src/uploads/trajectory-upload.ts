@@ -70,6 +70,7 @@ class UnrecordedError extends Error {
   }
 }
 
+const unwritten = 'The record cannot be written';
 const unrecordedWords = (why: string): string =>
   `the upload cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is fixed; benchtop upload --new sends all of it without a record.`;
 const unknownBefore = (why: string): string =>
@@ -111,7 +112,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /** Whether a repeat would store unrecorded items twice, and whether the user wants them sent anyway. */
   #needsRecord = true;
   #mayLackRecord = false;
-  #isUnrecorded = false;
+  #unrecorded: string | undefined;
   /** The counts for this run so far, and for items recorded by earlier runs that this run has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
@@ -183,14 +184,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#results.hasOtherFailure;
   }
 
-  /** Whether items have been sent without a record. */
-  get isUnrecorded(): boolean {
-    return this.#isUnrecorded;
+  /** Why items have been sent without a record; undefined if none have. */
+  get unrecorded(): string | undefined {
+    return this.state.hasSent ? this.#unrecorded : undefined;
   }
 
   protected override begin(): Partial<TrajectoryUploadState> {
     this.#results = new UploadResults();
-    this.#isUnrecorded = false;
+    this.#unrecorded = undefined;
     const hasSent = this.hasStarted || this.#records?.unfinished().some(record => this.isOf(record)) === true;
     return { ...nothingYet, phase: 'uploading', hasSent };
   }
@@ -202,7 +203,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   protected override async work(service: Service): Promise<Partial<TrajectoryUploadState>> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
-    if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
+    if (this.#records?.isOpen === false) this.#lack(this.#records.problem);
     const account = await this.#records?.account(secret => service.accountOf(secret, this.signal));
     this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
     const upload = { path: this.#source, dataset: this.dataset, agent: this.#agent ?? service.agent };
@@ -221,9 +222,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** @throws UnrecordedError unless items may be sent without a record */
-  #refuse(why = 'The record cannot be written'): void {
+  #refuse(why = unwritten): void {
     if (this.#needsRecord && !this.#mayLackRecord) throw new UnrecordedError(unrecordedWords(why), this.state.hasSent);
-    this.#isUnrecorded = this.#needsRecord;
+  }
+
+  /** Notes that items are not recorded. @throws UnrecordedError unless they may be sent without a record */
+  #lack(why = unwritten): void {
+    this.#refuse(why);
+    if (this.#needsRecord) this.#unrecorded = why;
   }
 
   /** Reads the record. @throws UnrecordedError if it cannot be read, unless items may be sent without a record */
@@ -344,14 +350,15 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
     this.#add(items, outcomes, counts, recorded);
-    if (!isRecorded) this.#refuse(this.#records?.problem);
+    if (!isRecorded) this.#lack(this.#records?.problem);
   }
 
   /** @throws ServiceError if the other requests would fail in the same way, UnrecordedError */
   async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
     const id = randomUUID();
     const ids = items.map(item => item.id);
-    if (this.#record?.begin(id, ids, this.#bodyHash(items)) === false) this.#refuse(this.#records?.problem);
+    const isBegun = this.#record?.begin(id, ids, this.#bodyHash(items)) !== false;
+    if (!isBegun) this.#refuse(this.#records?.problem);
     try {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
@@ -364,6 +371,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const endsAll = this.signal.aborted || affectsAllRequests(error);
       if (isLost) {
         this.set({ hasSent: true });
+        if (!isBegun) this.#lack(this.#records?.problem);
         const isAnswered = error instanceof ServiceError && error.status !== undefined;
         const outcome = lost(
           items,

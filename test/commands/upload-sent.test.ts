@@ -1,5 +1,5 @@
 /** `upload` of trajectories: sends them unchanged, never twice unless asked, and never without a record. */
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -146,4 +146,76 @@ it('sends nothing where the record of what was sent is damaged, and doctor says 
   expect((await cli('doctor', [])).out).toMatch(/warn\s+memory\s+remembered\.db in .* is damaged \(/);
   expect((await upload('--new')).notes).toContain('This upload is not recorded');
   expect(bodies).toHaveLength(2);
+});
+
+const twice = (why: string) =>
+  expect.stringMatching(
+    new RegExp(
+      `^This upload is not recorded, so do not upload the file into d again, .* stored twice\\. ${why}\\.$`,
+      'm',
+    ),
+  );
+
+it.each([
+  ['a full disk', 'History cannot be saved: database or disk is full'],
+  ['a state folder that cannot be used', 'History is kept only while the program runs: .*state.*'],
+])('says what is not recorded because of %s, and that it would be stored twice', async (fault, why) => {
+  const { url, bodies } = await storing();
+  const home = testFolder();
+  const [path, earlier] = [fileOf(lineOf('a')), fileOf(lineOf('b'))];
+  const state = join(home, '.local', 'state');
+  const cli = cliOn({ baseUrl: url, apiKey, home });
+  const upload = (...args: string[]) => cli('upload', [...args, '--dataset', 'd']);
+  const onDisk = (sql: string): void => {
+    const database = new DatabaseSync(join(state, 'benchtop', 'remembered.db'));
+    database.exec(sql);
+    database.close();
+  };
+  if (fault === 'a full disk') {
+    await upload(earlier);
+    bodies.length = 0;
+    for (const table of ['sent_requests', 'sent_lines'])
+      onDisk(`create trigger full_${table} before insert on ${table}
+        begin select raise(abort, 'database or disk is full'); end`);
+  } else {
+    mkdirSync(join(home, '.local'));
+    writeFileSync(state, '');
+  }
+  const refused = await upload(path);
+  expect([refused.code, refused.notes, bodies]).toEqual([
+    1,
+    expect.stringMatching(`^benchtop: Nothing was sent: .*${why}`),
+    [],
+  ]);
+  const sent = await upload(path, '--new');
+  expect([sent.code, sent.out, sent.notes]).toEqual([0, '1 stored, 0 skipped, 0 failed\n', twice(why)]);
+  if (fault === 'a full disk') {
+    // There is room again once the answer has come: it is recorded.
+    onDisk('drop trigger full_sent_lines');
+    expect(await upload(fileOf(lineOf('c')), '--new')).toMatchObject({
+      out: '1 stored, 0 skipped, 0 failed\n',
+      notes: '',
+    });
+    onDisk('drop trigger full_sent_requests');
+    bodies.length = 1;
+  } else rmSync(state);
+  // Once the fault is gone, the file is taken for one that was never sent.
+  const again = await upload(path);
+  expect([again.notes, bodies.length]).toEqual([expect.not.stringContaining('not recorded'), 2]);
+  await upload(path);
+  expect(bodies).toHaveLength(2);
+});
+
+it('says nothing of a record where nothing was sent', async () => {
+  const { url } = await hostileServer(response => void response.writeHead(403).end());
+  const home = testFolder();
+  mkdirSync(join(home, '.local'));
+  writeFileSync(join(home, '.local', 'state'), '');
+  const { notes } = await cliOn({ baseUrl: url, apiKey, home })('upload', [
+    fileOf(lineOf('a')),
+    '--dataset',
+    'd',
+    '--new',
+  ]);
+  expect(notes).not.toContain('not recorded');
 });
