@@ -1,8 +1,9 @@
 /** Says how certain a run's mean reward is: its interval by task, and the effect of missing rewards. */
 import { hasEnded } from '../contract/status.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
-import { type RunMean, runMeanOf } from '../queries/run-mean.ts';
+import { type CertainMean, intervalBeside, type RunMean, runMeanOf } from '../queries/run-mean.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { boundsField, boundsWords, intervalLabel } from './comparison.ts';
@@ -74,6 +75,22 @@ function intervalWords(run: RunMean): string {
   ]
     .filter(Boolean)
     .join('; ');
+}
+
+/**
+ * The interval beside a mean in a list, and what it is of, because missing rewards widen it: `95% CI 0.312 to 0.688 from
+ * 40 of 128 rewards, whatever the other 88 are`. Without an interval, the reason, if it is the number of rewards.
+ */
+export function intervalWordsBeside(shown: CertainMean, range: Range): string {
+  const interval = intervalBeside(shown, range);
+  const { reason, rewards = 0, total = rewards } = shown.certainty ?? {};
+  const missing = Math.max(0, total - rewards);
+  if (interval) {
+    const of = missing > 0 ? `${rewards} of ${total} rewards, whatever the other ${missing} are` : '';
+    return `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} from ${of || counted(rewards, 'reward')}`;
+  }
+  if (reason !== 'nothing' || rewards === 0 || rewards !== shown.graded) return '';
+  return `none: ${missing > 0 ? `with ${missing} of ${total} rewards missing, it would be the whole range` : 'too few rewards'}`;
 }
 
 /** The certainty as JSON fields. */

@@ -28,7 +28,7 @@ import { defineResource, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, listedTotal, type MeasuredRun, mayHaveMean, soFar } from './measured-run.ts';
 import { pooledPlace, pooledRuns } from './pools.ts';
 import { runColumns, runMeasures } from './run-columns.ts';
-import { certaintyFields, certaintyWords } from './run-mean.ts';
+import { certaintyFields, certaintyWords, intervalWordsBeside } from './run-mean.ts';
 import { meanWords, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
 
@@ -45,6 +45,15 @@ function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
   return { label: 'mean', value: `${reward(mean)}${source}${missing}` };
 }
+
+/** The interval of the listed mean; empty if unknown. */
+const intervalFact = ({ certainty, ...run }: MeasuredRun): string =>
+  certainty
+    ? intervalWordsBeside(
+        { mean: listedMean(run), graded: listedCount({ ...run, certainty }), status: run.status, certainty },
+        certainty.range,
+      )
+    : '';
 
 /** E.g. `0.143 of 8 rewards` or `no reward yet`. */
 function outcomeFact(outcome: RunOutcome): Fact {
@@ -71,7 +80,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
       label: 'no reward',
       value: outcome?.mean !== undefined && outcome.without > 0 ? counted(outcome.without, 'rollout') : undefined,
     },
-    { label: 'interval', value: certainty || undefined },
+    { label: 'interval', value: certainty || intervalFact(run) || undefined },
     { label: 'vs baseline', value: baselineWords(run) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('checkpoint', 'checkpoints', run.parent_checkpoint_id, run.training_run_id),

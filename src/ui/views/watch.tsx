@@ -11,6 +11,7 @@ import { shortFacts } from '../../resources/deployments.ts';
 import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { watchList } from '../../resources/rotation.ts';
+import { intervalWordsBeside } from '../../resources/run-mean.ts';
 import {
   alarmFacts,
   placeOfLine,
@@ -187,6 +188,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
     { label: 'held-out', value: row.measured && heldOutWords(row.measured.last, rewardRange) },
     { label: 'best', value: row.measured && bestWords(row.measured.best, rewardRange, row.measured.last) },
     { label: rewardName(row.kind), value: rewardWords(row) },
+    { label: 'interval', value: intervalWordsBeside({ ...row, ...countsBeside(row) }, rewardRange) || undefined },
     { label: 'pace', value: row.pace },
     { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },
     { label: 'started', value: ageOf(row.startedAt) },
@@ -247,9 +249,8 @@ const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
 
 /** A run's mean, with the number of its rewards if known. */
 function rewardWords(row: WatchedResource): string | undefined {
-  const { mean, certainty } = row;
+  const { mean } = row;
   const { graded } = countsBeside(row);
   if (mean === undefined) return undefined;
-  const tooFew = certainty?.reason === 'nothing' && certainty.rewards === graded ? ', too few for an interval' : '';
-  return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}${tooFew}`;
+  return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
 }

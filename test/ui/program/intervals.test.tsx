@@ -6,7 +6,7 @@ import { RememberedStore } from '../../../src/store/store.ts';
 import { reward } from '../../../src/text/numbers.ts';
 import { testFolder } from '../../commands/cli.ts';
 import { eventually } from '../../eventually.ts';
-import { scriptedService } from '../../queries/scripted-service.ts';
+import { pageOf, scriptedService } from '../../queries/scripted-service.ts';
 import { randomRuns } from '../../random-runs.ts';
 import { openProgram } from './rig.tsx';
 import { often } from './scripted-world.tsx';
@@ -85,4 +85,37 @@ it('is remembered, and not read again by the next start', async () => {
   // The preview of the run under the cursor draws its rewards.
   const selected = runs[0]?.record.eval_run_id;
   for (const id of ids.filter(each => each !== selected)) expect(second.asked('getTrajectoryRewards', id)).toBe(0);
+});
+
+it.each(['watch', 'list'] as const)('says of a running evaluation in the facts what it is of: %s (B4)', async view => {
+  const id = 'evr_half';
+  const record = {
+    eval_run_id: id,
+    bench_id: 'bench_1',
+    display_name: 'half',
+    status: 'running',
+    options: { evaluation_samples_per_task: 1 },
+  };
+  const rewards = Array.from({ length: 40 }, (_, index) => ({
+    ...{ trajectory_id: `r${index}`, task_id: `t${index}`, reward: index % 2 },
+  }));
+  const { service } = scriptedService({
+    ...answers,
+    listEvalRuns: () => [record],
+    getEvalRun: () => record,
+    getEvalProgress: () => ({ ...record, terminal_rollouts: 40, total_rollouts: 64 }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+    listTrajectories: () => pageOf([]),
+  });
+  const start = view === 'watch' ? ({ view } as const) : ({ view, resource: 'runs' } as const);
+  const rig = openProgram({ service, start, columns: 300, rows: 40, poll: often });
+  onTestFinished(rig.close);
+  const inspector = (text: string): string =>
+    text
+      .split('\n')
+      .map(line => line.split('│').at(-2)?.trim() ?? '')
+      .join(' ');
+  await rig.screen.waitFor(text =>
+    /interval +95% CI 0\.\d+ to 0\.\d+ from 40 of 64 rewards, whatever the other 24 are/.test(inspector(text)),
+  );
 });
