@@ -1,5 +1,5 @@
 /** Errors on screen: they cover nothing important, and show the whole request id, which can be copied. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeWorld, type World } from '../../conformance/samples.ts';
 import { eventually } from '../../eventually.ts';
 import { placeIn } from '../places.ts';
@@ -8,8 +8,8 @@ import { between, openProgram, type Refusal } from './rig.tsx';
 let world: World;
 beforeAll(async () => {
   world = await makeWorld();
+  return () => world.end();
 }, 120_000);
-afterAll(() => world.end());
 
 const requestId = 'req_8a21d93c-aa0d-46db-8de3-660f1e2ab719';
 const refusal: Refusal = {

@@ -1,5 +1,5 @@
 /** Names of object properties, such as `constructor`, as names from a service: they are ordinary words. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { makeWorld, type World } from '../../conformance/samples.ts';
 import { placeIn } from '../places.ts';
@@ -8,8 +8,8 @@ import { between, openProgram } from './rig.tsx';
 let world: World;
 beforeAll(async () => {
   world = await makeWorld();
+  return () => world.end();
 }, 120_000);
-afterAll(() => world.end());
 
 /** Ids stay, because requests by id must succeed. Times and addresses have a form that is checked. */
 const kept = /^[a-z]+_[\w-]{6,}$|^\d{4}-\d\d-\d\dT|^https?:/;

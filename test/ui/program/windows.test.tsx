@@ -2,18 +2,7 @@
  * Every window of every view, at sizes where it barely fits or does not: its border is whole, the frame and the hints
  * around it are intact, and its hints work.
  */
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-  type MockInstance,
-  onTestFinished,
-  vi,
-} from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { keyLabel } from '../../../src/ui/keys/key.ts';
 import { type Offer, Router } from '../../../src/ui/keys/key-router.ts';
@@ -28,8 +17,8 @@ let world: World;
 let wire: Between;
 beforeAll(async () => {
   world = await makeWorld();
+  return () => world.end();
 }, 120_000);
-afterAll(() => world.end());
 
 const requestId = 'req_8a21d93c-aa0d-46db-8de3-660f1e2ab719-of-a-write-that-was-refused';
 const refusal = {
@@ -50,11 +39,9 @@ beforeEach(async () => {
     text => text,
     method => (method === 'GET' ? undefined : { status: 422, body: refusal, headers: { 'x-request-id': requestId } }),
   );
+  return () => wire.close();
 });
-afterEach(async () => {
-  router.mockRestore();
-  await wire.close();
-});
+afterEach(() => router.mockRestore());
 
 const offered = (): readonly Offer[] => {
   const [instance] = router.mock.contexts.slice(-1);
