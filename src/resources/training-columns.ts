@@ -27,6 +27,7 @@ import {
   worstOf,
 } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { type ProgressedRun, stepsOf } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { ifThere } from '../service/errors.ts';
@@ -218,16 +219,22 @@ export function heldOutCell(held: HeldOutMean | undefined): string {
     .join(' ');
 }
 
+/** Whether a run's held-out curve or, with `ofTrainer`, its trainer's has not been read yet. */
+type IsUnread<Row> = (row: Row, ofTrainer?: boolean) => boolean;
+
+/** Whether a run that may have a trainer reward lacks it because its curve has not been read. */
+export const lacksTrainerReward = ({ mean, curve, done }: Pick<KnownResource, 'mean' | 'curve' | 'done'>): boolean =>
+  mean === undefined && curve.length === 0 && done !== 0;
+
 /** The columns for the held-out curve and the newest trainer reward, with the same ids in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
-  /** Whether its held-out curve has not been read yet. */
-  readonly isUnread: (row: Row) => boolean;
+  readonly isUnread: IsUnread<Row>;
   /** The interval of the last held-out reward, or of the reward shown instead. */
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
-  const { isUnread } = of;
+  const isUnread = (row: Row): boolean => of.isUnread(row);
   const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => {
     const meanOf = (row: Row): HeldOutMean | undefined => of.heldOut(row)?.[which];
     return {
@@ -252,7 +259,11 @@ export function measuredColumns<Row>(of: {
     step: stepColumn('held-out-step', 'held-out', 'last'),
     best: meanColumn('best', 'BEST', 'best'),
     bestStep: stepColumn('best-step', 'best', 'best'),
-    trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true, bestFirst: true },
+    trainer: {
+      ...numberColumn<Row>('trainer', 'TRAINER', of.trainer),
+      ...{ wide: true, bestFirst: true },
+      isUnread: (row: Row) => of.isUnread(row, true),
+    },
   };
 }
 
@@ -278,7 +289,6 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
  * The declared columns, with the measurements that decide between runs after the status.
  *
  * @param nameOf returns a benchmark's name, if known
- * @param isUnread whether a run's held-out curve has not been read yet
  * @param onScreen the state column of Watch, which replaces the status except in filters, the width of the names, and
  *   whether both counts of steps have room
  */
@@ -286,7 +296,7 @@ export function listColumns(
   rows: readonly ProgressedRun[],
   range: Range,
   nameOf: NameOf = id => id,
-  isUnread: (row: MeasuredTraining) => boolean = () => false,
+  isUnread: IsUnread<MeasuredTraining> = () => false,
   onScreen?: {
     readonly state: Column<MeasuredTraining>;
     readonly nameWidth: ColumnWidth;
@@ -317,7 +327,7 @@ export function listColumns(
     ranked(interval, 1),
     ranked({ ...step, title: 'STEP' }, 6, false),
     best,
-    ranked({ ...bestInterval, isUnread }, 7, false),
+    ranked({ ...bestInterval, isUnread: row => isUnread(row) }, 7, false),
     ranked(bestStep, 4),
     ...(isRoomy ? [ranked(done, 2), ranked(steps, 3)] : []),
     ranked(trainer, 5, false),

@@ -53,6 +53,16 @@ it('in Watch', () => {
   expect(cellsOf('deployment', { status: 'deployed' })).toEqual(['', '', '', '']);
 });
 
+it("of the trainer's reward, in Watch (B14)", () => {
+  const columns = watchColumns({ room: 200, range: [0, 1], spark: () => '' });
+  const cellOf = (more: Partial<WatchedResource>, kind = 'training') =>
+    cells(columns, { ...watchedLine({ kind, id: 'one' }, 'one'), ...more }, 'trainer')[0];
+  expect([cellOf({}), cellOf({ mean: 0.5 }), cellOf({ done: 0 }), cellOf({ curve: [undefined] })]).toEqual([
+    ...['–', '0.500', '', ''],
+  ]);
+  expect(cellOf({}, 'run')).toBe('');
+});
+
 it('in a filter or an order by the mean of evaluations', () => {
   const mean = runListColumns([0, 1], true).find(({ id }) => id === 'mean');
   const isUnread = (more: Partial<EvalRun>) => mean?.isUnread?.({ eval_run_id: 'evr_1', ...more });
@@ -67,7 +77,7 @@ it('in a filter or an order by the mean of evaluations', () => {
 it('in lists of training runs and of evaluations, not in files, and takes no room from others', () => {
   const training = { training_run_id: 'trn_1', status: 'running' };
   const columns = listColumns([training], [0, 1], undefined, () => true);
-  expect(cells(columns, training, 'held-out', 'interval', 'best')).toEqual(['–', '–', '–']);
+  expect(cells(columns, training, 'held-out', 'interval', 'best', 'trainer')).toEqual(['–', '–', '–', '–']);
   const held = columns.filter(({ id }) => id === 'held-out');
   expect(exportColumns(held).map(({ value }) => value(training))).toEqual([undefined]);
   const name: Column<typeof training> = {

@@ -8,7 +8,13 @@ import { timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
 import { countsBeside, intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
 import { meanCell, meanOfTotal } from '../../resources/measured-run.ts';
-import { intervalOfHeldOut, measuredColumns, shareOf, shareWords } from '../../resources/training-columns.ts';
+import {
+  intervalOfHeldOut,
+  lacksTrainerReward,
+  measuredColumns,
+  shareOf,
+  shareWords,
+} from '../../resources/training-columns.ts';
 import { type LineState, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { percent } from '../../text/numbers.ts';
 import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
@@ -220,7 +226,8 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
   const { room, range, tellsApart = false, rewardTitle: title, spark, glyphs = unicodeGlyphs } = options;
   const isRoomy = room >= roomy;
   const sparkWidth = isRoomy ? 14 : 10;
-  const isUnread = (row: WatchedResource): boolean => isTrainers(row) && row.measured === undefined;
+  const isUnread = (row: WatchedResource, ofTrainer = false): boolean =>
+    isTrainers(row) && (ofTrainer ? lacksTrainerReward(row) : row.measured === undefined);
   const { heldOut, interval, step, best, bestStep, trainer } = measuredColumns<WatchedResource>({
     heldOut: row => row.measured ?? undefined,
     isUnread,
@@ -248,7 +255,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
     ...(isRoomy ? [ranked({ ...step, title: 'STEP' }, 7)] : []),
     ranked(best, 2),
-    ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
+    ...(isRoomy ? [ranked({ ...bestInterval, isUnread: row => isUnread(row) }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
     // The last one gives way first: users decide by the state.
     ...(isNarrow ? [state, share] : [...(isRoomy ? countColumns : [share]), state]),

@@ -13,7 +13,7 @@ import { labelOf } from '../../../resources/define.ts';
 import { higherWords } from '../../../resources/held-out-words.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
-import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
+import { lacksTrainerReward, listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
 import { type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
 import { age } from '../../../text/time.ts';
 import { usePaceTime, useTime } from '../../app/clock.tsx';
@@ -133,7 +133,10 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
         rows,
         rewardRange,
         nameOf,
-        ({ training_run_id: id }) => statuses.get({ kind: 'training', id })?.measured === undefined,
+        ({ training_run_id: id }, ofTrainer) => {
+          const known = statuses.get({ kind: 'training', id });
+          return ofTrainer ? !known || lacksTrainerReward(known) : known?.measured === undefined;
+        },
         {
           state: stateColumn(width, stateOfRow, true),
           nameWidth: { min: nameWidth(width), max: 60, grow: 3 },
