@@ -173,10 +173,10 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
         clean`${from ?? ''} is a checkpoint of ${base ?? ''}, not of ${other}. Nothing was started.`,
       );
     const described = await describedOptions(runs, run, { benchId: benchmark.bench_id, base }, flags, context, io);
-    if (flags.dryRun && run.cost) {
+    if (flags.dryRun) {
       const wanted = runs[0]?.model ?? base ?? '';
       const known = await run
-        .costFrom?.(benchmark.bench_id, wanted)
+        .costFrom(benchmark.bench_id, wanted)
         .read(context)
         .catch(() => undefined);
       const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
@@ -219,7 +219,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
 /** Checks the runs' options. @returns the options as the service describes them, by model, if they were needed */
 async function describedOptions(
   runs: readonly ChosenRun[],
-  { options: operation, cost }: RunStart,
+  { options: operation }: RunStart,
   { benchId, base }: { readonly benchId: string; readonly base: string | undefined },
   { dryRun }: RunCommand['flags'],
   context: CommandContext,
@@ -232,7 +232,7 @@ async function describedOptions(
     // If this fails, the preview goes without the cost.
     if (Object.keys(options).length > 0)
       described.set(model, await checkOptions(operation, options, choice, context, io));
-    else if (dryRun && cost)
+    else if (dryRun)
       described.set(
         model,
         await readRunOptions(context.service, operation, choice, context.signal).catch(() => undefined),

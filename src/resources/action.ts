@@ -86,9 +86,9 @@ export interface RunStart extends Start<RunInput> {
   /** A checkpoint can stand in for the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
   /** What the runs will cost, in words. */
-  readonly cost?: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
+  readonly cost: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
   /** Reads whatever else the cost depends on, for a benchmark and a model. */
-  readonly costFrom?: (benchId: string, model: string) => LiveQuery<KnownCost>;
+  readonly costFrom: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
 }

@@ -10,14 +10,13 @@ import { seedOption } from '../../../present/start-name.ts';
 import { modelList, pricesOf } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
-import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources/action.ts';
+import { nameOfStart, type RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
-import { asTitle, idOf, labelOf, recordPlace, startedAdvice, wordsFor } from '../../../resources/define.ts';
+import { asTitle, startedAdvice } from '../../../resources/define.ts';
 import { chosenRuns, mostStarted, seedsIn } from '../../../resources/several-runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
-import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -36,7 +35,7 @@ import {
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { type CheckpointOrigin, useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { modelsOf, type OptionSpec, optionSpecs, optionsOf } from './option-fields.ts';
-import { useStarts } from './use-starts.ts';
+import { useOpenStarted, useStarts } from './use-starts.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly start: RunStart;
@@ -82,9 +81,11 @@ const benchmarksOf = ({ row, several = [] }: StartRunProps): readonly Benchmark[
   ...new Map([row, ...several.map(({ benchmark }) => benchmark)].map(each => [each.bench_id, each])).values(),
 ];
 
+const isOnOne = (props: StartRunProps): boolean => benchmarksOf(props).length === 1;
+
 function titleOf(props: StartRunProps): string {
   const { start, row, several = [] } = props;
-  const on = benchmarksOf(props).length > 1 ? counted(several.length, 'checkpoint') : `on ${row.label ?? row.bench_id}`;
+  const on = isOnOne(props) ? `on ${row.label ?? row.bench_id}` : counted(several.length, 'checkpoint');
   return `${asTitle(start.command)} ${on}`;
 }
 
@@ -258,15 +259,14 @@ function inputOf({ modelOf, chosenIn, optionsIn, benchmarkOf }: Chosen, values: 
 }
 
 /** The values for one run, or for one per marked model and seed. */
-function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues, ...FormValues[]] {
+function eachOf({ isEach }: RunStart, values: FormValues): readonly FormValues[] {
   if (!isEach) return [values];
   const models = filled(values, marksOf('model'))?.split('\n') ?? [];
-  const [first = values, ...more] = chosenRuns(models, seedsIn(filled(values, seedField) ?? '') ?? []).map(run => ({
+  return chosenRuns(models, seedsIn(filled(values, seedField) ?? '') ?? []).map(({ model, seed }) => ({
     ...values,
-    ...(run.model !== undefined && { model: run.model }),
-    ...(run.seed !== undefined && { [seedField]: String(run.seed) }),
+    ...(model !== undefined && { model }),
+    ...(seed !== undefined && { [seedField]: String(seed) }),
   }));
-  return [first, ...more];
 }
 
 const seedField = `options.${seedOption}`;
@@ -288,31 +288,48 @@ function optionField({ field }: OptionSpec, start: RunStart, runsOf: Chosen['eac
   };
 }
 
-function StartRunForm(props: StartRunFormProps) {
-  const { row: benchmark, start, model, models, listed, offered, checkpoint, several, onClose } = props;
-  const shell = useShell();
+/** Describes the work that will start, with its estimated cost. @param unsentOf the inputs that are still to be sent */
+function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnType<typeof useStarts>['left']) {
+  const { row, start, several, listed, offered } = props;
   const { priceUnit } = useWorkbench();
+  const baseIn = (values: FormValues) => chosen.baseOf(several ? chosen.eachOf(values)[0] : values);
+  const seenBase = baseIn(chosen.seen);
+  const isKnown = seenBase && isOnOne(props);
+  const { data: known } = useLive(start.costFrom(row.bench_id, seenBase ?? ''), isKnown ? 'visible' : 'hidden');
+  return (values: FormValues): string | undefined => {
+    const origins = chosen.originsIn(values);
+    if (several && origins.length < several.length)
+      return whichOfEach(several, chosen).check?.(own(values, whichField) ?? '');
+    const inputs = chosen.eachOf(values).map(of => inputOf(chosen, of));
+    const unsent = unsentOf(inputs);
+    if (unsent.length === 0) return `All ${inputs.length} have started: there is nothing to send.`;
+    const base = baseIn(values);
+    const runs = unsent.map(({ model = base, options = {} }) => ({ options, offered, model }));
+    const use = base === seenBase ? known : undefined;
+    const cost = start.cost(runs, { ...use, prices: pricesOf(listed, base) }, priceUnit);
+    const started = inputs.length - unsent.length;
+    const origin = several ? undefined : chosen.chosenIn(values);
+    const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
+    const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : better && `${better} `;
+    return `${from}${started === 0 ? '' : `${started} of ${inputs.length} have started, and will not be sent again. `}${cost}`;
+  };
+}
+
+function StartRunForm(props: StartRunFormProps) {
+  const { row, start, model, models, checkpoint, several, onClose } = props;
   const chosen = useChosen(props);
   const [slugField] = useState(() => modelField(models, start.isEach));
   const starts = useStarts(start);
   const usualName = useUsualName(props, chosen);
   const isNamed = (values: FormValues): boolean => !several && chosen.eachOf(values).length === 1;
   const inputsOf = (values: FormValues): readonly RunInput[] => {
-    const each = chosen.eachOf(values);
     const names = new Set<string>();
-    return each.map(of => {
-      const display_name = isNamed(values) ? filled(of, 'display_name') : usualName(of, names);
-      names.add(display_name ?? '');
-      return inputOf(chosen, { ...of, display_name: display_name ?? '' });
+    return chosen.eachOf(values).map(of => {
+      const display_name = (isNamed(values) ? filled(of, 'display_name') : usualName(of, names)) ?? '';
+      names.add(display_name);
+      return inputOf(chosen, { ...of, display_name });
     });
   };
-  const isOnOne = benchmarksOf(props).length === 1;
-  const baseIn = (values: FormValues) => chosen.baseOf(several ? chosen.eachOf(values)[0] : values);
-  const seenBase = baseIn(chosen.seen);
-  const { data: known } = useLive(
-    (start.costFrom ?? nothingKnown)(benchmark.bench_id, seenBase ?? ''),
-    start.costFrom && seenBase && isOnOne ? 'visible' : 'hidden',
-  );
   const started = resourceOfKind(start.kind);
   const needsModel = several ? false : start.checkpointIsModel ? checkpoint === undefined : !model;
   const fields: readonly FieldSpec[] = [
@@ -336,52 +353,14 @@ function StartRunForm(props: StartRunFormProps) {
       sentBefore={starts.sentBefore}
       describe={(service, inputs) => starts.left(inputs).map(input => start.send(service, input))}
       inputOf={inputsOf}
-      summary={values => {
-        const base = baseIn(values);
-        const origins = chosen.originsIn(values);
-        if (several && origins.length < several.length)
-          return whichOfEach(several, chosen).check?.(own(values, whichField) ?? '');
-        const each = chosen.eachOf(values);
-        const left = starts.left(each.map(of => inputOf(chosen, of)));
-        if (left.length === 0) return `All ${each.length} have started: there is nothing to send.`;
-        const runs = left.map(({ model = base, options = {} }) => ({ options, offered, model }));
-        const use = base === seenBase ? known : undefined;
-        const cost = start.cost?.(runs, { ...use, prices: pricesOf(listed, base) }, priceUnit) ?? '';
-        const started = each.length - left.length;
-        const origin = several ? undefined : chosen.chosenIn(values);
-        const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
-        const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : better && `${better} `;
-        return `${from}${started === 0 ? '' : `${started} of ${each.length} have started, and will not be sent again. `}${cost}`;
-      }}
+      summary={useSummary(props, chosen, starts.left)}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
       onClose={onClose}
-      onDone={({ runs, earlier }) => {
-        const [run = {}, ...more] = runs;
-        if (!started) return;
-        if (more.length + earlier > 0) {
-          const before = earlier === 0 ? '' : `, ${earlier} of them earlier`;
-          shell.toast({ kind: 'success', text: `Started ${runs.length + earlier} ${wordsFor(started)}${before}` });
-          const [resource] = started.names;
-          const label = benchmark.label ?? benchmark.bench_id;
-          const scope = isOnOne ? { scope: { benchmark: benchmark.bench_id }, label } : {};
-          shell.open({ view: 'list', resource, ...scope });
-          return;
-        }
-        const otherwise = startedOtherwise(run, { bench_id: benchmark.bench_id });
-        const text = `Started ${labelOf(started, run)}`;
-        shell.toast(otherwise === undefined ? { kind: 'success', text } : { kind: 'warning', text: otherwise });
-        const place = recordPlace(started, idOf(started, run), started.label?.(run));
-        shell.open({ ...place, ...(otherwise === undefined && { parent: benchmark.bench_id }) });
-      }}
+      onDone={useOpenStarted(start, row, isOnOne(props))}
     />
   );
 }
-
-const nothingKnown: NonNullable<RunStart['costFrom']> = () => ({
-  ...{ key: ['cost', 'unknown'], activity: () => 'settled' },
-  read: async () => ({}),
-});
 
 const unseen = { values: {}, isSeen: false } as const;
 

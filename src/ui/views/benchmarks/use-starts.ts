@@ -1,10 +1,14 @@
 /** Sends the start requests for a form's runs: one, or one for each model and seed. */
+import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { type Action, action, sendAll } from '../../../queries/action.ts';
 import type { RunInput } from '../../../queries/run-options.ts';
-import type { RunStart } from '../../../resources/action.ts';
+import { type RunStart, startedOtherwise } from '../../../resources/action.ts';
+import { resourceOfKind } from '../../../resources/catalogue.ts';
+import { idOf, labelOf, recordPlace, wordsFor } from '../../../resources/define.ts';
 import { isUnanswered, ServiceError } from '../../../service/errors.ts';
 import { groupOf } from '../../../store/start-keys.ts';
 import { clean } from '../../../text/sanitise.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** The error if not all runs could be started. */
@@ -70,5 +74,29 @@ export function useStarts({ send, kind }: RunStart): {
       left(inputs)
         .map(input => keys.earlier(keyed, input)?.sentAt)
         .find(at => at !== undefined),
+  };
+}
+
+/** Returns a function that reports what has started, and opens it: the run, or the list of several. */
+export function useOpenStarted({ kind }: RunStart, benchmark: Benchmark, isOnOne: boolean) {
+  const shell = useShell();
+  const resource = resourceOfKind(kind);
+  const { bench_id } = benchmark;
+  return ({ runs, earlier }: StartedRuns): void => {
+    const [run = {}] = runs;
+    const count = runs.length + earlier;
+    if (!resource) return;
+    if (count > 1) {
+      const before = earlier === 0 ? '' : `, ${earlier} of them earlier`;
+      shell.toast({ kind: 'success', text: `Started ${count} ${wordsFor(resource)}${before}` });
+      const scope = isOnOne && { scope: { benchmark: bench_id }, label: benchmark.label ?? bench_id };
+      shell.open({ view: 'list', resource: resource.names[0], ...scope });
+      return;
+    }
+    const otherwise = startedOtherwise(run, { bench_id });
+    const text = `Started ${labelOf(resource, run)}`;
+    shell.toast(otherwise === undefined ? { kind: 'success', text } : { kind: 'warning', text: otherwise });
+    const place = recordPlace(resource, idOf(resource, run), resource.label?.(run));
+    shell.open({ ...place, ...(otherwise === undefined && { parent: bench_id }) });
   };
 }
