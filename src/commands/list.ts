@@ -7,7 +7,7 @@ import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
-import { sortRows } from '../present/sort.ts';
+import { sortRows, sortWordsOf } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
@@ -363,9 +363,13 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken === 0) status?.check();
     await fields.check();
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
-    const shown = await output.end(rows =>
-      sort ? sortRows(rows, sort.sortedBy ?? sort.value, flags.reverse ?? false) : rows,
-    );
+    let sortWords = '';
+    const shown = await output.end(rows => {
+      if (!sort) return rows;
+      sortWords = sortWordsOf(sort, rows);
+      return sortRows(rows, sort.sortedBy ?? sort.value, flags.reverse ?? false);
+    });
+    if (sort && sortWords !== '') io.note(`Sorted by ${sort.title}, ${sortWords}.`);
     for (const note of [...last.notes, ...waits]) io.note(note);
     measured.note();
     printed.note();

@@ -52,6 +52,8 @@ export interface Column<Row> {
   readonly bestFirst?: boolean;
   /** The value to sort by, if it differs. */
   readonly sortedBy?: (row: Row) => Cell;
+  /** How that value differs, in words; shown while it makes a difference. */
+  readonly sortWords?: string;
   /** The text to show, if it differs from the value. It need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
   /** A shorter version, used if the full text does not fit. */

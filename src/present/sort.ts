@@ -84,3 +84,9 @@ export function sortOrder<Row>(
 export function sortRows<Row>(rows: readonly Row[], value: (row: Row) => Cell, descending: boolean): Row[] {
   return sortOrder(rows, value, descending).map(index => rows[index] as Row);
 }
+
+/** How the values that these rows are sorted by differ from those shown; empty if they are the same. */
+export function sortWordsOf<Row>(column: Column<Row>, rows: readonly Row[]): string {
+  const { value, exported = value, sortedBy, sortWords = '' } = column;
+  return sortWords !== '' && rows.some(row => sortedBy?.(row) !== exported(row)) ? sortWords : '';
+}

@@ -299,6 +299,9 @@ export function worstOf({ reward, samples, expected, extremes: [lowest] = [rewar
   return (reward * samples + Math.min(0, lowest) * (expected - samples)) / expected;
 }
 
+/** How lists sort by means, in words; see `worstOf`. */
+export const worstWords = 'missing rewards as the lowest';
+
 /** The mean with the highest value; the latest if tied. */
 const highest = (means: readonly HeldOutMean[], rank: (mean: HeldOutMean) => number): HeldOutMean | undefined =>
   means.reduce<HeldOutMean | undefined>((best, mean) => {

@@ -18,7 +18,7 @@ import {
 } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
-import { heldOutCell, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
+import { heldOutCell, intervalOfHeldOut, samplesColumns, sortedByWorst, splitColumn } from './training-columns.ts';
 
 /** A checkpoint's evaluations, combined. */
 interface Evaluations {
@@ -122,7 +122,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     {
       ...numberColumn<Row>('held-out', 'HELD-OUT', row => row.held_out?.reward),
       text: row => heldOutCell(row.held_out),
-      bestFirst: true,
+      ...sortedByWorst(row => row.held_out),
       ...ifAny,
     },
     splitColumn<Row>(row => row.held_out),

@@ -4,6 +4,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { unknownCell } from '../present/column.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
+import { worstOf } from '../queries/held-out.ts';
 import { type Certainty, countsBeside, intervalBeside, isSameMean, lacksCertainty } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
@@ -46,6 +47,21 @@ export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
 /** The number of failed rollouts, if any response has reported it. */
 export const listedFailed = ({ failed_rollouts, certainty }: MeasuredRun): number | undefined =>
   failed_rollouts ?? certainty?.failed;
+
+/** The mean to sort by: the first rewards are often higher than the rest, and a run that died has few. */
+export function worstMean({ mean, certainty, ...counts }: SeenMean & Pick<MeasuredRun, 'status'>): number | undefined {
+  if (mean === undefined) return undefined;
+  const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, certainty });
+  const extremes = [certainty?.lowest ?? mean, certainty?.highest ?? mean] as const;
+  return worstOf({ step: 0, reward: mean, samples: graded, expected: total, extremes });
+}
+
+/** The same for a run in a list. */
+export const worstMeanOf = (row: MeasuredRun): number | undefined =>
+  worstMean({
+    ...{ mean: listedMean(row), graded: listedCount(row), total: listedTotal(row) },
+    ...{ status: row.status, certainty: row.certainty },
+  });
 
 export const soFar = 'so far';
 

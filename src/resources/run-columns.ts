@@ -8,6 +8,7 @@ import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
+import { worstWords } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
@@ -35,6 +36,7 @@ import {
   type MeasuredRun,
   meanOfRun,
   withTraining,
+  worstMeanOf,
 } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import { rowsInLists, withCertainty, withFailed, withRead } from './run-certainty.ts';
@@ -47,6 +49,8 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     align: 'right',
     bestFirst: true,
     text: meanOfRun,
+    sortedBy: worstMeanOf,
+    sortWords: worstWords,
     isUnread: lacksMean,
   }),
   seenColumn(rememberedAt),

@@ -25,6 +25,7 @@ import {
   mayLackRound,
   withoutLast,
   worstOf,
+  worstWords,
 } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
@@ -226,6 +227,15 @@ type IsUnread<Row> = (row: Row, ofTrainer?: boolean) => boolean;
 export const lacksTrainerReward = ({ mean, curve, done }: Pick<KnownResource, 'mean' | 'curve' | 'done'>): boolean =>
   mean === undefined && curve.length === 0 && done !== 0;
 
+/** Sorts a column of held-out rewards: a mean with missing samples is often higher than one over all of them. */
+export const sortedByWorst = <Row>(heldOf: (row: Row) => HeldOutMean | undefined) => ({
+  ...{ bestFirst: true, sortWords: worstWords },
+  sortedBy: (row: Row): number | undefined => {
+    const held = heldOf(row);
+    return held && worstOf(held);
+  },
+});
+
 /** The columns for the held-out curve and the newest trainer reward, with the same ids in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
@@ -240,12 +250,7 @@ export function measuredColumns<Row>(of: {
     return {
       ...numberColumn<Row>(id, title, row => meanOf(row)?.reward),
       text: row => heldOutCell(meanOf(row)),
-      bestFirst: true,
-      // A mean with missing samples is often higher than one over all of them.
-      sortedBy: row => {
-        const held = meanOf(row);
-        return held && worstOf(held);
-      },
+      ...sortedByWorst(meanOf),
       isUnread,
     };
   };

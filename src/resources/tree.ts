@@ -15,12 +15,12 @@ import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { timeColumn } from '../present/times.ts';
 import { originWords } from '../queries/checkpoint-memory.ts';
-import { type HeldOutMean, heldOutMeans, heldOutOfStep } from '../queries/held-out.ts';
+import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstWords } from '../queries/held-out.ts';
 import { counted } from '../text/numbers.ts';
-import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun } from './measured-run.ts';
+import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
 import { modelWords } from './models.ts';
 import type { TracedDeployment } from './origins.ts';
-import { differingColumns, type HeldOut, heldOutCell, intervalOfHeldOut } from './training-columns.ts';
+import { differingColumns, type HeldOut, heldOutCell, intervalOfHeldOut, sortedByWorst } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 import type { LineState } from './watch.ts';
 
@@ -314,8 +314,12 @@ const heldOutColumn = (
 ): Column<TreeRow> => ({
   ...numberColumn<TreeRow>(id, title, row => row[field]?.reward),
   text: row => heldOutCell(row[field]),
-  ...{ ifAny: true, bestFirst: true },
+  ...sortedByWorst(row => row[field]),
+  ifAny: true,
 });
+
+const worstMeanIn = ({ kind, record }: TreeRow): number | undefined =>
+  kind === 'run' ? worstMeanOf(record as MeasuredRun) : undefined;
 
 /** The interval of the mean of an evaluation, or of the held-out reward of a checkpoint or a training run. */
 function intervalOf({ kind, held_out, record }: TreeRow, range: Range): Interval | undefined {
@@ -343,12 +347,14 @@ export function treeColumns(
     {
       ...heldOutColumn('held-out', 'HELD-OUT/MEAN', 'held_out'),
       text: row => row.mean ?? heldOutCell(row.held_out),
-      sortedBy: row => row.meanValue ?? row.held_out?.reward,
+      sortedBy: row => worstMeanIn(row) ?? (row.held_out && worstOf(row.held_out)),
       exported: row => row.meanValue ?? row.held_out?.reward,
     },
     heldOutColumn('best', 'BEST', 'best_held_out'),
     // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
-    plainColumn('mean', 'MEAN', 7, row => row.meanValue, { align: 'right', hidden: true, bestFirst: true }),
+    plainColumn('mean', 'MEAN', 7, row => row.meanValue, {
+      ...{ align: 'right', hidden: true, bestFirst: true, sortedBy: worstMeanIn, sortWords: worstWords },
+    }),
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
     {
       ...statusColumn<TreeRow>(row => row.status),

@@ -168,8 +168,9 @@ it('is sorted as on the screen: samples that are lost count as the lowest', asyn
     }),
   );
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-  const { out } = await cli('list', ['training', ...bench, '--sort', 'held-out', '--reverse', '--ids']);
+  const { out, notes } = await cli('list', ['training', ...bench, '--sort', 'held-out', '--reverse', '--ids']);
   expect(out).toBe('whole\nlow\nfew\n');
+  expect(notes).toContain('Sorted by HELD-OUT, missing rewards as the lowest.');
 });
 
 it('costs nothing where nothing measured is asked for', async () => {

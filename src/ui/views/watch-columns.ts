@@ -5,9 +5,10 @@ import { intervalColumn, numberColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
+import { worstWords } from '../../queries/held-out.ts';
 import { rateWords } from '../../queries/pace.ts';
 import { countsBeside, intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
-import { meanCell, meanOfTotal } from '../../resources/measured-run.ts';
+import { meanCell, meanOfTotal, worstMean } from '../../resources/measured-run.ts';
 import {
   intervalOfHeldOut,
   lacksTrainerReward,
@@ -163,7 +164,8 @@ function labelColumn(room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'o
 /** For filters and sorting: the mean is shown in place of the held-out reward, which evaluations lack. */
 const meanColumn: Column<WatchedResource> = {
   ...numberColumn<WatchedResource>('mean', 'MEAN', row => (isTrainers(row) ? undefined : row.mean)),
-  ...{ hidden: true, bestFirst: true, text: meanWords },
+  ...{ hidden: true, bestFirst: true, text: meanWords, sortWords: worstWords },
+  sortedBy: row => (isTrainers(row) ? undefined : worstMean(row)),
 };
 
 /** Names the deciding rewards of these lines: held-out rewards, the means of evaluations, or both. */
@@ -177,7 +179,7 @@ const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): 
   ...{ ...heldOut, title },
   // A mean may have its counts beside it.
   width: title === heldOut.title ? title.length : { min: Math.max(5, title.length), max: 20, grow: 1 },
-  sortedBy: row => (isTrainers(row) ? heldOut.sortedBy?.(row) : row.mean),
+  sortedBy: row => (isTrainers(row) ? heldOut.sortedBy?.(row) : worstMean(row)),
   exported: row => (isTrainers(row) ? heldOut.value(row) : row.mean),
   text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
   shortText: row => {

@@ -446,3 +446,38 @@ it('names the column of an order or a filter that is out of view or not read for
   await sortUntil('HELD-OUT unread in 2 of 2 rows');
   await sortUntil('sorted by BEST CI');
 });
+
+it.each(['list', 'watch'] as const)(
+  'sorts a run that died after few rewards below, and says why: %s (B7)',
+  async view => {
+    const service = world('none');
+    const runs = [
+      { ...{ display_name: 'whole', status: 'completed', reward_mean: 0.6 }, reward_count: 40, total_rollouts: 40 },
+      { ...{ display_name: 'died', status: 'failed', reward_mean: 0.9 }, reward_count: 3, total_rollouts: 40 },
+      { ...{ display_name: 'low', status: 'completed', reward_mean: 0.3 }, reward_count: 40, total_rollouts: 40 },
+    ].map((run, index) => ({ ...run, eval_run_id: `evr_${index}`, bench_id: 'bench_1' }));
+    const find = (id: string | undefined) => runs.find(run => run.eval_run_id === id) ?? notFound(id ?? '');
+    Object.assign(service.answers, {
+      listEvalRuns: () => runs,
+      getEvalRun: ({ eval_run_id }: { eval_run_id?: string }) => find(eval_run_id),
+      getEvalProgress: ({ eval_run_id = '' }) => {
+        const { reward_count, total_rollouts, status } = find(eval_run_id);
+        return { eval_run_id, status, terminal_rollouts: reward_count, total_rollouts };
+      },
+    });
+    const start = view === 'watch' ? ({ view } as const) : ({ view, resource: 'runs' } as const);
+    const screen = openWorld(service, start, { columns: 120, rows: 30 });
+    if (view === 'watch')
+      for (const { eval_run_id: id, display_name: label } of runs)
+        screen.workbench.pins.toggle({ kind: 'run', id, label });
+    await screen.waitFor(text => /died .*0\.900 n=3/.test(text));
+    const isSorted = (): boolean => /sorted by (HELD-OUT\/)?MEAN, missing rewards as the lowest/.test(screen.text());
+    for (let presses = 0; presses < 30 && !isSorted(); presses += 1) {
+      const before = screen.text();
+      await screen.press('s');
+      await screen.waitFor(text => text !== before);
+    }
+    expect(isSorted()).toBe(true);
+    expect(screen.text()).toMatch(/whole .*0\.600.*low .*0\.300.*died .*0\.900 n=3/s);
+  },
+);

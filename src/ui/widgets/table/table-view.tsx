@@ -17,7 +17,7 @@ import {
   type WidestTexts,
   withNamesCut,
 } from '../../../present/column.ts';
-import { isSameSort, type Sort } from '../../../present/sort.ts';
+import { isSameSort, type Sort, sortWordsOf } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import type { Range } from '../../../text/fuzzy.ts';
 import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width.ts';
@@ -68,7 +68,7 @@ const inAllRows = (words: readonly string[]): string => `in every row: ${words.j
 
 /** The columns that fit, and words for columns that have the same value in all rows. */
 function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSort }: TableViewProps<Row>) {
-  const { shown } = table;
+  const { shown, arranged } = table;
   const { ellipsis } = useTheme().glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const { choice } = table.state;
@@ -85,8 +85,12 @@ function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSo
   const words = replaced.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
   const { sort } = table.state;
   const by = isSameSort(sort, usualSort) ? undefined : columns.find(({ id }) => id === sort?.column);
-  const order = by && !isShown(by.id) ? `sorted by ${by.title}` : '';
-  return { fitted, words: [order, unsearched, words.length === 0 ? '' : inAllRows(words)] };
+  const sortWords = useMemo(() => (by ? sortWordsOf(by, arranged.rows) : ''), [by, arranged.rows]);
+  const order = by && (sortWords !== '' || !isShown(by.id)) ? `sorted by ${by.title}` : '';
+  return {
+    fitted,
+    words: [[order, sortWords].filter(Boolean).join(', '), unsearched, words.length === 0 ? '' : inAllRows(words)],
+  };
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
