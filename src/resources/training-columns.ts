@@ -67,7 +67,7 @@ export const shareWords = (done: number | undefined, total: number | undefined):
 
 /** The progress where there is no room for both counts. */
 const shareColumn: Column<ProgressedRun> = {
-  ...{ id: 'share', title: 'DONE', width: 4, align: 'right' },
+  ...{ id: 'share', title: 'DONE%', width: 5, align: 'right' },
   value: row => shareOf(stepsDone(row), stepsOf(row)),
   text: row => shareWords(stepsDone(row), stepsOf(row)),
 };

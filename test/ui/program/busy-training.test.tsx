@@ -52,6 +52,10 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   await passing(screen.press('esc', '/', ...'status:pending', 'enter'));
   await passing(screen.waitFor(text => text.includes('/4 of 300')));
   expect(screen.text()).toMatch(/queued \d+m/);
+  await passing(screen.press('esc', 'C'));
+  await passing(screen.waitFor('Columns'));
+  // No row has a value (C2).
+  expect(screen.text()).toMatch(/│ {5}SEEN +if a row has one/);
   await passing(screen.press('esc'));
   // Both counts have no room, with or without the facts.
   for (const [columns, lines] of [
@@ -61,9 +65,15 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   ] as const) {
     await passing(screen.resize(columns, lines));
     for (const _ of columns === 120 ? ['F', 'F'] : ['']) {
-      expect(screen.text()).toMatch(/STATE +DONE +HELD-OUT.* BEST/);
+      expect(screen.text()).toMatch(/STATE +DONE% +HELD-OUT.* BEST/);
       expect(screen.text()).toMatch(/(ETA \d+[smhd]|stall \d+m\+).* \d+% +0\.\d{3}/);
       if (columns === 120) await passing(screen.press('F'));
+    }
+    if (columns === 120) {
+      await passing(screen.press('C'));
+      await passing(screen.waitFor('Columns'));
+      expect(screen.text().match(/│ {5}DONE |✓ DONE /g)).toHaveLength(1);
+      await passing(screen.press('esc'));
     }
   }
 });

@@ -69,7 +69,8 @@ function choose<Row>(columns: readonly Column<Row>[], state: ChooserState, actio
 /** Maximum width of the window. */
 const widest = 52;
 
-const isShownByItself = ({ wide, hidden }: Column<never>): boolean => !wide && !hidden;
+/** Whether it is shown whatever the rows and the room. */
+const isShownByItself = ({ wide, hidden, ifAny }: Column<never>): boolean => !wide && !hidden && !ifAny;
 
 export function ColumnsWindow<Row>({ columns, chosen, onChoose, onClose }: ColumnsWindowProps<Row>) {
   const { width, ...room } = useWindowRoom(widest);
@@ -85,11 +86,11 @@ export function ColumnsWindow<Row>({ columns, chosen, onChoose, onClose }: Colum
     if (latest.current.chosen !== before.chosen) onChoose(latest.current.chosen);
   };
   const lineOf = (column: Column<Row>, emphasise: (text: string) => string): string => {
-    const { shown = isShownByItself(column), wider = 0 } = own(choice, column.id) ?? {};
-    const auto = column.wide && own(choice, column.id)?.shown === undefined ? 'if there is room' : '';
-    const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
+    const { shown, wider = 0 } = own(choice, column.id) ?? {};
+    const auto = column.wide ? 'if there is room' : column.ifAny ? 'if a row has one' : '';
+    const extra = wider === 0 ? (shown === undefined ? auto : '') : `${wider > 0 ? '+' : ''}${wider}`;
     const arrow = sort?.column === column.id ? ` ${sort.descending ? glyphs.arrowDown : glyphs.arrowUp}` : '';
-    return `${shown ? glyphs.check : ' '} ${emphasise(padEnd(`${column.title}${arrow}`, 20))} ${styles.muted(extra)}`;
+    return `${(shown ?? isShownByItself(column)) ? glyphs.check : ' '} ${emphasise(padEnd(`${column.title}${arrow}`, 20))} ${styles.muted(extra)}`;
   };
   const height = Math.min(columns.length + windowMargin.lines, room.height);
   return (
