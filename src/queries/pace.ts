@@ -206,9 +206,10 @@ export function standingWords(standing: Standing): string {
   }
 }
 
-/** `1.5 steps/s`, or `4.8 s/step` for a slow run. */
+/** `1.5 steps/s`, `500 steps/s`, or `4.8 s/step` for a slow run. */
 export function rateWords(stepMs: number): string {
-  if (stepMs < 1_000) return `${(1_000 / stepMs).toFixed(1)} steps/s`;
+  const rate = 1_000 / stepMs;
+  if (rate > 1) return `${rate < 9.95 ? rate.toFixed(1) : Math.round(rate)} steps/s`;
   return stepMs < 100_000 ? `${Number((stepMs / 1_000).toPrecision(2))} s/step` : `${duration(stepMs)}/step`;
 }
 

@@ -1,6 +1,6 @@
 /** The pace of a training run, and what is reported once it stalls. */
 import { describe, expect, it } from 'vitest';
-import { type PaceHints, paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
+import { type PaceHints, paceOf, paceWords, type RunSituation, rateWords } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/store/store.ts';
 
 const minute = 60_000;
@@ -55,6 +55,15 @@ describe('the pace', () => {
     expect(words(steady, 0, { now: at + minute })).toBe('');
     // Seen to stand still, and then not seen any more.
     expect(words(steady, minute, { now: at + 3 * minute })).toBe('');
+  });
+
+  it.each([
+    [1_000 / 1.04, '1.0 steps/s'],
+    [1_000 / 9.96, '10 steps/s'],
+    [2, '500 steps/s'],
+    [4_800, '4.8 s/step'],
+  ])('writes a rate with the digits that its size deserves (C3): %d', (stepMs, rate) => {
+    expect(rateWords(stepMs)).toBe(rate);
   });
 
   it('counts no step that a number cannot hold', () => {
