@@ -20,6 +20,8 @@ const leastLevel = 3;
 const leastChange = 0.1;
 /** Minimum noise, as a share of the range, so that a smooth bend is not split into many pieces. */
 const leastNoise = 0.01;
+/** Fewer values have no course: four without a trend all rise or all fall by chance in 1 of 12 cases, five in 1 of 60. */
+const leastValues = 5;
 /** A curve with at least this many values and no clear change is level; a shorter one is unclear. */
 const levelFrom = 10;
 /** In theory, the noise variance is 1.3 times the second mean in `noiseOf`; higher to be safe. */
@@ -219,6 +221,7 @@ const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move =>
  */
 export function courseOf(all: readonly number[]): readonly Stretch[] {
   if (all.length < 3) return [];
+  if (all.length < leastValues) return [{ turn: 'unclear', last: all.length - 1 }];
   const size = Math.ceil(all.length / mostValues);
   const values = Array.from(
     { length: Math.ceil(all.length / size) },

@@ -18,7 +18,9 @@ describe('the course of a curve', () => {
   });
 
   it.each<[string, readonly number[]]>([
-    ['rises', [0.12, 0.423, 0.642]],
+    ['unclear', [0.12, 0.423, 0.642]],
+    ['unclear', [0.1, 0.4, 0.6, 0.9]],
+    ['rises', [0.1, 0.4, 0.6, 0.9, 1]],
     ['falls', [3.13, 3.11, 3.05, 2.92, 2.73]],
     ['rises to 2, level', [0.1, 0.5, 0.9, 0.9, 0.9, 0.9]],
     ['rises to 2, level', [0.236, 0.736, 0.964, 1, 0.991]],
@@ -26,10 +28,11 @@ describe('the course of a curve', () => {
     ['rises to 4, falls to 5, level', [0.1, 0.3, 0.5, 0.7, 0.9, 0.1, 0.1, 0.1]],
     ['unclear', [0.5, 0.6, 0.4, 0.5, 0.55]],
     ['unclear', [0.5, 0.52, 0.49]],
-    ['level', [1, 1, 1]],
-    ['level', [0.1 + 0.2, 0.3, 0.3]],
+    ['unclear', [1, 1, 1]],
+    ['level', [1, 1, 1, 1, 1]],
+    ['level', [0.1 + 0.2, 0.3, 0.3, 0.3, 0.3]],
     ['', [0, 1]],
-    ['', [-1e308, 1e308, 0]],
+    ['', [-1e308, 1e308, 0, 0, 0]],
   ])('of few values: %s', (course, values) => {
     expect(turns(values)).toBe(course);
   });
