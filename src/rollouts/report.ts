@@ -1,5 +1,5 @@
 /** Reports on a run, a training run or a dataset, and on flagged trajectories. */
-import { histogram, mean } from '../base/statistics.ts';
+import { binLabels, histogram, mean } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
 import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
@@ -117,9 +117,9 @@ async function* curves(id: string, context: ReportContext): Blocks {
 
 /** The distribution of rewards. */
 export function rewardBars(values: readonly number[]): ReportBlock {
-  const label = (low: number, high: number): string => (low === high ? reward(low) : `${reward(low)}..${reward(high)}`);
   const bins = histogram(values, mostBins);
-  return { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
+  const labels = binLabels(bins, reward);
+  return { kind: 'bars', bars: bins.map(({ count }, index) => ({ label: labels[index] ?? '', count })) };
 }
 
 /** How many cells wide a task's rewards are. More rewards than this are drawn as a sparkline. */

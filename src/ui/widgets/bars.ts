@@ -1,6 +1,6 @@
 /** Shares and distributions drawn with block characters. Pure. */
 import { largestOf } from '../../base/many.ts';
-import type { Bin } from '../../base/statistics.ts';
+import { type Bin, binLabels } from '../../base/statistics.ts';
 import { padEnd, padStart } from '../../text/width.ts';
 import type { Theme } from './theme/theme.tsx';
 
@@ -31,7 +31,7 @@ export function histogramLines(
     1,
     largestOf(bins, bin => bin.count),
   );
-  const ranges = bins.map(({ low, high }) => (low === high ? format(low) : `${format(low)}–${format(high)}`));
+  const ranges = binLabels(bins, format);
   const rangeWidth = largestOf(ranges, range => range.length);
   const countWidth = String(most).length;
   const room = Math.max(4, width - rangeWidth - countWidth - 2);

@@ -25,8 +25,8 @@ describe('bars', () => {
   it('draw a distribution with its ranges and counts', () => {
     const lines = histogramLines(histogram([0, 0.1, 0.2, 0.3, 1], 2), 30, String, theme);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^ *0–0\.5 █+ +4$/);
-    expect(lines[1]).toMatch(/^0\.5–1 █+[▏▎▍▌▋▊▉]? +1$/);
+    expect(lines[0]).toMatch(/^\[0, 0\.5\) █+ +4$/);
+    expect(lines[1]).toMatch(/^\[0\.5, 1\] █+[▏▎▍▌▋▊▉]? +1$/);
   });
 
   it('draw values as levels', () => {

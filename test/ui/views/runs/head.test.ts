@@ -287,9 +287,9 @@ describe('the counts', () => {
 describe('the distribution', () => {
   it('begins and ends at round numbers, also in one line', () => {
     const values = [0.02, 0.13, 0.31, 0.32, 0.55, 0.87];
-    const ranges = distributionLines(values, 40, 60, theme).map(line => line.trim().split(' ')[0]);
-    expect(ranges.slice(0, 2)).toEqual(['0–0.1', '0.1–0.2']);
-    expect(ranges.at(-1)).toBe('0.8–0.9');
+    const ranges = distributionLines(values, 40, 60, theme).map(line => line.trim().split(' █')[0]);
+    expect(ranges.slice(0, 2)).toEqual(['[0, 0.1)', '[0.1, 0.2)']);
+    expect(ranges.at(-1)).toBe('[0.8, 0.9]');
     expect(distributionLines(values, 20, 60, theme)[0]).toMatch(/^rewards 0 \S+ 0\.9$/);
     expect(distributionLines([], 20, 60, theme)).toEqual([]);
   });
