@@ -127,9 +127,10 @@ export async function assumptionFindings(
   const probed = await probeAll(service, one, signal);
   const known = [...Object.keys(defaultAssumptions), ...assumedPaths.map(operation => `path.${operation}`)];
   const names = [...new Set([...known, ...Object.keys(set)])] as Name[];
+  /** A parameter is known by its own name, not by that of the setting. */
   const shown = (name: Name): string => {
-    const value = own(set, name);
-    return value === undefined ? name : `${name} (${value}, set in the profile)`;
+    const [value, known] = [own(set, name), name.replace(/^query\./, '')];
+    return value === undefined ? known : `${known} (${value}, set in the profile)`;
   };
   const finding = (state: Finding['state'], words: string, which: (name: Name) => boolean): Finding[] => {
     const listed = names.filter(which).map(shown);

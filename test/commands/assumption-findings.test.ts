@@ -42,18 +42,18 @@ it('says of each assumption what the service does with it, or that only a write 
     { 'query.limit': 'page_size', 'path.getEvalRun': '/runs/{eval_run_id}' },
   );
   expect(follows).toEqual([
-    'ok the service supports query.cursor, query.limit (page_size, set in the profile), query.sort, query.order, query.search',
-    "note could not tell from the service's lists whether it supports query.include_steps, path.listBenchmarkImages",
+    'ok the service supports cursor, limit (page_size, set in the profile), sort, order, search',
+    "note could not tell from the service's lists whether it supports include_steps, path.listBenchmarkImages",
     expect.stringMatching(/^note not tested, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
   ]);
   const ignores = await assumptionsOf(query =>
     query.has('search') ? new Error('unknown field search') : { items, has_more: true, next_cursor: 'x' },
   );
   expect(ignores).toEqual([
-    expect.stringMatching(/^warn the service ignores query\.cursor\. .*assumptions\.query\.cursor NAME/),
-    expect.stringMatching(/^warn the service ignores query\.limit\. .*assumptions\.query\.limit NAME/),
-    expect.stringMatching(/^warn the service refuses query\.search: unknown field search/),
-    "note could not tell from the service's lists whether it supports query.sort, query.order, query.include_steps, path.listBenchmarkImages",
+    expect.stringMatching(/^warn the service ignores cursor\. .*assumptions\.query\.cursor NAME/),
+    expect.stringMatching(/^warn the service ignores limit\. .*assumptions\.query\.limit NAME/),
+    expect.stringMatching(/^warn the service refuses search: unknown field search/),
+    "note could not tell from the service's lists whether it supports sort, order, include_steps, path.listBenchmarkImages",
     expect.stringMatching(/^note not tested/),
   ]);
 });
@@ -68,7 +68,7 @@ it('takes steps that are always sent for no fault', async () => {
       '/api/v1/trajectories/traj_1': trajectory,
     },
   );
-  expect(found).toContain('note the service sends all steps of a trajectory: it ignores query.include_steps.');
+  expect(found).toContain('note the service sends all steps of a trajectory: it ignores include_steps.');
 });
 
 it('asks for one benchmark once', async () => {
@@ -78,7 +78,7 @@ it('asks for one benchmark once', async () => {
     const from = Number(query.get('cursor') ?? 0);
     return { items: items.slice(from, from + Number(query.get('limit') ?? 3)), has_more: true, next_cursor: '1' };
   });
-  expect(found).toContainEqual(expect.stringContaining('the service supports query.cursor, query.limit'));
+  expect(found).toContainEqual(expect.stringContaining('the service supports cursor, limit'));
   expect(asked.filter(each => each === 'limit')).toEqual(['limit']);
   expect(asked.filter(each => each === 'cursor,limit')).toEqual(['cursor,limit']);
 });
