@@ -1,7 +1,8 @@
-/** Scripted answers over HTTP, for commands and the built program. */
+/** Scripted answers over HTTP, for commands, the built program and the bench. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { endpoints, type Operation } from '../src/contract/endpoints.ts';
 import type { Answers } from './queries/scripted-service.ts';
-import { type Behaviour, json } from './service/hostile-server.ts';
 
 const routes = Object.entries(endpoints).map(([operation, { method, path }]) => ({
   operation: operation as Operation,
@@ -9,21 +10,48 @@ const routes = Object.entries(endpoints).map(([operation, { method, path }]) => 
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
-/** Answers as the script says; anything else is a 404. */
+function send(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
+}
+
+/**
+ * Answers as the script says; anything else is a 404. A buffer is sent as it is, and a function sends its answer itself.
+ */
 export const answering =
-  (answers: Answers): Behaviour =>
-  (response, request) => {
-    const path = request.url.split('?')[0] ?? '';
+  (answers: Answers) =>
+  (response: ServerResponse, { method: wanted, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): void => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
     for (const { operation, method, pattern } of routes) {
-      const ids = method === request.method ? pattern.exec(path) : undefined;
+      const ids = method === wanted ? pattern.exec(pathname) : undefined;
       const answer = ids ? answers[operation] : undefined;
       if (!ids || !answer) continue;
       try {
-        return json(answer({ ...ids.groups }))(response, request);
+        const body = answer({ ...ids.groups }, Object.fromEntries(searchParams));
+        if (typeof body === 'function') body(response);
+        else send(response, body);
+        return;
       } catch {
         break;
       }
     }
     const error = { type: 'not_found_error', code: 'resource_not_found', message: 'There is none.' };
-    return json({ error }, 404)(response, request);
+    send(response, { error }, 404);
   };
+
+export interface AnsweringServer {
+  readonly baseUrl: string;
+  readonly close: () => void;
+}
+
+/** Starts a service with these answers on a free port of this machine. */
+export async function serveAnswers(answers: Answers): Promise<AnsweringServer> {
+  const answer = answering(answers);
+  const server = createServer((request, response) => answer(response, request));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}

@@ -5,11 +5,9 @@
  * one size, into a temporary folder.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { answering } from '../test/answering.ts';
+import { serveAnswers } from '../test/answering.ts';
 import { busyWorld } from '../test/busy-world.ts';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { freshHome, openSession, type Session } from '../test/e2e/session.ts';
@@ -58,15 +56,9 @@ async function busyViews(folder: string): Promise<number> {
   let written = 0;
   for (const [columns, rows] of sizes) {
     const { answers, runs, end } = busyAnswers();
-    const answer = answering(answers);
-    const server = createServer((request, response) => {
-      const { method = '', url = '', headers } = request;
-      void answer(response, { method, url, headers, body: '', closed: Promise.resolve() });
-    }).listen(0, '127.0.0.1');
-    await new Promise(resolve => server.once('listening', resolve));
+    const server = await serveAnswers(answers);
     const home = freshHome();
-    const { port } = server.address() as AddressInfo;
-    const env = { ...home.env, BENCHTOP_BASE_URL: `http://127.0.0.1:${port}`, BENCHTOP_API_KEY: 'key' };
+    const env = { ...home.env, BENCHTOP_BASE_URL: server.baseUrl, BENCHTOP_API_KEY: 'key' };
     const pathOf = (name: string): string => join(folder, `${name}-${columns}x${rows}`);
     const first = openSession(env, { columns, rows, args: ['open', 'runs'] });
     await first.waitFor('seed0');
@@ -89,7 +81,6 @@ async function busyViews(folder: string): Promise<number> {
     writeScreen(second, pathOf('busy-inbox'));
     await ended(second);
     written += 5;
-    server.closeAllConnections();
     server.close();
     await home.remove();
   }

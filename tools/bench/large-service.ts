@@ -1,21 +1,23 @@
 /** A service with much data for the bench: many benchmarks, a long trajectory, a long chat answer. */
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type AnsweringServer, serveAnswers } from '../../test/answering.ts';
+import { type Answers, notFound } from '../../test/queries/scripted-service.ts';
 
 const messageSize = 2_600;
 const made = Date.parse('2026-01-01T00:00:00Z');
+const madeAt = (sinceMs: number): string => new Date(made + sinceMs).toISOString();
 
-function benchmark(index: number) {
-  return {
-    bench_id: `bench_${String(index).padStart(6, '0')}`,
-    label: `benchmark ${index}`,
-    family: ['style', 'math', 'code'][index % 3],
-    eval_run_count: index % 40,
-    description: `The benchmark number ${index}`,
-    visibility: 'private',
-    created_at: new Date(made - index * 60_000).toISOString(),
-    updated_at: new Date(made - index * 60_000).toISOString(),
-  };
-}
+const benchmark = (index: number) => ({
+  bench_id: `bench_${String(index).padStart(6, '0')}`,
+  label: `benchmark ${index}`,
+  family: ['style', 'math', 'code'][index % 3],
+  eval_run_count: index % 40,
+  description: `The benchmark number ${index}`,
+  visibility: 'private',
+  created_at: madeAt(-index * 60_000),
+  updated_at: madeAt(-index * 60_000),
+});
 
 const trajectory = {
   trajectory_id: 'traj_large',
@@ -25,15 +27,17 @@ const trajectory = {
   num_steps: 1,
 };
 const sentence = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all. ';
-const text = sentence.repeat(Math.ceil(messageSize / sentence.length)).slice(0, messageSize);
+/** Text of this many characters. */
+const textOf = (size: number): string => sentence.repeat(Math.ceil(size / sentence.length)).slice(0, size);
+const text = textOf(messageSize);
 
 /** The body of a trajectory of at least this many bytes. */
-function trajectoryOf(bytes: number): string {
+function trajectoryOf(bytes: number): Buffer {
   const messages = Array.from({ length: Math.ceil(bytes / messageSize) }, (_, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',
     content: text,
   }));
-  return JSON.stringify({ ...trajectory, steps: [{ step_index: 0, reward: 0.5, messages }] });
+  return Buffer.from(JSON.stringify({ ...trajectory, steps: [{ step_index: 0, reward: 0.5, messages }] }));
 }
 
 /** Words of one in a hundred of the trajectories, and words of all of them. */
@@ -49,88 +53,79 @@ function manyOf(index: number) {
   ];
   return {
     ...{ trajectory_id: `traj_${String(index).padStart(6, '0')}`, task_id: `task-${index % 50}` },
-    ...{ status: 'completed', reward: (index % 10) / 10, created_at: new Date(made - index * 1_000).toISOString() },
+    ...{ status: 'completed', reward: (index % 10) / 10, created_at: madeAt(-index * 1_000) },
     steps: [{ step_index: 0, messages }],
   };
+}
+
+/** The requested page of `count` rows. */
+function pageOf(query: Readonly<Record<string, unknown>> = {}, count: number, row: (index: number) => unknown) {
+  const { limit = 25, cursor = 0 } = query;
+  const [from, end] = [Number(cursor), Number(cursor) + Number(limit)];
+  const items = Array.from({ length: Math.min(end, count) - from }, (_, index) => row(from + index));
+  return { items, has_more: end < count, next_cursor: end < count ? String(end) : null };
 }
 
 /** Every hundredth task of the new run goes wrong, the first one most; these steps are the same in both runs, the last is not. */
 const comparedSteps = 20;
 /** The words of the last step of a compared task. */
-export const comparedWords = (task: number, run: 'old' | 'new'): string =>
+export const comparedWords = (task: number, run: string): string =>
   `task ${task} is done ${run === 'new' && task % 100 === 0 ? 'wrongly' : 'rightly'}.`;
 
-/** Two evaluation runs with this many tasks. */
-class ComparedRuns {
-  readonly #tasks: number;
-  constructor(tasks: number) {
-    this.#tasks = tasks;
-  }
-
-  /** The body for a path below `/api/v1/`; undefined for another. */
-  answer(path: string): unknown {
-    const record = (run: string) => ({
-      ...{ eval_run_id: `evr_${run}`, bench_id: 'bench_000000', display_name: `the ${run} run`, status: 'completed' },
-      created_at: new Date(made + (run === 'new' ? 1_000 : 0)).toISOString(),
-    });
-    if (path === 'eval/bench_000000/runs') return { items: [record('new'), record('old')], has_more: false };
-    const [, run, of] = /^eval\/(?:bench_000000\/runs\/)?evr_(old|new)(?:\/(.*))?$/.exec(path) ?? [];
-    const total = { terminal_rollouts: this.#tasks, total_rollouts: this.#tasks };
-    if (run && of === undefined) return record(run);
-    if (run && of === 'progress') return { eval_run_id: `evr_${run}`, status: 'completed', ...total };
-    if (run && of === 'trajectory-rewards') {
-      const rewards = Array.from({ length: this.#tasks }, (_, task) => ({
-        ...{ task_id: `task ${task}`, trajectory_id: `traj_${run}_${task}` },
-        reward: this.#reward(task, run),
+/** The answers about two evaluation runs with this many tasks; `others` has the other trajectories. */
+function comparedRuns(tasks: number, others: Answers): Answers {
+  const record = (run: string) => ({
+    ...{ eval_run_id: `evr_${run}`, bench_id: 'bench_000000', display_name: `the ${run} run`, status: 'completed' },
+    created_at: madeAt(run === 'new' ? 1_000 : 0),
+  });
+  const rewardOf = (task: number, run: string): number => (run === 'new' && task % 100 === 0 ? task / tasks / 2 : 1);
+  return {
+    listEvalRuns: ({ bench_id }) => (bench_id === 'bench_000000' ? [record('new'), record('old')] : []),
+    getEvalRun: ({ eval_run_id = '' }) => record(eval_run_id.slice(4)),
+    getEvalProgress: ({ eval_run_id }) => {
+      return { eval_run_id, status: 'completed', terminal_rollouts: tasks, total_rollouts: tasks };
+    },
+    getTrajectoryRewards: ({ eval_run_id = '' }) => ({
+      trajectory_rewards: Array.from({ length: tasks }, (_, task) => ({
+        ...{ task_id: `task ${task}`, trajectory_id: `traj_${eval_run_id.slice(4)}_${task}` },
+        reward: rewardOf(task, eval_run_id.slice(4)),
+      })),
+    }),
+    getTrajectory: (ids, query) => {
+      const { trajectory_id = '' } = ids;
+      const [, run, number] = /^traj_(old|new)_(\d+)$/.exec(trajectory_id) ?? [];
+      if (run === undefined) return others.getTrajectory?.(ids, query);
+      const task = Number(number);
+      const last = `${text}\n${comparedWords(task, run)}\n${text}`;
+      const steps = [...Array<string>(comparedSteps).fill(text), last].map((content, step_index) => ({
+        step_index,
+        messages: [{ role: 'assistant', content }],
       }));
-      return { trajectory_rewards: rewards };
-    }
-    const [id, side, number] = /^trajectories\/(traj_(old|new)_(\d+))$/.exec(path)?.slice(1) ?? [];
-    return id && (side === 'old' || side === 'new') ? this.#trajectory(id, side, Number(number)) : undefined;
-  }
-
-  #reward(task: number, run: string): number {
-    return run === 'new' && task % 100 === 0 ? task / this.#tasks / 2 : 1;
-  }
-
-  #trajectory(trajectory_id: string, run: 'old' | 'new', task: number) {
-    const said = Array.from({ length: comparedSteps }, () => text);
-    const steps = [...said, `${text}\n${comparedWords(task, run)}\n${text}`].map((content, step_index) => ({
-      step_index,
-      messages: [{ role: 'assistant', content }],
-    }));
-    const known = { eval_run_id: `evr_${run}`, task_id: `task ${task}`, status: 'completed' };
-    return { trajectory_id, ...known, reward: this.#reward(task, run), num_steps: steps.length, steps };
-  }
+      const known = { eval_run_id: `evr_${run}`, task_id: `task ${task}`, status: 'completed' };
+      return { trajectory_id, ...known, reward: rewardOf(task, run), num_steps: steps.length, steps };
+    },
+  };
 }
-
-function send(response: ServerResponse, body: unknown, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
-}
-
-const trainPath = '/api/v1/train/';
-const trajectoriesPath = '/api/v1/trajectories';
-const nothingThere = { error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'not found' } };
 
 /** Size of a chat answer, in bytes. */
 export const chatBytes = 8 * 1024;
 
 async function chat(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const words =
-    sentence
-      .repeat(Math.ceil(chatBytes / sentence.length))
-      .slice(0, chatBytes)
-      .match(/\S+\s*/g) ?? [];
-  for (const content of words) {
-    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`);
-    await new Promise(resolve => setTimeout(resolve, 2));
+  const send = (delta: object, finish_reason: string | null): boolean =>
+    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+  for (const content of textOf(chatBytes).match(/\S+\s*/g) ?? []) {
+    send({ content }, null);
+    await wait(2);
   }
-  response.write(
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
-  );
-  response.end();
+  send({}, 'stop');
+  response.end('data: [DONE]\n\n');
+}
+
+/** Rises with noise, and has a peak that no chart may lose. */
+function rewardAt(step: number): number {
+  if (step === 400_001) return 1.9;
+  return Math.round(1_000 * (1 - Math.exp(-step / 300_000) + 0.1 * Math.sin(step * 12.9898))) / 1_000;
 }
 
 /** A training run that is at this step; its curves have a point for each, and for each thousand. */
@@ -147,7 +142,7 @@ class LargeTraining {
   /** Does a step. */
   step(): void {
     this.#steps += 1;
-    const point = `{"step":${this.#steps},"trainer_reward":${LargeTraining.#reward(this.#steps)}}`;
+    const point = `{"step":${this.#steps},"trainer_reward":${rewardAt(this.#steps)}}`;
     this.#newPoints.push(this.#steps > 1 ? `,${point}` : point);
   }
 
@@ -157,52 +152,35 @@ class LargeTraining {
     return Buffer.concat([this.#curve, Buffer.from(']}')]);
   }
 
-  /** Rises with noise, and has a peak that no chart may lose. */
-  static #reward(step: number): number {
-    if (step === 400_001) return 1.9;
-    return Math.round(1_000 * (1 - Math.exp(-step / 300_000) + 0.1 * Math.sin(step * 12.9898))) / 1_000;
-  }
-
-  /** The body for a path below `/api/v1/train/`; undefined for another. */
-  answer(path: string): string | Buffer | undefined {
-    const steps = this.#steps;
+  answers(): Answers {
+    const training_run_id = 'trn_large';
     const record = {
-      training_run_id: 'trn_large',
-      bench_id: 'bench_000000',
-      display_name: 'a million steps',
-      status: 'running',
-      base_model_slug: 'bench/model',
-      created_at: new Date(made).toISOString(),
+      ...{ training_run_id, bench_id: 'bench_000000', display_name: 'a million steps', status: 'running' },
+      ...{ base_model_slug: 'bench/model', created_at: madeAt(0) },
     };
-    const progress = {
-      training_run_id: 'trn_large',
-      status: 'running',
-      completed_steps: steps,
-      total_steps: 2 * steps,
+    return {
+      listTrainingRuns: ({ bench_id }) => ({ items: bench_id === record.bench_id ? [record] : [] }),
+      getTrainingRun: () => record,
+      getTrainingProgress: () => {
+        return { training_run_id, status: 'running', completed_steps: this.#steps, total_steps: 2 * this.#steps };
+      },
+      listCheckpoints: () => ({ items: [] }),
+      getTrainerRewards: () => this.#curveBody(),
+      getHeldOutRewards: () => ({
+        held_out_rewards: Array.from({ length: Math.floor(this.#steps / 1_000) }, (_, index) => ({
+          step: 1_000 * (index + 1),
+          held_out_reward: rewardAt(index),
+        })),
+      }),
     };
-    const heldOut = Array.from({ length: Math.floor(steps / 1_000) }, (_, index) => ({
-      step: 1_000 * (index + 1),
-      held_out_reward: LargeTraining.#reward(index),
-    }));
-    const bodies: Readonly<Record<string, () => string | Buffer>> = {
-      'bench_000000/runs': () => JSON.stringify({ items: [record] }),
-      trn_large: () => JSON.stringify(record),
-      'trn_large/progress': () => JSON.stringify(progress),
-      'trn_large/checkpoints': () => JSON.stringify({ items: [] }),
-      'trn_large/step/trainer-reward-by-step': () => this.#curveBody(),
-      'trn_large/step/held-out-reward-by-step': () => JSON.stringify({ held_out_rewards: heldOut }),
-    };
-    return Object.hasOwn(bodies, path) ? bodies[path]?.() : undefined;
   }
 }
 
-export interface LargeService {
-  readonly baseUrl: string;
+export interface LargeService extends AnsweringServer {
   /** Lets the training run do a step. */
   readonly step: () => void;
   /** Changes the number of runs of the first benchmark. */
   readonly setFirstRuns: (count: number) => void;
-  readonly close: () => void;
 }
 
 export interface LargeServiceOptions {
@@ -218,7 +196,7 @@ export interface LargeServiceOptions {
 }
 
 /** Starts the service on a free port of this machine. */
-export function startLargeService({
+export async function startLargeService({
   benchmarks = 10_000,
   trajectoryBytes = 5_200_000,
   steps = 0,
@@ -228,59 +206,26 @@ export function startLargeService({
   let firstRuns = 0;
   const large = trajectoryOf(trajectoryBytes);
   const training = new LargeTraining(steps);
-  const runs = new ComparedRuns(compared);
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const limit = Number(url.searchParams.get('limit') ?? 25);
-    const from = Number(url.searchParams.get('cursor') ?? 0);
-    const ofRuns = compared > 0 ? runs.answer(url.pathname.slice('/api/v1/'.length)) : undefined;
-    if (ofRuns) send(response, ofRuns);
-    else if (url.pathname === '/api/v1/benchmarks') {
-      const items = Array.from({ length: Math.min(limit, benchmarks - from) }, (_, index) =>
-        from + index === 0 ? { ...benchmark(0), eval_run_count: firstRuns } : benchmark(from + index),
-      );
-      const has_more = from + limit < benchmarks;
-      send(response, { items, has_more, next_cursor: has_more ? String(from + limit) : null });
-    } else if (url.pathname === trajectoriesPath && trajectories > 0) {
-      const items = Array.from({ length: Math.min(limit, trajectories - from) }, (_, index) => {
-        const { steps: _steps, ...row } = manyOf(from + index);
-        return row;
-      });
-      const has_more = from + limit < trajectories;
-      send(response, { items, has_more, next_cursor: has_more ? String(from + limit) : null });
-    } else if (url.pathname.startsWith(`${trajectoriesPath}/traj_0`)) {
-      send(response, manyOf(Number(url.pathname.slice(`${trajectoriesPath}/traj_`.length))));
-    } else if (url.pathname.endsWith('/readiness'))
-      send(response, { ready: true, missing_secret_names: [], unready_task_image_counts: {} });
-    else if (url.pathname === trajectoriesPath)
-      send(response, { items: [trajectory], has_more: false, next_cursor: null });
-    else if (url.pathname === '/api/v1/trajectories/traj_large') {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(url.searchParams.get('include_steps') === 'false' ? JSON.stringify(trajectory) : large);
-    } else if (url.pathname.endsWith('/supported-training-models'))
-      send(response, { items: [{ model_slug: 'bench/model' }] });
-    else if (url.pathname === '/v1/chat/completions') void chat(response);
-    else if (steps > 0 && url.pathname.startsWith(trainPath)) {
-      const body = training.answer(url.pathname.slice(trainPath.length));
-      response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
-      response.end(body ?? JSON.stringify(nothingThere));
-    } else send(response, nothingThere, 404);
-  });
-  return new Promise(resolve => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      resolve({
-        baseUrl: `http://127.0.0.1:${port}`,
-        step: () => training.step(),
-        setFirstRuns: count => {
-          firstRuns = count;
-        },
-        close: () => {
-          server.closeAllConnections();
-          server.close();
-        },
-      });
-    });
-  });
+  const answers: Answers = {
+    listBenchmarks: (_, query) =>
+      pageOf(query, benchmarks, index => ({ ...benchmark(index), ...(index === 0 && { eval_run_count: firstRuns }) })),
+    getBenchmarkReadiness: () => ({ ready: true, missing_secret_names: [], unready_task_image_counts: {} }),
+    listTrajectories: (_, query) =>
+      trajectories > 0
+        ? pageOf(query, trajectories, index => ({ ...manyOf(index), steps: undefined }))
+        : pageOf(query, 1, () => trajectory),
+    getTrajectory: ({ trajectory_id = '' }, query) => {
+      if (trajectory_id.startsWith('traj_0')) return manyOf(Number(trajectory_id.slice('traj_'.length)));
+      if (trajectory_id !== trajectory.trajectory_id) return notFound(trajectory_id);
+      return query?.['include_steps'] === 'false' ? trajectory : large;
+    },
+    listSupportedTrainingModels: () => ({ items: [{ model_slug: 'bench/model' }] }),
+    createChatCompletion: () => chat,
+    ...(steps > 0 && training.answers()),
+  };
+  const server = await serveAnswers(compared > 0 ? { ...answers, ...comparedRuns(compared, answers) } : answers);
+  const setFirstRuns = (count: number): void => {
+    firstRuns = count;
+  };
+  return { ...server, step: () => training.step(), setFirstRuns };
 }
