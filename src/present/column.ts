@@ -243,13 +243,11 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestT
   return shortText ? most(`${column.id} short`, shortText) : whole;
 }
 
-type RangedColumn<Row> = Column<Row> & { readonly width: WidthRange };
-
 /**
- * The column at a width that suits its text. Text that must not be cut, such as a number, gets the room it needs. Words
+ * The range that suits the column's text. Text that must not be cut, such as a number, gets the room it needs. Words
  * need no more room than the widest of them, unless the user chose the width; numbers keep room for more digits.
  */
-function suited<Row>(column: Column<Row>, widest: number, preference: ColumnPreference): RangedColumn<Row> {
+function suitedRange<Row>(column: Column<Row>, widest: number, preference: ColumnPreference): WidthRange {
   const { align, whole, title } = column;
   const { min, max, grow } = rangeOf(column.width, preference);
   const isChosen = Boolean(preference.wider);
@@ -257,7 +255,112 @@ function suited<Row>(column: Column<Row>, widest: number, preference: ColumnPref
   const least = isNumber || whole ? Math.max(min, widest) : min;
   // One more cell for the arrow of a sorted column.
   const enough = isNumber || isChosen || widest === 0 ? least : Math.max(widest, displayWidth(title) + 1);
-  return { ...column, width: { min: Math.min(least, enough), max: Math.max(max, least), grow } };
+  return { min: Math.min(least, enough), max: Math.max(max, least), grow };
+}
+
+/** A column with what decides whether it is shown, and how wide. */
+interface SizedColumn<Row> extends WidthRange {
+  readonly column: Column<Row>;
+  /** Whether the user chose to show or to hide it. */
+  readonly chosen: boolean | undefined;
+  /** The width of the widest text, and of its short form, within the range. */
+  readonly text: number;
+  readonly short: number;
+  /** The minimum, but a short name in the first column is not cut. */
+  readonly named: number;
+  /** The least that a column shown only if there is room leaves to this one. */
+  readonly comfortable: number;
+  /** No text is known, or no row has one. */
+  readonly isBlank: boolean;
+  readonly isEmpty: boolean;
+  /** All rows have the same text. */
+  readonly isEqual: boolean;
+  readonly hasEnding: boolean;
+}
+
+type SizedColumns<Row> = readonly SizedColumn<Row>[];
+type Need = 'min' | 'text' | 'short' | 'named' | 'comfortable';
+
+const isTooWide = <Row>(columns: SizedColumns<Row>, need: Need, room: number): boolean =>
+  totalWidth(columns.map(each => each[need])) > room;
+
+/** Drops columns from the right while the others need more room. */
+function dropped<Row>(
+  columns: SizedColumns<Row>,
+  need: Need,
+  room: number,
+  isDispensable: (each: SizedColumn<Row>) => boolean | undefined,
+): SizedColumns<Row> {
+  let left = columns;
+  while (left.length > 1 && isTooWide(left, need, room)) {
+    const last = left.findLastIndex((each, index) => index > 0 && each.chosen === undefined && isDispensable(each));
+    if (last < 0) break;
+    left = left.toSpliced(last, 1);
+  }
+  return left;
+}
+
+/** The columns to show even if there is no room to spare. */
+function requiredColumns<Row>(columns: SizedColumns<Row>, room: number): SizedColumns<Row> {
+  const wanted = columns.filter(
+    ({ column, chosen, isBlank }) => chosen ?? !(column.wide || column.hidden || (column.ifAny && isBlank)),
+  );
+  let shown: SizedColumns<Row> = wanted.length > 0 ? wanted : columns.slice(0, 1);
+  // While others would be cut, drop empty columns, then columns with the same text in all rows, then columns that
+  // yield. Text with a shorter form needs only the room for that form.
+  shown = dropped(shown, 'text', room, ({ isEmpty }) => isEmpty);
+  shown = dropped(shown, 'text', room, ({ isEqual }) => isEqual);
+  shown = dropped(shown, 'short', room, ({ column }) => column.yields);
+  // Columns that do not fit are dropped from the right; the rest share the room.
+  while (shown.length > 1 && isTooWide(shown, 'min', room)) shown = shown.slice(0, -1);
+  return shown;
+}
+
+/**
+ * Adds the optional columns that fit. A short name is not cut to make room for one, or for a time if other columns
+ * decide.
+ */
+function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Row>, room: number): SizedColumns<Row> {
+  let shown = required;
+  const isOffered = (each: SizedColumn<Row>): boolean => {
+    const { wide, beside } = each.column;
+    const isFree = wide === true && each.chosen === undefined && !each.isEmpty && !shown.includes(each);
+    return isFree && (beside === undefined || shown.some(({ column }) => column.id === beside));
+  };
+  const shownWith = (one: SizedColumn<Row>): SizedColumns<Row> =>
+    columns.filter(each => each === one || shown.includes(each));
+  const deciding = columns.filter(({ column }) => column.decides !== undefined).reverse();
+  if (deciding.length > 0) shown = dropped(shown, 'named', room, ({ column }) => column.isTime);
+  for (const one of deciding.toSorted((left, right) => (left.column.decides ?? 0) - (right.column.decides ?? 0))) {
+    if (!isOffered(one) || one.isBlank) continue;
+    const isDispensable = (each: SizedColumn<Row>) => each !== one && (each.isEqual || each.column.isTime);
+    const more = dropped(shownWith(one), 'named', room, isDispensable);
+    if (!isTooWide(more, 'named', room)) shown = more;
+  }
+  for (const one of columns) {
+    if (isOffered(one) && !isTooWide(shownWith(one), 'comfortable', room)) shown = shownWith(one);
+  }
+  return shown;
+}
+
+interface GivenColumn<Row> extends SizedColumn<Row> {
+  width: number;
+}
+
+/** Shares the room among the columns. */
+function withWidths<Row>(shown: SizedColumns<Row>, room: number): readonly GivenColumn<Row>[] {
+  const least = isTooWide(shown, 'named', room) ? 'min' : 'named';
+  const given = shown.map(each => ({ ...each, width: each[least] }));
+  // Names that would look alike when cut get their room before other text gets its long form.
+  if (given.some(({ hasEnding }) => hasEnding))
+    share(given, room, ({ column, min, short }) => (column.cutAt === 'end' ? min : short));
+  share(given, room, ({ text }) => text);
+  // A column whose long texts still do not fit keeps the room of their short form, and others get the rest.
+  const short = new Set(given.filter(({ column, text, width }) => column.shortText !== undefined && width < text));
+  for (const each of short) each.width = Math.min(each.width, each.short);
+  share(given, room, each => (short.has(each) ? each.short : each.text));
+  share(given, room, ({ max }) => max);
+  return given;
 }
 
 /**
@@ -276,118 +379,52 @@ export function fitColumns<Row>(
   widest: WidestTexts = new Map(),
   equal: ReadonlySet<string> = new Set(),
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column => suited(column, measure(column, rows, widest), own(choice, column.id) ?? {}));
-  const isBlank = ({ id }: Column<Row>): boolean => (widest.get(id) ?? 0) === 0;
-  const isVain = (column: Column<Row>): boolean => column.ifAny === true && isBlank(column);
-  const wanted = columns.filter(
-    column => own(choice, column.id)?.shown ?? !(column.wide || column.hidden || isVain(column)),
-  );
-  let shown: readonly RangedColumn<Row>[] = wanted.length > 0 ? wanted : columns.slice(0, 1);
-  const isChosen = ({ id }: Column<Row>): boolean => own(choice, id)?.shown !== undefined;
-  const textWidth = ({ id, width }: RangedColumn<Row>): number => neededWidth(width, widest.get(id));
-  const shortWidth = ({ id, width }: RangedColumn<Row>): number =>
-    neededWidth(width, widest.get(`${id} short`) ?? widest.get(id));
-  const least = ({ width }: RangedColumn<Row>): number => width.min;
-  const isEmpty = (column: Column<Row>): boolean => rows.length > 0 && isBlank(column);
-  const isEqual = ({ id }: Column<Row>): boolean => equal.has(id);
-  const isTooWide = (some: readonly RangedColumn<Row>[], needs: (column: RangedColumn<Row>) => number): boolean =>
-    totalWidth(some.map(needs)) > room;
-  /** Drops columns from the right while the others need more room. */
-  const dropped = (
-    some: readonly RangedColumn<Row>[],
-    isDispensable: (column: Column<Row>) => boolean | undefined,
-    needs: (column: RangedColumn<Row>) => number,
-  ): readonly RangedColumn<Row>[] => {
-    let left = some;
-    while (left.length > 1 && isTooWide(left, needs)) {
-      const last = left.findLastIndex((column, index) => index > 0 && !isChosen(column) && isDispensable(column));
-      if (last < 0) break;
-      left = left.toSpliced(last, 1);
-    }
-    return left;
-  };
-  // While others would be cut, drop empty columns, then columns with the same text in all rows, then columns that
-  // yield. Text with a shorter form needs only the room for that form.
-  shown = dropped(shown, isEmpty, textWidth);
-  shown = dropped(shown, isEqual, textWidth);
-  shown = dropped(shown, ({ yields }) => yields, shortWidth);
-  // Columns that do not fit are dropped from the right; the rest share the room.
-  while (shown.length > 1 && isTooWide(shown, least)) shown = shown.slice(0, -1);
-  const isOffered = (column: RangedColumn<Row>): boolean =>
-    column.wide === true &&
-    !isChosen(column) &&
-    !shown.includes(column) &&
-    !isEmpty(column) &&
-    (column.beside === undefined || shown.some(({ id }) => id === column.beside));
-  const shownWith = (column: Column<Row>): readonly RangedColumn<Row>[] =>
-    columns.filter(other => other === column || shown.includes(other));
-  // A short name is not cut to make room for an optional column, or for a time if other columns decide.
-  const leastNamed = (column: RangedColumn<Row>): number =>
-    column === columns[0] ? Math.max(least(column), Math.min(shortName, textWidth(column))) : least(column);
-  const deciding = columns.filter(({ decides }) => decides !== undefined).reverse();
-  if (deciding.length > 0) shown = dropped(shown, ({ isTime }) => isTime, leastNamed);
-  for (const column of deciding.toSorted((left, right) => (left.decides ?? 0) - (right.decides ?? 0))) {
-    if (!isOffered(column) || isBlank(column)) continue;
-    const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), leastNamed);
-    if (!isTooWide(more, leastNamed)) shown = more;
-  }
-  const needed = ({ id, width }: RangedColumn<Row>): number =>
-    Math.max(comfortable(width), neededWidth(width, widest.get(id)));
-  for (const column of columns) {
-    if (isOffered(column) && !isTooWide(shownWith(column), needed)) shown = shownWith(column);
-  }
-  const widths = shown.map(isTooWide(shown, leastNamed) ? least : leastNamed);
-  // Names that would look alike when cut get their room before other text gets its long form.
-  if (rows.some(row => shown.some(({ ending }) => ending?.(row))))
-    share(shown, widths, room, column => (column.cutAt === 'end' ? least(column) : shortWidth(column)));
-  share(shown, widths, room, textWidth);
-  // A column whose long texts still do not fit keeps the room of their short form, and others get the rest.
-  const isShort = (column: RangedColumn<Row>, index: number): boolean =>
-    column.shortText !== undefined && (widths[index] ?? 0) < textWidth(column);
-  const short = new Set(shown.filter(isShort));
-  for (const [index, column] of shown.entries())
-    if (short.has(column)) widths[index] = Math.min(widths[index] ?? 0, shortWidth(column));
-  share(shown, widths, room, column => (short.has(column) ? shortWidth(column) : textWidth(column)));
-  share(shown, widths, room, ({ width }) => width.max);
-  const over = Math.max(0, totalWidth(widths) - room);
-  return shown.map((column, index) => ({
-    column,
-    width: Math.max(1, (widths[index] ?? 1) - (index === 0 ? over : 0)),
-  }));
+  const columns = declared.map((column, index): SizedColumn<Row> => {
+    const preference = own(choice, column.id) ?? {};
+    const range = suitedRange(column, measure(column, rows, widest), preference);
+    const longest = widest.get(column.id) ?? 0;
+    const text = neededWidth(range, longest);
+    const isBlank = longest === 0;
+    return {
+      ...{ ...range, column, text, isBlank },
+      chosen: preference.shown,
+      short: neededWidth(range, widest.get(`${column.id} short`) ?? longest),
+      named: index === 0 ? Math.max(range.min, Math.min(shortName, text)) : range.min,
+      comfortable: Math.max(text, Math.min(range.max, Math.ceil(range.min * 1.5))),
+      isEmpty: isBlank && rows.length > 0,
+      isEqual: equal.has(column.id),
+      hasEnding: rows.some(row => column.ending?.(row)),
+    };
+  });
+  const given = withWidths(withOptional(columns, requiredColumns(columns, room), room), room);
+  const over = Math.max(0, totalWidth(given.map(({ width }) => width)) - room);
+  return given.map(({ column, width }, index) => ({ column, width: Math.max(1, index === 0 ? width - over : width) }));
 }
-
-/** How much room an optional column must leave to the others: more than their minimum. */
-const comfortable = ({ min, max }: WidthRange): number => Math.min(max, Math.ceil(min * 1.5));
 
 /** The width that fits the widest text, up to the column's maximum. */
 const neededWidth = ({ min, max }: WidthRange, text = 0): number => Math.max(min, Math.min(max, text));
 
 /** Distributes the spare cells among the columns, each up to its limit. */
 function share<Row>(
-  columns: readonly RangedColumn<Row>[],
-  widths: number[],
+  columns: readonly GivenColumn<Row>[],
   room: number,
-  limitOf: (column: RangedColumn<Row>) => number,
+  limitOf: (column: GivenColumn<Row>) => number,
 ): void {
-  let spare = room - totalWidth(widths);
+  let spare = room - totalWidth(columns.map(({ width }) => width));
   while (spare > 0) {
-    const growing = columns.flatMap((column, index) => {
-      const max = limitOf(column);
-      return (widths[index] ?? 0) < max ? [{ index, grow: column.width.grow, max }] : [];
-    });
+    const growing = columns.filter(each => each.width < limitOf(each));
     const shares = growing.reduce((sum, { grow }) => sum + grow, 0);
     if (shares === 0) break;
     const before = spare;
-    for (const { index, grow, max } of growing) {
-      const old = widths[index] ?? 0;
-      const more = Math.min(max - old, Math.floor((before * grow) / shares), spare);
-      widths[index] = old + more;
+    for (const each of growing) {
+      const more = Math.min(limitOf(each) - each.width, Math.floor((before * each.grow) / shares), spare);
+      each.width += more;
       spare -= more;
     }
     // The remainder is less than one cell each; the first columns get it.
-    if (spare === before) {
-      const first = growing[0];
-      if (first) widths[first.index] = (widths[first.index] ?? 0) + 1;
+    const [first] = growing;
+    if (spare === before && first) {
+      first.width += 1;
       spare -= 1;
     }
   }
