@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { version } from '../../src/base/version.ts';
 import { ensureLocalService } from '../../src/local/daemon/client.ts';
 import { type Caller, callerOf, fillWorkFolder, type Populated, populate } from '../populate.ts';
-import { freshHome, program } from './session.ts';
+import { dataFolderIn, freshHome, program } from './session.ts';
 
 export interface PopulatedHome extends Caller, Omit<Populated, 'trajectoryId'> {
   readonly home: string;
@@ -23,7 +23,7 @@ export async function populatedHome(
   deadlineMs = 30_000,
 ): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
-  const dataFolder = join(home, '.local/share/benchtop');
+  const dataFolder = dataFolderIn(home);
   const entry = { command: process.execPath, args: [program] };
   const { baseUrl, apiKey } = await ensureLocalService({ dataFolder, entry, version });
   const caller = callerOf({ baseUrl, apiKey }, deadlineMs);

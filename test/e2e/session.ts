@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../../src/base/version.ts';
 import { endHolder, FolderHeld, stopService } from '../../src/local/daemon/client.ts';
+import { readAddress } from '../../src/local/daemon/files.ts';
 import { program, Terminal } from '../../tools/rig/terminal.ts';
 
 export { program };
@@ -13,13 +14,22 @@ export type Session = Terminal;
 /** The command line that starts the program. */
 export const programLine = `'${process.execPath}' '${program}'`;
 
+/** The data folder of the local service in a home folder. */
+export const dataFolderIn = (home: string): string => join(home, '.local/share/benchtop');
+
+/** Kills the local service of a data folder, as a power failure would. */
+export function killService(dataFolder: string): void {
+  const pid = readAddress(dataFolder)?.pid;
+  if (pid !== undefined) process.kill(pid, 'SIGKILL');
+}
+
 /** A separate home folder, and an environment without the developer's settings. */
 export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {
   const home = mkdtempSync(join(tmpdir(), 'e2e-'));
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
   const remove = async (): Promise<void> => {
-    const dataFolder = join(home, '.local/share/benchtop');
+    const dataFolder = dataFolderIn(home);
     await stopService(dataFolder).catch(async (error: unknown) => {
       if (!(error instanceof FolderHeld) || error.pid === undefined) throw error;
       await endHolder(dataFolder, error.pid);

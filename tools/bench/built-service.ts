@@ -1,13 +1,11 @@
 /** The built local service, in its own process and folder. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+import { version } from '../../src/base/version.ts';
+import { ensureLocalService, type LocalAddress } from '../../src/local/daemon/client.ts';
+import { dataFolderIn, freshHome, program } from '../../test/e2e/session.ts';
+import { type Caller, callerOf } from '../../test/populate.ts';
 
 /** In bytes. The heaps are those of all threads. */
 export interface Memory {
@@ -50,63 +48,29 @@ function memoryOf(report: Report): Memory {
   };
 }
 
-export interface BuiltService {
-  readonly baseUrl: string;
-  readonly apiKey: string;
+export interface BuiltService extends Caller, LocalAddress {
   /** Current memory of the process, from the diagnostic report that Node writes on a signal. */
   readonly memory: () => Promise<Memory>;
-  /** @throws Error for an unsuccessful answer */
-  readonly call: <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
   readonly stop: () => Promise<void>;
 }
 
-function addressIn(folder: string): { base_url: string; api_key: string } | undefined {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'service.json'), 'utf8')) as { base_url: string; api_key: string };
-  } catch {
-    return undefined;
-  }
-}
+/** Time limit for waiting. */
+const limitMs = 60_000;
 
 export async function startBuiltService(): Promise<BuiltService> {
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-bench-'));
-  const flags = ['--report-on-signal', '--report-exclude-network', '--report-compact', `--report-directory=${folder}`];
-  const child: ChildProcess = spawn(process.execPath, [...flags, program, 'serve', '--data', folder], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  let address = addressIn(folder);
-  while (!address) {
-    if (child.exitCode !== null) throw new Error(`The service ended with code ${child.exitCode}`);
-    await wait(10);
-    address = addressIn(folder);
-  }
-  const { base_url: baseUrl, api_key: apiKey } = address;
-  return {
-    baseUrl,
-    apiKey,
-    memory: async () => memoryOf(await reportOf(child.pid ?? 0, folder)),
-    call: async <Body>(method: string, path: string, body?: unknown) => {
-      const answer = await fetch(baseUrl + path, {
-        method,
-        headers: { 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as Body;
-    },
-    stop: async () => {
-      child.kill('SIGTERM');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const { home, remove } = freshHome();
+  const flags = ['--report-on-signal', '--report-exclude-network', '--report-compact', `--report-directory=${home}`];
+  const entry = { command: process.execPath, args: [...flags, program] };
+  const address = await ensureLocalService({ dataFolder: dataFolderIn(home), entry, version });
+  const memory = async (): Promise<Memory> => memoryOf(await reportOf(address.pid, home));
+  return { ...address, ...callerOf(address, limitMs), memory, stop: remove };
 }
 
 /** The id of a sample benchmark, once it is ready to launch. */
-export async function readyBenchmark({ call }: BuiltService, label: string): Promise<string> {
-  const { items } = await call<{ items: { label: string; bench_id: string }[] }>('GET', '/api/v1/benchmarks');
-  const benchId = items.find(each => each.label === label)?.bench_id ?? '';
-  while (!(await call<{ ready: boolean }>('GET', `/api/v1/benchmarks/${benchId}/readiness`)).ready) await wait(20);
+export async function readyBenchmark({ call, until }: Caller, label: string): Promise<string> {
+  const { items } = await call('GET', 'benchmarks');
+  const benchId: string = items.find((each: { label: string }) => each.label === label).bench_id;
+  await until(`benchmarks/${benchId}/readiness`, ({ ready }) => ready);
   return benchId;
 }
 

@@ -1,5 +1,4 @@
 /** The local service with many clients that list, poll and stream at the same time, as screens do. */
-import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPrng } from '../../src/local/model/prng.ts';
 import { type BuiltService, type Memory, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
@@ -22,40 +21,26 @@ class Load {
   readonly samples: Sample[] = [];
   readonly errors: string[] = [];
   readonly #service: BuiltService;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: clients });
 
   constructor(service: BuiltService) {
     this.#service = service;
   }
 
   /** Returns the answer's text, or nothing if it failed, which is recorded. */
-  #ask(kind: Kind, method: string, path: string, body?: object): Promise<string | undefined> {
+  async #ask(kind: Kind, method: string, path: string, body?: object): Promise<string | undefined> {
     const { baseUrl, apiKey } = this.#service;
     const begun = performance.now();
-    return new Promise(resolve => {
-      const failed = (why: string): void => {
-        this.errors.push(`${kind}: ${why}`);
-        resolve(undefined);
-      };
+    try {
       const headers = { 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}` };
-      const call = request(baseUrl + path, { method, agent: this.#agent, headers }, answer => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', part => {
-          text += part;
-        });
-        answer.on('error', error => failed(error.message));
-        answer.on('end', () => {
-          if (answer.statusCode !== 200) failed(`${answer.statusCode} ${text.slice(0, 200)}`);
-          else {
-            this.samples.push({ kind, ms: performance.now() - begun });
-            resolve(text);
-          }
-        });
-      });
-      call.on('error', error => failed(error.message));
-      call.end(body && JSON.stringify(body));
-    });
+      const answer = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${answer.status} ${text.slice(0, 200)}`);
+      this.samples.push({ kind, ms: performance.now() - begun });
+      return text;
+    } catch (error) {
+      this.errors.push(`${kind}: ${error instanceof Error ? error.message : error}`);
+      return undefined;
+    }
   }
 
   /** Sends requests one after another until stopped. */
@@ -82,10 +67,6 @@ class Load {
       }
     }
   }
-
-  close(): void {
-    this.#agent.destroy();
-  }
 }
 
 /** A leak would grow in the second half of the load as well. */
@@ -104,7 +85,7 @@ export async function benchService([text]: readonly string[], { smoke }: { reado
   try {
     const benchId = await readyBenchmark(service, 't-words');
     const body = { display_name: 'polled', model_slug: 'benchtop/tutor-base' };
-    const { eval_run_id } = await service.call<{ eval_run_id: string }>('POST', `/api/v1/eval/${benchId}/start`, body);
+    const { eval_run_id } = await service.call('POST', `eval/${benchId}/start`, body);
     // Load a model and the threads first, because they take memory only once.
     await Promise.all(
       Array.from({ length: chatEvery }, (_, index) => load.client(index, eval_run_id, AbortSignal.timeout(1_000))),
@@ -138,7 +119,6 @@ export async function benchService([text]: readonly string[], { smoke }: { reado
     process.stdout.write(`growth in the second half: ${growth.toFixed(0)} MB (goal at most ${mostGrowth})\n`);
     return load.errors.length > 0 || (growth > mostGrowth && !smoke) ? 1 : 0;
   } finally {
-    load.close();
     await service.stop();
   }
 }

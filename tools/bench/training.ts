@@ -10,60 +10,43 @@ const defaultRun = { least: 30, most: 90 } as const;
 const usualModel = 'benchtop/reader-large';
 const smallModel = 'benchtop/tutor-base';
 
-interface Progress {
-  readonly status: string;
-  readonly failure?: { readonly message?: string } | null;
-}
 interface HeldOut {
   readonly step: number;
   readonly held_out_reward: number;
 }
-interface Trained {
-  readonly heldOut: readonly HeldOut[];
-  readonly curve: readonly number[];
-  readonly seconds: number;
-}
 
-class Trainer {
-  readonly #service: BuiltService;
-
-  constructor(service: BuiltService) {
-    this.#service = service;
-  }
-
-  /** Trains until `enough`, or to the end. @throws Error for a failed run */
-  async train(benchmark: string, model: string, options: object, enough: (heldOut: readonly HeldOut[]) => boolean) {
-    const { call } = this.#service;
-    const bench_id = await readyBenchmark(this.#service, benchmark);
-    const begun = performance.now();
-    const body = { bench_id, base_model_slug: model, options };
-    const { training_run_id: id } = await call<{ training_run_id: string }>('POST', '/api/v1/train', body);
-    const path = `/api/v1/train/${id}`;
-    const ended = async (): Promise<boolean> => {
-      const { status, failure } = await call<Progress>('GET', `${path}/progress`);
-      if (status === 'failed') throw new Error(`Training on ${benchmark} failed: ${failure?.message ?? 'no reason'}`);
-      return status === 'succeeded' || status === 'cancelled';
-    };
-    const heldOut = async (): Promise<readonly HeldOut[]> =>
-      (await call<{ held_out_rewards: HeldOut[] }>('GET', `${path}/step/held-out-reward-by-step`)).held_out_rewards;
-    let asked = false;
-    let seconds = 0;
-    while (!(await ended())) {
-      if (!asked && enough(await heldOut())) {
-        seconds = (performance.now() - begun) / 1000;
-        await call('POST', `${path}/cancel`);
-        asked = true;
-      }
-      await wait(50);
+/** Trains until `enough`, or to the end. @throws Error for a failed run */
+async function train(
+  service: BuiltService,
+  benchmark: string,
+  model: string,
+  options: object,
+  enough: (heldOut: readonly HeldOut[]) => boolean,
+) {
+  const { call } = service;
+  const bench_id = await readyBenchmark(service, benchmark);
+  const begun = performance.now();
+  const secondsSoFar = (): number => (performance.now() - begun) / 1_000;
+  const { training_run_id } = await call('POST', 'train', { bench_id, base_model_slug: model, options });
+  const path = `train/${training_run_id}`;
+  const heldOut = async (): Promise<readonly HeldOut[]> =>
+    (await call('GET', `${path}/step/held-out-reward-by-step`)).held_out_rewards;
+  let seconds: number | undefined;
+  for (;;) {
+    const { status, failure, error } = await call('GET', `${path}/progress`);
+    if (status === 'succeeded' || status === 'cancelled') break;
+    if (status === 'failed' || error)
+      throw new Error(`Training on ${benchmark} failed: ${(failure ?? error)?.message ?? 'no reason'}`);
+    if (seconds === undefined && enough(await heldOut())) {
+      seconds = secondsSoFar();
+      await call('POST', `${path}/cancel`);
     }
-    if (!asked) seconds = (performance.now() - begun) / 1000;
-    const curve = await call<{ trainer_rewards: { trainer_reward: number }[] }>(
-      'GET',
-      `${path}/step/trainer-reward-by-step`,
-    );
-    const rewards = curve.trainer_rewards.map(({ trainer_reward }) => trainer_reward);
-    return { heldOut: await heldOut(), curve: rewards, seconds } satisfies Trained;
+    await wait(50);
   }
+  seconds ??= secondsSoFar();
+  const { trainer_rewards } = await call('GET', `${path}/step/trainer-reward-by-step`);
+  const curve: number[] = trainer_rewards.map((each: { trainer_reward: number }) => each.trainer_reward);
+  return { heldOut: await heldOut(), curve, seconds };
 }
 
 const never = (): boolean => false;
@@ -84,7 +67,6 @@ export async function benchTraining(args: readonly string[], { smoke }: { readon
   });
   const { model } = values;
   const service = await startBuiltService();
-  const trainer = new Trainer(service);
   const missed: string[] = [];
   const note = (met: boolean, what: string): string => {
     if (!met) missed.push(what);
@@ -95,7 +77,7 @@ export async function benchTraining(args: readonly string[], { smoke }: { readon
     const rows = [['SEED', 'BASE', 'END', 'STEPS', 'SECONDS', 'GOAL MET']];
     for (const seed of smoke ? seeds.slice(0, 1) : seeds) {
       const over = (heldOut: readonly HeldOut[]): boolean => heldOut.some(each => each.held_out_reward > goal.learnt);
-      const { heldOut, seconds } = await trainer.train('t-words', model, { seed, ...(smoke && brief) }, over);
+      const { heldOut, seconds } = await train(service, 't-words', model, { seed, ...(smoke && brief) }, over);
       const base = heldOut.find(each => each.step === 0)?.held_out_reward ?? 1;
       const reached = heldOut.find(each => each.held_out_reward > goal.learnt);
       const met = base < goal.base && reached !== undefined && seconds < goal.seconds;
@@ -107,19 +89,19 @@ export async function benchTraining(args: readonly string[], { smoke }: { readon
 
     const short = { seed: 7, ...(smoke ? brief : { num_steps: 10 }) };
     const [first, second] = [
-      await trainer.train('t-words', model, short, never),
-      await trainer.train('t-words', model, short, never),
+      await train(service, 't-words', model, short, never),
+      await train(service, 't-words', model, short, never),
     ];
     const same = first.curve.length === short.num_steps && JSON.stringify(first.curve) === JSON.stringify(second.curve);
     process.stdout.write(`the same seed gives the same curve: ${note(same, 'same seed')}\n`);
 
-    const other = await trainer.train('opposites', smallModel, smoke ? brief : {}, never);
+    const other = await train(service, 'opposites', smallModel, smoke ? brief : {}, never);
     const [from, to] = [other.heldOut[0]?.held_out_reward ?? 0, other.heldOut.at(-1)?.held_out_reward ?? 0];
     process.stdout.write(
       `opposites, ${smallModel}: held-out ${three(from)} → ${three(to)} in ${other.seconds.toFixed(1)} s, rises clearly: ${note(to - from > 0.3, 'opposites')}\n`,
     );
 
-    const whole = await trainer.train('t-words', model, smoke ? brief : {}, never);
+    const whole = await train(service, 't-words', model, smoke ? brief : {}, never);
     const inRange = whole.seconds >= defaultRun.least && whole.seconds <= defaultRun.most;
     process.stdout.write(
       `a default run of t-words: ${whole.curve.length} steps in ${whole.seconds.toFixed(1)} s, ${defaultRun.least} to ${defaultRun.most} s: ${note(inRange, 'length of a default run')}\n`,
