@@ -56,6 +56,8 @@ interface ListRoom {
 export const errorHeight = 3;
 /** The column titles, two rows, and the position. */
 export const fewestTableLines = 4;
+/** A folded table: its position, and a filter as typed. */
+export const foldedTableLines = 1;
 /** The column titles, the position, and a gap below a table that something follows. */
 const otherLines = 3;
 /** The fewest lines that are worth a preview. If there are fewer lines below the rows, they stay empty. */
@@ -189,7 +191,8 @@ function useListRoom<Row>(
     return [` ${glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });
   const below = noteLines.length + (error ? errorHeight : 0);
-  const headerLines = Math.max(0, Math.min(header.length, pane.height - below - (isFolded ? 1 : fewestTableLines)));
+  const least = isFolded ? foldedTableLines : fewestTableLines;
+  const headerLines = Math.max(0, Math.min(header.length, pane.height - below - least));
   const left = Math.max(0, pane.height - below - headerLines);
   const isPreviewed = preview !== undefined && !inspector.shown && rows > 0;
   const needed = Math.max(fewestTableLines, rows + otherLines);

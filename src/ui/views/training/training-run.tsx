@@ -41,7 +41,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { TrainingAlarms } from '../alarms-window.tsx';
 import { alarmCommands, teachingCommands } from '../commands.ts';
-import { fewestTableLines } from '../list/list-table.ts';
+import { fewestTableLines, foldedTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
@@ -65,7 +65,7 @@ const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines for the checkpoints: only their count below a chart of full height, few in a low pane, otherwise a share of it. */
 function tableLines(height: number, isFull: boolean): number {
-  if (isFull) return 1;
+  if (isFull) return foldedTableLines;
   return height < 16 ? fewestTableLines : Math.max(7, Math.floor(height / 4));
 }
 

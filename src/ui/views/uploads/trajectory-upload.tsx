@@ -33,7 +33,8 @@ import { progressBar } from '../../widgets/bars.ts';
 import type { Table } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { fewestTableLines, UploadView } from './upload-view.tsx';
+import { fewestTableLines } from '../list/list-table.ts';
+import { UploadView } from './upload-view.tsx';
 
 const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },

@@ -6,6 +6,7 @@ import type { Binding } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { type Table, type TableOptions, useTable } from '../../widgets/table/use-table.ts';
+import { fewestTableLines } from '../list/list-table.ts';
 
 interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns' | 'id'> {
   readonly head: readonly string[];
@@ -15,9 +16,6 @@ interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns
   readonly error: Error | undefined;
   readonly onOpen?: (row: Row, table: Table<Row>) => void;
 }
-
-/** Table lines that always stay on screen, including its heading. */
-export const fewestTableLines = 4;
 
 export function UploadView<Row>({ head, bindings, error, emptyWords, onOpen, ...options }: UploadViewProps<Row>) {
   const { width, height, focused } = usePane('main');
