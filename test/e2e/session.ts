@@ -19,12 +19,22 @@ export const dataFolderIn = (home: string): string => join(home, '.local/share/b
 
 /** Kills the local service of a data folder, as a power failure would. */
 export function killService(dataFolder: string): void {
-  const pid = readAddress(dataFolder)?.pid;
-  if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  try {
+    process.kill(readAddress(dataFolder)?.pid ?? Number.NaN, 'SIGKILL');
+  } catch {
+    // It was not started, or has ended.
+  }
+}
+
+export interface Home {
+  readonly home: string;
+  readonly env: Record<string, string>;
+  /** Stops its local service, too. */
+  readonly remove: () => Promise<void>;
 }
 
 /** A separate home folder, and an environment without the developer's settings. */
-export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {
+export function freshHome(): Home {
   const home = mkdtempSync(join(tmpdir(), 'e2e-'));
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };

@@ -3,12 +3,13 @@
  * the builds in turn. Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Plugin } from 'rolldown';
+import { freshHome, type Home } from '../../test/e2e/session.ts';
 import { bundle } from '../bundle.ts';
 import { printTable } from './built-service.ts';
 import { startLargeService } from './large-service.ts';
@@ -47,31 +48,26 @@ const instead = (files: ReadonlyMap<string, string>): Plugin => ({
   load: id => files.get(id) ?? null,
 });
 
-interface Variant {
+interface Variant extends Home {
   readonly name: string;
   readonly program: string;
-  readonly home: string;
   readonly first: number[];
   readonly data: number[];
   readonly key: number[];
 }
 
-const environment = (home: string): Record<string, string> => {
-  return { PATH: process.env['PATH'] ?? '', HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
-};
-
 /** CPU milliseconds of the main thread until the terminal gets this text. */
-async function cpuUntil({ program, home }: Variant, text: string, args: readonly string[]): Promise<number> {
+async function cpuUntil({ program, home, env: own }: Variant, text: string, args: readonly string[]): Promise<number> {
   const file = join(home, 'cpu');
-  const env = { ...environment(home), FIRST_FRAME_TEXT: text, FIRST_FRAME_FILE: file };
+  const env = { ...own, FIRST_FRAME_TEXT: text, FIRST_FRAME_FILE: file };
   const terminal = new TimedTerminal({ columns: 120, rows: 40, args: ['--require', hook, program, ...args], env });
   await terminal.ended;
   return Number(readFileSync(file, 'utf8'));
 }
 
 /** CPU milliseconds of the process for each of many cursor moves in a long list. */
-async function cpuOfKey({ program, home }: Variant, args: readonly string[], keys: number): Promise<number> {
-  const terminal = new TimedTerminal({ columns: 200, rows: 60, args: [program, ...args], env: environment(home) });
+async function cpuOfKey({ program, env }: Variant, args: readonly string[], keys: number): Promise<number> {
+  const terminal = new TimedTerminal({ columns: 200, rows: 60, args: [program, ...args], env });
   await terminal.reach('▸ benchmark 0');
   for (let index = 0; index < 30; index += 1) await terminal.key('j', 15);
   const before = cpuOf(terminal.pid);
@@ -98,7 +94,6 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
     options: { runs: { type: 'string', default: String(smoke ? 1 : usualRuns) } },
     allowPositionals: true,
   });
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-patches-'));
   const patches = readdirSync(join(root, 'patches')).filter(name => /^(?!yoga-layout).*\.patch$/.test(name));
   const named = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
   const wanted = smoke ? named.slice(0, 1) : named;
@@ -110,11 +105,11 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
   ];
   const variants: Variant[] = [];
   for (const [name, removed] of builds) {
-    const home = join(folder, name.replaceAll(/\W/g, '-'));
-    mkdirSync(home);
+    const fresh = freshHome();
+    const { home } = fresh;
     const files = removed.flatMap(patch => [...withoutPatch(patch, join(home, 'before'))]);
     await bundle(join(home, 'dist'), [instead(new Map(files))]);
-    variants.push({ name, home, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
+    variants.push({ name, ...fresh, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
   }
   const address = ['--base-url', large.baseUrl];
   for (let run = smoke ? 0 : -warmRuns; run < Number(values.runs); run += 1) {
@@ -132,7 +127,7 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
     for (const variant of variants) variant.key.push(await cpuOfKey(variant, address, smoke ? 5 : usualKeys));
   }
   large.close();
-  rmSync(folder, { recursive: true, force: true });
+  for (const { remove } of variants) await remove();
   const [all, ...without] = variants;
   if (!all) return 1;
   const row = ({ name, first, data, key }: Variant): string[] => [

@@ -1,9 +1,8 @@
 /** Measures the built program in a real pseudo-terminal and prints the design's table, row by row. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { program } from '../rig/terminal.ts';
+import { dataFolderIn, freshHome, killService, program } from '../../test/e2e/session.ts';
 import {
   chatBytes,
   commonWords,
@@ -23,14 +22,9 @@ interface Row {
 
 /** A separate home folder, a service with much data, and the table so far. */
 class Bench {
-  readonly home = mkdtempSync(join(tmpdir(), 'benchtop-bench-'));
-  readonly env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: this.home,
-    TERM: 'xterm-256color',
-    LANG: 'C.UTF-8',
-    PAGER: `${process.execPath} -e 'setInterval(String, 1e9)'`,
-  };
+  readonly #fresh = freshHome();
+  readonly home = this.#fresh.home;
+  readonly env = { ...this.#fresh.env, PAGER: `${process.execPath} -e 'setInterval(String, 1e9)'` };
   readonly large: LargeService;
   readonly table: Row[] = [];
   /** Runs everything once and briefly; the numbers are meaningless. */
@@ -73,17 +67,9 @@ class Bench {
     }
   }
 
-  /** Kills the local service, as a power failure would. */
-  killService(): void {
-    const path = join(this.home, '.local/share/benchtop/service.json');
-    const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number };
-    process.kill(pid, 'SIGKILL');
-  }
-
   async close(): Promise<void> {
-    await this.open(['serve', '--stop']).ended;
     this.large.close();
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+    await this.#fresh.remove();
   }
 }
 
@@ -238,7 +224,7 @@ async function gone(bench: Bench): Promise<void> {
   await terminal.reach('live');
   const taken: number[] = [];
   for (const [keys, answer] of unread) {
-    bench.killService();
+    killService(dataFolderIn(bench.home));
     const asked = await terminal.keyUntil(keys, new RegExp(`${answer}|local service has stopped|restarting it`));
     taken.push(asked.ms / 1_000);
     await terminal.reach(answer);

@@ -3,11 +3,10 @@
  * may contain only the program's own sequences, and no part of the key: no painter protects the terminal here. The
  * service must release every descriptor.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
+import { freshHome } from '../../test/e2e/session.ts';
 import { share } from '../rig/answers.ts';
 import { anyFaults, type Faults } from '../rig/faults.ts';
 import { refusesAfter, startProxy } from '../rig/proxy.ts';
@@ -77,18 +76,11 @@ export async function commandsSession(
   bug?: string,
 ): Promise<CommandsResult> {
   const failures: string[] = [];
-  const home = mkdtempSync(join(tmpdir(), 'benchtop-torture-commands-'));
+  const home = freshHome();
   const running = await world.start();
   const before = descriptors();
   const proxy = await startProxy({ target: running.baseUrl, refuses: refusesAfter(0), stallMs: 100 });
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: home,
-    TERM: 'xterm-256color',
-    LANG: 'C.UTF-8',
-    BENCHTOP_BASE_URL: proxy.baseUrl,
-    BENCHTOP_API_KEY: apiKey,
-  };
+  const env = { ...home.env, BENCHTOP_BASE_URL: proxy.baseUrl, BENCHTOP_API_KEY: apiKey };
   const ids = new Set<string>();
   for (const [index, { words, which }] of commands.entries()) {
     // Answer the first command without faults, so that there are ids.
@@ -114,6 +106,6 @@ export async function commandsSession(
   const left = descriptors() - before;
   if (left > 0) failures.push(`${left} descriptors of the service are still open`);
   await running.end();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  await home.remove();
   return { commands: commands.length, faults: proxy.counts.faults, failures };
 }

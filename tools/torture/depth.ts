@@ -2,11 +2,11 @@
  * Runs the built program in a real pseudo-terminal on mutated answers, with random keys, signals and a service that
  * dies in between. Checks the screen, the exit, and the state that it leaves behind.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
+import { dataFolderIn, freshHome, killService } from '../../test/e2e/session.ts';
 import { memoryOf } from '../bench/timed.ts';
 import { answersKeys, type Desk, hangMs, typeSecret } from '../rig/desk.ts';
 import { anyFaults, type Faults } from '../rig/faults.ts';
@@ -88,7 +88,7 @@ export const preloaded = (code: string | undefined): string[] =>
 
 class DepthSession {
   readonly #options: DepthOptions;
-  readonly #home = mkdtempSync(join(tmpdir(), 'benchtop-torture-home-'));
+  readonly #home = freshHome();
   readonly #failures: string[] = [];
   #terminal: Terminal | undefined;
   #memory = 0;
@@ -107,7 +107,7 @@ class DepthSession {
   async run(): Promise<DepthResult> {
     const { world, plan } = this.#options;
     const { local } = plan;
-    const data = join(this.#home, '.local/share/benchtop');
+    const data = dataFolderIn(this.#home.home);
     if (local) world.copyTo(data);
     const service = local ? undefined : await world.start();
     const proxy =
@@ -120,8 +120,8 @@ class DepthSession {
     try {
       if (await this.#started(terminal)) {
         proxy?.setFaults(plan.faults);
-        const killService = async (): Promise<void> => {
-          if (local) killDaemon(data);
+        const crash = async (): Promise<void> => {
+          if (local) killService(data);
           else if (service) {
             await service.stop();
             await revive?.();
@@ -132,7 +132,7 @@ class DepthSession {
         };
         for (const step of plan.steps) {
           if (terminal.hasEnded || this.#failures.length > 0) break;
-          await this.#take(step, terminal, desk, killService);
+          await this.#take(step, terminal, desk, crash);
         }
         ({ ending, endMs } = await this.#end(terminal, desk));
         await this.#judgeEnd(terminal, ending, endMs);
@@ -144,8 +144,7 @@ class DepthSession {
       await proxy?.close();
       await service?.end();
       await revive?.();
-      if (local) killDaemon(data);
-      rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
+      await this.#home.remove();
     }
     const faults = proxy?.counts.faults ?? 0;
     const [keys, typed, memory] = [this.#keys, this.#typed, this.#memory];
@@ -156,10 +155,7 @@ class DepthSession {
     const { readOnly, mouse, answers } = this.#options.plan;
     const args = ['--notices', 'desktop', ...(readOnly ? ['--read-only'] : []), ...(mouse ? ['--mouse'] : [])];
     const env = {
-      PATH: process.env['PATH'] ?? '',
-      HOME: this.#home,
-      TERM: 'xterm-256color',
-      LANG: 'C.UTF-8',
+      ...this.#home.env,
       PAGER: 'true',
       EDITOR: 'true',
       ...(baseUrl === undefined ? {} : { BENCHTOP_BASE_URL: baseUrl, BENCHTOP_API_KEY: apiKey }),
@@ -186,7 +182,7 @@ class DepthSession {
     return true;
   }
 
-  async #take(step: Step, terminal: Terminal, desk: Desk, killService: () => Promise<void>): Promise<void> {
+  async #take(step: Step, terminal: Terminal, desk: Desk, crash: () => Promise<void>): Promise<void> {
     switch (step.do) {
       case 'input': {
         const { input } = step;
@@ -206,7 +202,7 @@ class DepthSession {
         terminal.signal('SIGCONT');
         return;
       case 'crash':
-        return killService();
+        return crash();
       case 'wait':
         // A key may have suspended the program.
         terminal.signal('SIGCONT');
@@ -272,11 +268,12 @@ class DepthSession {
 
   /** @param served the data folder of this session's service, in addition to its home folder */
   #judgeFiles(served: string | undefined): void {
-    for (const folder of [this.#home, ...(served === undefined ? [] : [served])]) {
+    const { home } = this.#home;
+    for (const folder of [home, ...(served === undefined ? [] : [served])]) {
       for (const leak of filesWithSecrets(folder)) this.#fail(leak);
     }
-    for (const entry of readdirSync(this.#home, { recursive: true, encoding: 'utf8' })) {
-      if (/crash-.*\.txt$/.test(entry)) this.#fail(readFileSync(join(this.#home, entry), 'utf8').slice(0, 2_000));
+    for (const entry of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
+      if (/crash-.*\.txt$/.test(entry)) this.#fail(readFileSync(join(home, entry), 'utf8').slice(0, 2_000));
     }
   }
 }
@@ -324,16 +321,6 @@ async function quitByKeys(terminal: Terminal): Promise<void> {
       await Promise.race([terminal.ended, wait(60)]);
     }
     await Promise.race([terminal.ended, wait(200)]);
-  }
-}
-
-/** Kills the local service of a data folder like a crash. */
-function killDaemon(folder: string): void {
-  try {
-    const { pid } = JSON.parse(readFileSync(join(folder, 'service.json'), 'utf8')) as { pid: number };
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It was not started, or has ended.
   }
 }
 
