@@ -265,15 +265,67 @@ async function compareMany(
   return exitCodes.done;
 }
 
+/** Compares two runs. The exit code is that of `--fail-below`. */
+async function comparePair(
+  [base, fresh]: readonly [Compared, Compared],
+  options: ComparisonOptions,
+  flags: CommandInput<'compare'>['flags'],
+  context: CommandContext,
+  io: CommandIo,
+): Promise<number> {
+  const { failBelow, undecided = 'fail' } = flags;
+  const page = await comparison(base.ids, fresh.ids).readPage({ ...context, query: {} });
+  if (page.note) io.note(page.note);
+  if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
+  if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
+  const summary = compareRuns(page.items, options);
+  const extents = page.items[0]?.runs;
+  const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
+  const { interval, verdict, wins, losses, ties } = compared;
+  const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
+  const record = {
+    base: {
+      ...sideFields(base, compared.base, page.base, compared.paired.base),
+      status: extents?.base.status ?? null,
+    },
+    new: { ...sideFields(fresh, compared.new, page.new, compared.paired.new), status: extents?.new.status ?? null },
+    difference: compared.difference ?? null,
+    interval: interval ?? null,
+    n: compared.pairs,
+    tasks: compared.tasks,
+    tasks_without_reward: compared.lacking,
+    ungraded_tasks: summary.ungradedNames ?? [],
+    verdict: verdict.kind,
+    verdict_words: verdict.words,
+    more_tasks: verdict.moreTasks ?? null,
+    caution: compared.caution || null,
+    equal_within: options.equalWithin,
+    reward_range: { low: options.range[0], high: options.range[1] },
+    missing: options.missing,
+    samples_per_task: options.samplesPerTask ?? null,
+    wins,
+    losses,
+    ties,
+    ...(gate && { fail_below: failBelow, passed: gate.outcome === 'passed', gate: gate.outcome }),
+  };
+  const passes =
+    gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
+  const code = passes ? exitCodes.done : exitCodes.failed;
+  io.exitUnread?.(code);
+  const facts = comparisonFacts(recordOf(base), recordOf(fresh), compared, gate);
+  await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
+  if (gate && gate.outcome !== 'passed' && !isShown(flags, io)) io.note(gate.words);
+  return code;
+}
+
 export async function run(
   { args: [baseWord = '', newWord = '', ...more], flags }: CommandInput<'compare'>,
   io: CommandIo,
 ): Promise<number> {
-  const { failBelow, undecided = 'fail' } = flags;
   const words = [baseWord, newWord, ...more];
   const checkCount = ({ length }: readonly unknown[]): void => {
     if (length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
-    if (length > 2 && failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
+    if (length > 2 && flags.failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
   };
   if (!flags.pool) checkCount(words);
   return withService(flags, io, async context => {
@@ -286,48 +338,6 @@ export async function run(
     checkCount(runs);
     if (runs.length > 2) return compareMany(runs, options, flags, context, io);
     const [base, fresh] = runs;
-    if (!base || !fresh) return exitCodes.failed;
-    const page = await comparison(base.ids, fresh.ids).readPage({ ...context, query: {} });
-    if (page.note) io.note(page.note);
-    if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
-    if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
-    const summary = compareRuns(page.items, options);
-    const extents = page.items[0]?.runs;
-    const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
-    const { interval, verdict, wins, losses, ties } = compared;
-    const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
-    const record = {
-      base: {
-        ...sideFields(base, compared.base, page.base, compared.paired.base),
-        status: extents?.base.status ?? null,
-      },
-      new: { ...sideFields(fresh, compared.new, page.new, compared.paired.new), status: extents?.new.status ?? null },
-      difference: compared.difference ?? null,
-      interval: interval ?? null,
-      n: compared.pairs,
-      tasks: compared.tasks,
-      tasks_without_reward: compared.lacking,
-      ungraded_tasks: summary.ungradedNames ?? [],
-      verdict: verdict.kind,
-      verdict_words: verdict.words,
-      more_tasks: verdict.moreTasks ?? null,
-      caution: compared.caution || null,
-      equal_within: options.equalWithin,
-      reward_range: { low: options.range[0], high: options.range[1] },
-      missing: options.missing,
-      samples_per_task: options.samplesPerTask ?? null,
-      wins,
-      losses,
-      ties,
-      ...(gate && { fail_below: failBelow, passed: gate.outcome === 'passed', gate: gate.outcome }),
-    };
-    const passes =
-      gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
-    const code = passes ? exitCodes.done : exitCodes.failed;
-    io.exitUnread?.(code);
-    const facts = comparisonFacts(recordOf(base), recordOf(fresh), compared, gate);
-    await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
-    if (gate && gate.outcome !== 'passed' && !isShown(flags, io)) io.note(gate.words);
-    return code;
+    return base && fresh ? comparePair([base, fresh], options, flags, context, io) : exitCodes.failed;
   });
 }
