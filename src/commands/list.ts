@@ -320,21 +320,16 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
   return withService(flags, io, async connected => {
     const context = { ...connected, service: readingRewardsOnce(connected.service) };
-    if (hasNotes(resource)) {
-      const notes = new Notes(() => connected.memory, connected.config.preferences.triage);
-      for (const [id, ofRow] of notes.byId()) byId.set(id, ofRow);
-    }
+    const notes = hasNotes(resource) && new Notes(() => connected.memory, connected.config.preferences.triage);
+    for (const [id, ofRow] of notes ? notes.byId() : []) byId.set(id, ofRow);
     const scope = await scopeOf(flags, resource, context);
     const measured = await measuredRows(resource, named, scope, flags, context, io);
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);
     const { sort, field } = printed.named([]);
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
-    // Sorting needs all rows, and so does finding the options that differ.
-    const dependsOnRows = hasColumns(flags) && flags.wide === true && resource.measures !== undefined;
-    const isLineFormat = isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags), io));
     const output = new ListOutput({
-      streams: !sort && !dependsOnRows && isLineFormat,
+      streams: !sort && isPrintedAsRead(resource, flags, io),
       limit,
       isReady: rows => fields.find(rows),
       text: printed.text,
@@ -363,13 +358,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken === 0) status?.check();
     await fields.check();
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
-    let sortWords = '';
-    const shown = await output.end(rows => {
-      if (!sort) return rows;
-      sortWords = sortWordsOf(sort, rows);
-      return sortRows(rows, sort.sortedBy ?? sort.value, flags.reverse ?? false);
-    });
-    if (sort && sortWords !== '') io.note(`Sorted by ${sort.title}, ${sortWords}.`);
+    const shown = sort ? await endSorted(output, sort, flags, io) : await output.end(rows => rows);
     for (const note of [...last.notes, ...waits]) io.note(note);
     measured.note();
     printed.note();
@@ -379,6 +368,22 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken > limit) io.note(moreWords(limit));
     return exitCodes.done;
   });
+}
+
+/** Whether rows can be printed as they are read: finding the options that differ needs all rows. */
+const isPrintedAsRead = ({ measures }: Resource, flags: Flags, io: CommandIo): boolean =>
+  !(hasColumns(flags) && flags.wide && measures) &&
+  (isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags), io)));
+
+/** Sorts the rows, and prints them. @returns how many were printed */
+async function endSorted(output: ListOutput, sort: Column<object>, { reverse = false }: Flags, { note }: CommandIo) {
+  let words = '';
+  const shown = await output.end(rows => {
+    words = sortWordsOf(sort, rows);
+    return sortRows(rows, sort.sortedBy ?? sort.value, reverse);
+  });
+  if (words !== '') note(`Sorted by ${sort.title}, ${words}.`);
+  return shown;
 }
 
 /** Why rows are waiting, which only the local service reports. */
