@@ -1,4 +1,5 @@
 /** Filters and sorts a table's rows. Caches the last result, so that moving the cursor costs nothing. */
+import { perArguments } from '../base/memo.ts';
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilteredTexts, filterTexts, pick } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
@@ -97,18 +98,16 @@ export function createArrange<Row>(
   id: (row: Row) => string,
   ancestorsOf?: AncestorsOf<Row>,
 ): Arrange<Row> {
-  const searched = columns.filter(column => column.filtered !== false);
-  const words = new StatusWords();
-  const texts = new SearchedTexts<Row>(row => {
-    let joined = '';
-    // One cell per line, so that an expression can match the start and the end of a cell.
-    for (const column of searched) joined += `${searchedText(column, row, words)}\n`;
-    return sanitise(joined, { multiline: true });
-  });
+  const texts = new SearchedTexts(textOfRows(columns));
 
   let lastRows: readonly Row[] | undefined;
   let last: { arrangement: Arrangement; answer: ArrangedRows<Row>; found: Searchable<Row> } | undefined;
   let sorted: ({ sort: Sort | undefined } & Searchable<Row>) | undefined;
+
+  const withAncestors = (found: readonly Row[], all: readonly Row[]): readonly Row[] => {
+    const shown = new Set(found.flatMap(row => [id(row), ...(ancestorsOf?.(row) ?? [])]));
+    return all.filter(row => shown.has(id(row)));
+  };
 
   const sort = (rows: readonly Row[], by: Sort | undefined): Searchable<Row> => {
     if (sorted && isSameSort(sorted.sort, by)) return sorted;
@@ -133,7 +132,7 @@ export function createArrange<Row>(
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
-    const inTree = ancestorsOf && kept && !arrangement.sort ? withAncestors(rows, found.rows, ancestorsOf) : found.rows;
+    const inTree = ancestorsOf && kept && !arrangement.sort ? withAncestors(found.rows, rows) : found.rows;
     // Reuse the last ids if the new character excluded no row, e.g. in a common prefix.
     const ids = last?.answer.rows === inTree ? last.answer.ids : inTree.map(id);
     const filter = 'error' in parsed ? undefined : parsed.text;
@@ -145,10 +144,6 @@ export function createArrange<Row>(
     last = { arrangement, answer, found };
     return answer;
   };
-  const withAncestors = (all: readonly Row[], found: readonly Row[], above: AncestorsOf<Row>): readonly Row[] => {
-    const shown = new Set(found.flatMap(row => [id(row), ...above(row)]));
-    return all.filter(row => shown.has(id(row)));
-  };
   const prepare = (rows: readonly Row[], from: number): number | undefined => {
     texts.use(rows);
     const to = Math.min(rows.length, from + preparedAtOnce);
@@ -156,6 +151,16 @@ export function createArrange<Row>(
     return to < rows.length ? to : undefined;
   };
   return Object.assign(arrange, { prepare });
+}
+
+/** Returns a row's search text, with one cell per line, so that an expression can match the start and the end of a cell. */
+function textOfRows<Row>(columns: readonly Column<Row>[]): (row: Row) => string {
+  const searched = columns.filter(column => column.filtered !== false);
+  return row => {
+    let joined = '';
+    for (const column of searched) joined += `${searchedText(column, row)}\n`;
+    return sanitise(joined, { multiline: true });
+  };
 }
 
 /** The indexes of the rows that pass. */
@@ -169,29 +174,19 @@ function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accept
 
 const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(text) : text);
 
+/** 100,000 rows have only a few distinct statuses. */
+const wordsOfStatus = perArguments(statusWords);
+
 /**
  * A cell's search text: its text on one line. Empty for numbers shown as words, such as ages, which change while the
  * user types. A status or a name is searchable both as shown and as the service wrote it, one per line.
  */
-function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): string {
+function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   if (typeof value === 'number' && column.text) return '';
   const line = onOneLine(String(value ?? ''));
-  const shown = column.status ? words.of(line) : column.text ? onOneLine(column.text(row)) : line;
+  const shown = column.status ? wordsOfStatus(line) : column.text ? onOneLine(column.text(row)) : line;
   return shown === line ? line : `${line}\n${shown}`;
-}
-
-/** Caches statuses in words: 100,000 rows have only a few distinct statuses. */
-class StatusWords {
-  readonly #known = new Map<string, string>();
-
-  of(status: string): string {
-    const known = this.#known.get(status);
-    if (known !== undefined) return known;
-    const words = statusWords(status);
-    this.#known.set(status, words);
-    return words;
-  }
 }
 
 function sameArrangement(left: Arrangement, right: Arrangement): boolean {
