@@ -19,7 +19,14 @@ import { withoutData } from './attachments.ts';
 import { otherFields } from './other-fields.ts';
 import { trajectoryDetails } from './trajectory-details.ts';
 import type { ToolCall } from './transcript-calls.ts';
-import { failed, isToolRole, otherMessageFields, partsOf, type ToolResponse } from './transcript-parts.ts';
+import {
+  failed,
+  isToolRole,
+  type MessagePart,
+  otherMessageFields,
+  partsOf,
+  type ToolResponse,
+} from './transcript-parts.ts';
 
 export type LineKind =
   | 'step'
@@ -318,31 +325,8 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   writer.beginMessage(roleKinds.get(role) ?? 'role', [named, ...facts].join('  ·  '));
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {
-    switch (part.kind) {
-      case 'reasoning':
-        writer.section('reasoning', part.text, {
-          title: `reasoning, ${numbers.count(part.text.length)} character${part.text.length === 1 ? '' : 's'}`,
-          heading: 'fold',
-          fold: 'reasoning',
-        });
-        break;
-      case 'refusal':
-        writer.section('refusal', part.text, { title: 'refusal', heading: 'refusal' });
-        break;
-      case 'call':
-        writeCall(writer, part, parallel);
-        break;
-      case 'response':
-        if (part === result) writer.section('response', part.text || '(empty)', { fold: 'tools' });
-        else writeResponse(writer, part);
-        break;
-      case 'attachment':
-        writer.attachment(`[${part.text}]`, part.image);
-        break;
-      case 'text':
-      case 'json':
-        writer.paragraph('text', part.text, part.kind === 'text');
-    }
+    if (part === result) writer.section('response', result.text || '(empty)', { fold: 'tools' });
+    else writePart(writer, part, parallel);
   }
   const others = otherMessageFields(message);
   if (parts.length === 0 && others.length === 0) writer.line('meta', '(empty)', true);
@@ -353,6 +337,34 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   );
   writer.others.set(role, others);
   writer.blank();
+}
+
+/** @param parallel whether its message has several tool calls */
+function writePart(writer: Writer, part: MessagePart, parallel: boolean): void {
+  switch (part.kind) {
+    case 'reasoning':
+      writer.section('reasoning', part.text, {
+        title: `reasoning, ${numbers.count(part.text.length)} character${part.text.length === 1 ? '' : 's'}`,
+        heading: 'fold',
+        fold: 'reasoning',
+      });
+      break;
+    case 'refusal':
+      writer.section('refusal', part.text, { title: 'refusal', heading: 'refusal' });
+      break;
+    case 'call':
+      writeCall(writer, part, parallel);
+      break;
+    case 'response':
+      writeResponse(writer, part);
+      break;
+    case 'attachment':
+      writer.attachment(`[${part.text}]`, part.image);
+      break;
+    case 'text':
+    case 'json':
+      writer.paragraph('text', part.text, part.kind === 'text');
+  }
 }
 
 function writeOthers(writer: Writer, fields: readonly string[]): void {

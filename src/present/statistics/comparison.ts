@@ -73,13 +73,7 @@ export function summariseComparison(
     options.ended && run.end === 'unreported' ? { ...run, end: 'complete' } : run;
   const runs = withoutOvershoot(withEach([asEnded(one), asEnded(other)] as const), options.range);
   const [base, fresh] = runs;
-  const pairs = base.tasks.flatMap((rewards, index) => {
-    const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
-    const [one, other, difference] = [mean(before), mean(after), meanDifference(before, after)];
-    return one === undefined || other === undefined || difference === undefined
-      ? []
-      : [{ base: one, new: other, difference }];
-  });
+  const pairs = pairsOf(runs);
   const differences = pairs.map(({ difference }) => difference);
   const average = mean(differences);
   const evidence = evidenceFor(runs, options);
@@ -128,6 +122,16 @@ export function summariseComparison(
     tasksForHalf: () => tasksForHalf(situation, average),
   };
 }
+
+/** The means of each task that has a reward in both runs, and their difference. */
+const pairsOf = ([base, fresh]: readonly [RunTasks, RunTasks]) =>
+  base.tasks.flatMap((rewards, index) => {
+    const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
+    const [one, other, difference] = [mean(before), mean(after), meanDifference(before, after)];
+    return one === undefined || other === undefined || difference === undefined
+      ? []
+      : [{ base: one, new: other, difference }];
+  });
 
 /** The shared tasks without a reward in either run. */
 const ungradedIn = ([base, fresh]: readonly [RunTasks, RunTasks]): number[] =>
