@@ -93,11 +93,54 @@ export function windowOf(
 }
 
 export function tableReducer(state: TableState, action: TableAction, surroundings: TableSurroundings): TableState {
+  const arranged = surroundings.arranged(state);
+  const { cursor, offset } = windowOf(state, arranged, surroundings);
+  switch (action.kind) {
+    case 'filter': {
+      if (action.filter === state.filter) return state;
+      const next = { ...state, filter: action.filter, following: false };
+      return refiltered(next, arranged.ids[cursor], cursor - offset, surroundings);
+    }
+    case 'sort-next':
+    case 'reverse':
+    case 'choose-columns': {
+      const next = action.kind === 'choose-columns' ? { ...state, choice: action.choice } : state;
+      const sort = sortAfter(state.sort, action);
+      if (isSameSort(state.sort, sort)) return next;
+      // Whoever stands on the first row, e.g. after opening the list, wants to see the first rows of the new order.
+      return resorted(next, action.partial || cursor === 0 ? undefined : arranged.ids[cursor], sort);
+    }
+    case 'toggle-mark': {
+      const marked = arranged.ids[cursor];
+      if (marked === undefined) return state;
+      return { ...moved(state, { kind: 'move', by: 1 }, surroundings), marks: toggled(state.marks, marked) };
+    }
+    case 'clear-marks':
+      return state.marks.size === 0 ? state : { ...state, marks: new Set() };
+    case 'unmark': {
+      const marks = new Set([...state.marks].filter(id => !action.which(id)));
+      return marks.size === state.marks.size ? state : { ...state, marks };
+    }
+    case 'escape': {
+      const next: TableAction = state.filter === '' ? { kind: 'clear-marks' } : { kind: 'filter', filter: '' };
+      return tableReducer(state, next, surroundings);
+    }
+    default:
+      return moved(state, action, surroundings);
+  }
+}
+
+type ActionOf<Kind extends TableAction['kind']> = Extract<TableAction, { readonly kind: Kind }>;
+
+/** Moves the cursor. The window moves only when the cursor meets its edge. */
+function moved(
+  state: TableState,
+  action: ActionOf<'move' | 'page' | 'top' | 'to' | 'bottom' | 'rest' | 'select'>,
+  surroundings: TableSurroundings,
+): TableState {
   const { height } = surroundings;
   const arranged = surroundings.arranged(state);
   const { cursor, offset } = windowOf(state, arranged, surroundings);
-
-  // The window moves only when the cursor meets its edge.
   const moveTo = (target: number, line?: number): TableState => {
     const index = Math.max(0, Math.min(arranged.ids.length - 1, target));
     const cursorId = arranged.ids[index];
@@ -105,11 +148,6 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     const shown = Math.max(0, Math.min(height - 1, line ?? index - offset));
     return { ...state, cursorId, index, following: false, line: shown };
   };
-
-  // Whoever stands on the first row, e.g. after opening the list, wants to see the first rows of the new order.
-  const kept = ({ partial = false }: { readonly partial?: boolean }): string | undefined =>
-    partial || cursor === 0 ? undefined : arranged.ids[cursor];
-
   switch (action.kind) {
     case 'move':
       return moveTo(cursor + action.by);
@@ -129,41 +167,18 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
       const index = indexOfId(arranged, action.id);
       return index === -1 ? { ...state, cursorId: action.id } : moveTo(index);
     }
-    case 'filter': {
-      if (action.filter === state.filter) return state;
-      const next = { ...state, filter: action.filter, following: false };
-      return refiltered(next, arranged.ids[cursor], cursor - offset, surroundings);
-    }
-    case 'sort-next':
-      return resorted(state, kept(action), sortOfNext(state.sort, action.columns));
-    case 'reverse': {
-      const { column, descending } = state.sort ?? sortOfNext(undefined, action.columns) ?? {};
-      if (column === undefined) return state;
-      const sort = { column, descending: !descending };
-      return resorted(state, kept(action), sort);
-    }
-    case 'toggle-mark': {
-      const marked = arranged.ids[cursor];
-      return marked === undefined ? state : { ...moveTo(cursor + 1), marks: toggled(state.marks, marked) };
-    }
-    case 'clear-marks':
-      return state.marks.size === 0 ? state : { ...state, marks: new Set() };
-    case 'unmark': {
-      const marks = new Set([...state.marks].filter(id => !action.which(id)));
-      return marks.size === state.marks.size ? state : { ...state, marks };
-    }
-    case 'escape':
-      return tableReducer(
-        state,
-        state.filter === '' ? { kind: 'clear-marks' } : { kind: 'filter', filter: '' },
-        surroundings,
-      );
-    case 'choose-columns': {
-      const chosen = { ...state, choice: action.choice };
-      if (isSameSort(state.sort, action.sort)) return chosen;
-      return resorted(chosen, kept(action), action.sort);
-    }
   }
+}
+
+/** The order after an action. */
+function sortAfter(
+  sort: Sort | undefined,
+  action: ActionOf<'sort-next' | 'reverse' | 'choose-columns'>,
+): Sort | undefined {
+  if (action.kind === 'choose-columns') return action.sort;
+  if (action.kind === 'sort-next') return sortOfNext(sort, action.columns);
+  const reversed = sort ?? sortOfNext(undefined, action.columns);
+  return reversed && { ...reversed, descending: !reversed.descending };
 }
 
 /** The order by the next column; undefined after the last one. */

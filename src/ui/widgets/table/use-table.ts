@@ -130,12 +130,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     [typed, columns, rows],
   );
   const current = arranged.rows[cursor];
-  const firstId = keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined;
-  useEffect(() => {
-    if (firstId === undefined) return undefined;
-    const timer = setTimeout(() => dispatch({ kind: 'select', id: firstId }), heldAfterMs);
-    return () => clearTimeout(timer);
-  }, [firstId, dispatch]);
+  useHeldFirst(keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined, dispatch);
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,
@@ -157,6 +152,15 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
       ? typingHandlers(line, completion, options.onSlash)
       : { bindings: tableBindings(options, line, current) },
   };
+}
+
+/** The cursor stays on the first row once that has been first for a while. */
+function useHeldFirst(firstId: string | undefined, dispatch: Table<never>['dispatch']): void {
+  useEffect(() => {
+    if (firstId === undefined) return undefined;
+    const timer = setTimeout(() => dispatch({ kind: 'select', id: firstId }), heldAfterMs);
+    return () => clearTimeout(timer);
+  }, [firstId, dispatch]);
 }
 
 /** A message about the filter in at most `most` lines. */
