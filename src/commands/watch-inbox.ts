@@ -64,7 +64,7 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       // Logs are read on other days and in other time zones.
       const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
       const isNew = inbox.isNew(event);
-      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event)}`;
+      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event, undefined, statuses.doneReadAt(event))}`;
       const text = `${clean`${isExact ? '' : 'seen '}${time}  ${label}  ${words}`}\n`;
       const record = { ...eventFields(event), is_new: isNew };
       if (flags.json) await io.print(`${safeJson(record)}\n`);

@@ -17,10 +17,15 @@ function eventWord(event: InboxEvent): string {
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
 }
 
-/** A word for an event, with the stall's duration. A stall in the inbox is not over. */
-export function happenedWords(event: InboxEvent, now = Date.now()): string {
-  const { since, atLeast } = event.detail;
-  return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}${atLeast ? '+' : ''}`;
+/**
+ * A word for an event, with a stall's duration as of the last read of the steps, as in Watch.
+ *
+ * @param readAt when that was, in epoch milliseconds; until then, the stall has lasted at least until it was noticed
+ */
+export function happenedWords(event: InboxEvent, readAt?: number): string {
+  const { since, atLeast, noticedAt = event.at } = event.detail;
+  if (since === undefined) return eventWord(event);
+  return `${eventWord(event)} ${age((readAt ?? noticedAt) - since)}${atLeast || readAt === undefined ? '+' : ''}`;
 }
 
 const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
@@ -77,9 +82,9 @@ export function reasonOf(event: InboxEvent, range?: Range): string {
   return [event.detail.alarm, event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
 }
 
-/** Everything about an event except its time and name. */
-export const eventWords = (event: InboxEvent, range?: Range): string =>
-  [happenedWords(event), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
+/** Everything about an event except its time and name. @param readAt as in {@link happenedWords} */
+export const eventWords = (event: InboxEvent, range?: Range, readAt?: number): string =>
+  [happenedWords(event, readAt), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
     .filter(Boolean)
     .join(', ');
 
@@ -128,18 +133,20 @@ export function eventFields(event: InboxEvent) {
  * @param range the range of rewards from the settings
  * @param markOf the mark before the name
  * @param isNarrow whether space is tight, so that times are shown as ages
+ * @param readAtOf when its steps were last read, in epoch milliseconds
  */
 export const inboxColumns = (
   range: Range,
   markOf: (row: InboxEvent) => string,
   isNarrow = false,
+  readAtOf: (row: InboxEvent) => number | undefined = () => undefined,
 ): readonly Column<InboxEvent>[] => [
   plainColumn('label', 'NAME', { min: 12, max: 100, grow: 2 }, row => row.label, {
     text: row => `${markOf(row)}${row.label}`,
   }),
   plainColumn('event', 'EVENT', { min: 11, max: 24, grow: 0 }, eventWord, {
     whole: true,
-    text: row => happenedWords(row),
+    text: row => happenedWords(row, readAtOf(row)),
     look: lookOf,
   }),
   plainColumn('time', 'TIME', isNarrow ? 7 : 10, row => row.at, {

@@ -59,7 +59,7 @@ export function InboxView() {
   // Redraws the ages in the facts.
   useTime(agoTick);
   const { dismiss, undo } = useDismissal();
-  const { inbox } = workbench;
+  const { inbox, statuses } = workbench;
   const { glyphs } = useTheme();
   // Events that are new when the inbox is opened stay marked until the user leaves; the first time, all are new.
   const [since] = useState(() => inbox.newSince);
@@ -67,14 +67,17 @@ export function InboxView() {
     inbox.opened();
     return () => inbox.opened();
   }, [inbox]);
+  const events = rows.map(row => happenedWords(row, statuses.doneReadAt(row))).join('\n');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a column grows with the words for the events
   const columns = useMemo(
     () =>
       inboxColumns(
         rewardRange,
         row => (since !== undefined && inbox.isNew(row, since) ? `${glyphs.bullet} ` : ''),
         isNarrow,
+        row => statuses.doneReadAt(row),
       ),
-    [rewardRange, inbox, since, glyphs, isNarrow],
+    [rewardRange, inbox, statuses, since, glyphs, isNarrow, events],
   );
   return (
     <ResourceList<InboxEvent>
@@ -89,7 +92,10 @@ export function InboxView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
         { label: 'id', value: row.id },
-        { label: 'event', value: `${happenedWords(row)}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
+        {
+          label: 'event',
+          value: `${happenedWords(row, statuses.doneReadAt(row))}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}`,
+        },
         { label: 'alarm', value: row.detail.alarm },
         { label: 'reason', value: row.detail.reason },
         { label: 'numbers', value: numbersOf(row, rewardRange) },

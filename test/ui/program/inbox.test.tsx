@@ -1,8 +1,10 @@
 /** Somebody leaves, and comes back: one line says what happened meanwhile, and the inbox has it until it is dismissed. */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, type World, world } from './scripted-world.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 /** Three training runs besides the evaluation; `doing` is what each of them does. */
 function threeRuns(doing: Record<string, string>, agoMs = 0): World {
@@ -228,4 +230,25 @@ it('says below the rows why the run under the cursor failed where no column has 
   await screen.waitFor('▸ out of memory');
   await screen.type('I');
   await screen.waitFor(text => /▸.*trn_1/.test(text) && text.includes('▸ out of memory'));
+});
+
+it('says how long a run has stalled as of the last read, as Watch does', async () => {
+  startVirtualTime();
+  const began = Date.now();
+  const service = threeRuns({ trn_1: 'running' });
+  const steps = (): number => Math.min(30, Math.floor((Date.now() - began) / 2_000));
+  Object.assign(service.answers, {
+    getTrainingProgress: () => ({ status: 'running', completed_steps: steps(), total_steps: 99 }),
+  });
+  const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30, poll: defaultIntervals });
+  await vi.advanceTimersByTimeAsync(8 * 60_000);
+  await passing(screen.press('I'));
+  await passing(screen.waitFor(text => /sweep trn_1 .*stalled [67]m/.test(text)));
+  await passing(screen.press('P'));
+  await passing(screen.waitFor('paused'));
+  await vi.advanceTimersByTimeAsync(8 * 60_000);
+  expect(screen.text()).toMatch(/sweep trn_1 .*stalled [67]m/);
+  // One read: there is room for a longer time.
+  await passing(screen.press('r'));
+  await passing(screen.waitFor(text => /sweep trn_1 .*stalled 1[45]m/.test(text)));
 });
