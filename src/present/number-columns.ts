@@ -24,19 +24,25 @@ export const rewardColumn = <Row extends { readonly reward?: number | null | und
   text: row => reward(row.reward),
 });
 
+/** An interval's limits: `0.501..0.693`; empty without one. */
+export const limitsWords = (
+  interval: Pick<Interval, 'low' | 'high'> | undefined,
+  words: (limit: number) => string | number = reward,
+): string => (interval ? `${words(interval.low)}..${words(interval.high)}` : '');
+
+/** A mean in the notes of a picker: `step 6  0.183  0.0915..0.312`. */
+export const meanNote = (step: number | null | undefined, mean: string, interval: Interval | undefined): string =>
+  [step == null ? '' : `step ${step}`, mean, limitsWords(interval)].filter(Boolean).join('  ');
+
 /** A 95% confidence interval: `0.501..0.693`. Sorted by its lower limit. */
 export function intervalColumn<Row>(
   intervalOf: (row: Row) => Interval | undefined,
   { id = 'interval', title = '95% CI', text = reward } = {},
 ): Column<Row> {
-  const limits = (row: Row, words: (limit: number) => string | number): string | undefined => {
-    const interval = intervalOf(row);
-    return interval && `${words(interval.low)}..${words(interval.high)}`;
-  };
   return {
     ...{ id, title, width: 12, align: 'right', filtered: false, bestFirst: true },
     value: row => intervalOf(row)?.low,
-    text: row => limits(row, text) ?? '',
-    exported: row => limits(row, limit => limit),
+    text: row => limitsWords(intervalOf(row), text),
+    exported: row => limitsWords(intervalOf(row), limit => limit) || undefined,
   };
 }

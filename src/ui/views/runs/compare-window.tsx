@@ -1,12 +1,12 @@
 /** Chooses the run to compare with. */
 import { useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import { meanNote } from '../../../present/number-columns.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { intervalOfRun, type MeasuredRun, meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/run-places.ts';
-import { reward } from '../../../text/numbers.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -15,10 +15,8 @@ import { useMeans } from './use-means.ts';
 
 /** `step 6  0.183  0.0915..0.312  2m ago` */
 function noteOf(run: MeasuredRun, range: Range): string {
-  const step = run.step == null ? '' : `step ${run.step}`;
-  const interval = intervalOfRun(run, range);
-  const limits = interval && `${reward(interval.low)}..${reward(interval.high)}`;
-  return [step, meanOfRun(run), limits, agoOf(instant(run.created_at))].filter(Boolean).join('  ');
+  const mean = meanNote(run.step, meanOfRun(run), intervalOfRun(run, range));
+  return [mean, agoOf(instant(run.created_at))].filter(Boolean).join('  ');
 }
 
 interface RunChoiceProps extends Pick<ActionWindowProps<EvalRun>, 'onClose'> {

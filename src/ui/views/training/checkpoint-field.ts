@@ -1,6 +1,7 @@
 /** The form field for a checkpoint: options with their numbers, and names that can be typed. Pure. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
+import { limitsWords } from '../../../present/number-columns.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import {
   type CheckpointReading,
@@ -73,7 +74,7 @@ function factsOf({ row, limits }: OfferedCheckpoint): string[] {
   return [
     held_out ? `held-out ${reward(held_out.reward)}` : '',
     [bestCell(row), ties && `of ${ties.length + 1} equal`].filter(Boolean).join(' '),
-    limits ? `${reward(limits.low)}..${reward(limits.high)}` : samples.trim(),
+    limitsWords(limits) || samples.trim(),
     evaluations ? evaluatedWords(evaluations) : '',
     is_deployable === false ? 'cannot be deployed' : '',
   ];

@@ -2,11 +2,13 @@
 import { useEffect, useMemo, useState } from 'react';
 import { statusWords } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
+import { meanNote } from '../../../present/number-columns.ts';
+import type { Range } from '../../../present/statistics/tasks.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import type { HeldOutMeans } from '../../../queries/held-out.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { ofTrainingRun } from '../../../resources/training.ts';
-import { reward } from '../../../text/numbers.ts';
+import { heldOutCell, intervalOfHeldOut } from '../../../resources/training-columns.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -54,16 +56,17 @@ interface OverlayWindowProps {
   readonly onClose: () => void;
 }
 
-/** `held-out 0.412 at step 60 succeeded 2h ago`; the held-out reward only if it has already been read. */
-function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | null | undefined): string {
-  const heldOut = measured && `held-out ${reward(measured.last.reward)} at step ${measured.last.step}`;
+/** `step 60  held-out 0.412  0.331..0.498  succeeded  2h ago`; the held-out reward only if it has already been read. */
+function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | null | undefined, range: Range): string {
+  const { last } = measured ?? {};
+  const heldOut = last && meanNote(last.step, `held-out ${heldOutCell(last)}`, intervalOfHeldOut(last, range));
   return [heldOut, status && statusWords(status), agoOf(instant(created_at))].filter(Boolean).join('  ');
 }
 
 function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
   const source = useMemo(() => trainingRunsOf(run.bench_id ?? ''), [run.bench_id]);
   const runs = useWholeList(source, 'visible');
-  const { statuses } = useWorkbench();
+  const { statuses, compare } = useWorkbench();
   const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
   return (
     <ChoiceWindow
@@ -74,7 +77,7 @@ function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
         return {
           key: id,
           label: `${chosen.has(id) ? 'remove: ' : ''}${display_name ?? id}`,
-          note: noteOf(each, statuses.get({ kind: 'training', id })?.measured),
+          note: noteOf(each, statuses.get({ kind: 'training', id })?.measured, compare.rewardRange),
           value: { id, name: display_name ?? id, status },
         };
       })}

@@ -5,7 +5,7 @@ import { defineView } from '../../../../src/ui/app/registry.ts';
 import { CurvesView } from '../../../../src/ui/views/training/curves-view.tsx';
 import { TrainingListView } from '../../../../src/ui/views/training/list.tsx';
 import { eventually } from '../../../eventually.ts';
-import { scriptedService } from '../../../queries/scripted-service.ts';
+import { pageOf, scriptedService } from '../../../queries/scripted-service.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openProgram } from '../../program/rig.tsx';
 import { often } from '../../program/scripted-world.tsx';
@@ -161,4 +161,28 @@ it.each([
   expect(read()).toBe(before);
   completed_steps = 41;
   await eventually(() => expect(read()).toBeGreaterThanOrEqual(before + count));
+});
+
+it('offers runs to overlay with their held-out reward and its interval', async () => {
+  const round = { step: 40, held_out_reward: 0.1, completed_samples: 50, expected_samples: 50 };
+  const { service: scripted } = scriptedService({
+    ...{ listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]), listTrainingRuns: () => runs },
+    getTrainingRun: ({ training_run_id }) => runs.find(run => run.training_run_id === training_run_id),
+    ...{
+      getTrainingProgress: () => ({}),
+      getTrainerRewards: () => ({ trainer_rewards: [] }),
+      listCheckpoints: () => [],
+    },
+    getHeldOutRewards: () => ({ held_out_rewards: [round] }),
+  });
+  const start = { view: 'record', resource: 'training', id: 'trn_1' } as const;
+  const { screen, close } = openProgram({ service: scripted, start, columns: 200, rows: 40 });
+  onTestFinished(close);
+  await screen.waitFor('held-out 0.100');
+  await screen.press('i');
+  await screen.waitFor('Overlay curves from');
+  await screen.press('enter');
+  await screen.waitFor('held-out of');
+  await screen.press('i');
+  await screen.waitFor(text => /remove: .*seed0 +step 40 {2}held-out 0\.100 {2}0\.0\d+\.\.0\.2\d+ /.test(text));
 });
