@@ -32,6 +32,7 @@ export function distinguishRows(resource: Resource, rows: readonly object[]): re
       if (text === '') return [];
       return [column.status ? text : `${column.title.toLowerCase()} ${text}`];
     });
-    return sanitiseLine(`${shellWord(idOf(resource, row))}${words.length === 0 ? '' : ` (${words.join(', ')})`}`);
+    const id = shellWord(sanitiseLine(idOf(resource, row)));
+    return words.length === 0 ? id : `${id} (${sanitiseLine(words.join(', '))})`;
   });
 }

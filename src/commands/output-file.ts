@@ -20,7 +20,7 @@ export async function writeOutput(
     return undefined;
   }
   await writeNewFile(output, parts).catch((error: unknown) => {
-    throw error instanceof NewFileError ? new CommandError(`${error.message}: nothing was written.`) : error;
+    throw error instanceof NewFileError ? new CommandError(`${error.message}. Nothing was written.`) : error;
   });
   return output;
 }

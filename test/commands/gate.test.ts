@@ -81,7 +81,7 @@ it('export writes the trajectories of a run with their steps, which upload takes
   expect(lines).toHaveLength(28);
   const [first] = lines.map(line => JSON.parse(line));
   expect(first.steps[0].messages.length).toBeGreaterThan(1);
-  expect((await cli('export', ['base', '-o', file])).notes).toContain('already exists: nothing was written');
+  expect((await cli('export', ['base', '-o', file])).notes).toContain('already exists. Nothing was written');
   const one = await cli('export', [first.trajectory_id, '--output', '-']);
   expect(JSON.parse(one.out)).toEqual(first);
   const uploaded = await cli('upload', [file, '--dataset', 'again', '--json']);

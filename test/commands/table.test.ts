@@ -481,8 +481,12 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad([], usage, /Name what to export, or give --flagged/),
     bad(['--flag', 'nobody'], notFound, /No trajectory has the flag nobody/),
     bad(['first', '--flagged'], usage, /take no names/),
-    bad(['first', '--output', '%trajectories%'], usage, /already exists: nothing was written/),
-    bad(['first', '--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\)/),
+    bad(['first', '--output', '%trajectories%'], usage, /already exists\. Nothing was written/),
+    bad(
+      ['first', '--output', '/no/such/folder/x'],
+      usage,
+      /cannot be written: the folder does not exist\. Nothing was written/,
+    ),
     bad([''], usage, /empty/),
   ],
   report: [
@@ -503,7 +507,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad([], usage, /Name a run, a training run or a dataset, or give --flagged/),
     bad(['first', '--flagged'], usage, /or give --flagged/),
     bad(['nope'], notFound, /no run, training run or dataset nope/),
-    bad(['first', '--output', '%trajectories%'], usage, /already exists: nothing was written/),
+    bad(['first', '--output', '%trajectories%'], usage, /already exists\. Nothing was written/),
   ],
   'notes set': [
     bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \w+$/),
@@ -526,7 +530,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       lines: some({ flag: 'gamed', text: 'it prints the answer', at: expect.stringMatching(/Z$/) }),
       notes: /2 notes/,
     },
-    bad(['--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\): nothing was written/),
+    bad(['--output', '/no/such/folder/x'], usage, /cannot be written: the folder does not exist\. Nothing was written/),
   ],
   choices: [
     ok([], /^MODEL\tOTHER\tBETTER\tOTHER BETTER\tEQUAL\tBOTH BAD\tP\n$/),

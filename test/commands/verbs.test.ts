@@ -171,7 +171,7 @@ describe('train', () => {
   it('tells before it starts what it takes, and the tokens by the run before', async () => {
     const { notes } = await cli('train', ['t-words', '-m', model, ...quick, '--dry-run']);
     expect(notes).toMatch(
-      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ tokens out, at \d+ each as in step 2 of first; cost unknown/,
+      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ tokens out and \d+ in, at \d+ out and \d+ in each, as in step 2 of first; cost unknown/,
     );
   });
 
