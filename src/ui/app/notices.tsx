@@ -115,6 +115,19 @@ function useMissedNotice(toast: (toast: Toast) => void, isShown: boolean): void 
   }, [inbox, keyOf, toast, announced, isShown]);
 }
 
+/** Announces that a training run continues from an earlier step. */
+function useRestartNotices(toast: (toast: Toast) => void): void {
+  const { restarts } = useWorkbench();
+  useEffect(
+    () =>
+      restarts.subscribe(({ resource, step }) => {
+        const words = bothForms(nameOf => clean`${nameOf(resource.label)} restarted from step ${step}`);
+        toast({ kind: 'warning', ...words, news: true });
+      }),
+    [restarts, toast],
+  );
+}
+
 /**
  * Announces each end once, whichever part of the program read it first. Kinds that do not run are announced only if
  * pinned; an upload is not announced in its own view.
@@ -125,8 +138,9 @@ export function useNotices(
   toast: (toast: Toast) => void,
   place: Place,
 ): void {
-  const { statuses, pins, inbox, restarts, jobs } = useWorkbench();
+  const { statuses, pins, inbox, jobs } = useWorkbench();
   const router = useRouter();
+  useRestartNotices(toast);
   useMissedNotice(toast, place.view === 'watch' || place.view === 'inbox');
   const shown = 'jobId' in place ? place.jobId : undefined;
   const announce = useCallback(
@@ -162,17 +176,6 @@ export function useNotices(
         announce({ kind: 'warning', ...words, news: true });
       }),
     [inbox, announce],
-  );
-  useEffect(
-    () =>
-      restarts.subscribe(({ resource, step }) =>
-        toast({
-          kind: 'warning',
-          ...bothForms(nameOf => clean`${nameOf(resource.label)} restarted from step ${step}`),
-          news: true,
-        }),
-      ),
-    [restarts, toast],
   );
   useEffect(
     () =>

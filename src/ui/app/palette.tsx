@@ -117,6 +117,20 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   return typed => paletteEntries(typed, { entries, seen, named, recent, open });
 }
 
+/** The entries' titles, cut to fit. Those with the same note are of the same kind, and are cut together. */
+function titlesByNote(
+  entries: readonly PaletteEntry[],
+  cut: (note: string, titles: readonly string[]) => ReadonlyMap<string, string>,
+) {
+  const groups = Map.groupBy(entries, ({ note }) => note);
+  return new Map(
+    Array.from(groups, ([note, some]) => {
+      const titles = some.map(({ title }) => title);
+      return [note, cut(note, titles)];
+    }),
+  );
+}
+
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { remembered } = useWorkbench();
   const { styles, glyphs } = useTheme();
@@ -129,19 +143,8 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
   const complete = (): void => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed });
   const titleRoom = (note: string): number => inner - 3 - displayWidth(shortNote(note));
-  // Titles with the same note are of the same kind.
-  const shown = Map.groupBy(entries.slice(Math.max(0, cursor - height), cursor + height), ({ note }) => note);
-  const titles = new Map(
-    [...shown].map(([note, some]) => [
-      note,
-      cutTitles(
-        some.map(({ title }) => title),
-        titleRoom(note),
-        typed,
-        glyphs.ellipsis,
-      ),
-    ]),
-  );
+  const near = entries.slice(Math.max(0, cursor - height), cursor + height);
+  const titles = titlesByNote(near, (note, some) => cutTitles(some, titleRoom(note), typed, glyphs.ellipsis));
   const accept = (): void => {
     const entry = entries[cursor];
     onClose();

@@ -250,7 +250,7 @@ function useBusyHome(
   { busyHome }: Registry,
   terminal: TerminalPort,
   isAtHome: boolean,
-  go: (place: Place) => void,
+  dispatch: Dispatch<ShellAction>,
 ): void {
   const workbench = useWorkbench();
   const { onPress } = useRouter();
@@ -259,11 +259,12 @@ function useBusyHome(
     if (!busyHome || inUse.has(terminal)) return undefined;
     return endAll([
       workbench.statuses.subscribe(() => {
-        if (isBusy(workbench) && !inUse.has(terminal)) go(busyHome);
+        if (!isBusy(workbench) || inUse.has(terminal)) return;
+        dispatch({ kind: 'navigate', action: { kind: 'go', trail: [busyHome] } });
       }),
       onPress(() => void inUse.add(terminal)),
     ]);
-  }, [workbench, terminal, onPress, isAtHome, busyHome, go]);
+  }, [workbench, terminal, onPress, isAtHome, busyHome, dispatch]);
 }
 
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
@@ -278,12 +279,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const [memory] = useState(() => new Memory());
   const failures = useFailures();
   const place = currentPlace(state);
-  useBusyHome(
-    registry,
-    terminal,
-    start === undefined && placeKey(place) === placeKey(registry.home),
-    useCallback(target => dispatch({ kind: 'navigate', action: { kind: 'go', trail: [target] } }), []),
-  );
+  useBusyHome(registry, terminal, start === undefined && placeKey(place) === placeKey(registry.home), dispatch);
   const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length, useWelcome());
   useEventToasts(say);
   useNotices(notices, terminal, say, place);
