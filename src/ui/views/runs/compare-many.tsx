@@ -108,9 +108,8 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
       actions={([row]) => [
         {
           command: compareCommands.baseline,
-          ...(row && row.id !== base
-            ? { run: () => navigate({ kind: 'replace', place: { ...place, base: row.id } }) }
-            : { why: 'This run is the baseline', run: () => {} }),
+          why: row && row.id !== base ? undefined : 'This run is the baseline',
+          run: () => row && navigate({ kind: 'replace', place: { ...place, base: row.id } }),
         },
       ]}
     />

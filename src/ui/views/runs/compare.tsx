@@ -56,12 +56,8 @@ function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean
 const runFacts = (side: Side, run: NamedRun): readonly Fact[] =>
   idsOf(run).map(id => ({ ...referenceFact(side, 'runs', id), ...(!run.pool && { value: run.name }) }));
 
-export function CompareView({ place }: ViewProps<'compare'>) {
-  const { base, new: fresh, isUndated = false } = place;
-  const { navigate, open } = useShell();
-  const pane = usePane('main');
-  const theme = useTheme();
-  const keyOf = useKeyOf();
+/** The tasks of both runs, and their comparison. */
+function useComparison({ base, new: fresh }: ViewProps<'compare'>['place']) {
   const { compare } = useWorkbench();
   const source = useMemo(() => comparison(idsOf(base), idsOf(fresh)), [base, fresh]);
   const { rows, loaded } = useList(source, 'visible');
@@ -70,6 +66,16 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     const summary = compareRuns(rows, comparisonOptions(compare));
     return isSame ? ofSameRun(summary) : summary;
   }, [rows, compare, isSame]);
+  return { source, rows, loaded, compared };
+}
+
+export function CompareView({ place }: ViewProps<'compare'>) {
+  const { base, new: fresh, isUndated = false } = place;
+  const { navigate, open } = useShell();
+  const pane = usePane('main');
+  const theme = useTheme();
+  const keyOf = useKeyOf();
+  const { source, rows, loaded, compared } = useComparison(place);
   const names = comparedNames(place);
   const runNames = { base: base.name, new: fresh.name };
   const room = { width: pane.width - 2, isLow: pane.height < 18 };

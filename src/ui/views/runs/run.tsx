@@ -92,18 +92,8 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
   return {
-    ...{
-      shown,
-      measured,
-      ended,
-      state,
-      source,
-      rewards,
-      results: results.data,
-      progress: progress.data,
-      summary,
-      outcome,
-    },
+    ...{ shown, measured, ended, state, source, rewards, summary, outcome },
+    ...{ results: results.data, progress: progress.data },
     certainty: useMemo(
       () =>
         graded
