@@ -210,31 +210,34 @@ function settingsOf(
   };
 }
 
+/** State that is remembered while the view is not on screen. */
+function useKeptState<Value>(name: string, initial: (kept: Value | undefined) => Value) {
+  const [kept, remember] = useMemory<Value>(name);
+  const state = useState(() => initial(kept));
+  const [value] = state;
+  useEffect(() => remember(value), [remember, value]);
+  return state;
+}
+
 /** @param model the model to use until the user chooses one; empty if none is known */
 export function useChat(model: string, start?: ChatStart): ChatState {
   const session = useChatSession(...useMemory<ChatSession>('talk'), start?.turns);
   const secondSession = useChatSession(...useMemory<ChatSession>('second talk'), start?.turns);
-  const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
-  const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...start?.settings, ...chosen }));
-  const [known, rememberIdentity] = useMemory<Identity>('identity');
-  const [identity, setIdentity] = useState(() => known ?? newIdentity());
+  const usual: ChatSettings = { ...defaults, ...start?.settings };
+  const [own, setSettings] = useKeptState<ChatSettings>('settings', kept => ({ ...usual, ...kept }));
+  const [identity, setIdentity] = useKeptState<Identity>('identity', kept => kept ?? newIdentity());
   const workbench = useWorkbench();
   const earlier = useChats();
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
   useKeptChat({ ...identity, settings }, session, secondModel ? secondSession : undefined);
-  useEffect(() => rememberIdentity(identity), [rememberIdentity, identity]);
-  useEffect(() => rememberChosen(own), [rememberChosen, own]);
 
   const first: Side = { session, settings };
   const second: Side[] = secondModel ? [{ session: secondSession, settings: { ...settings, model: secondModel } }] : [];
   const sides = [first, ...second] as const;
   const { turns } = session.conversation;
-  const current: Branch = {
-    settings,
-    turns,
-    secondTurns: secondModel ? secondSession.conversation.turns : undefined,
-  };
+  const secondTurns = secondModel ? secondSession.conversation.turns : undefined;
+  const current: Branch = { settings, turns, secondTurns };
   const show = (branch: Branch): void => {
     setSettings(branch.settings);
     session.open(branch.turns);
@@ -245,7 +248,7 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const { branches, forks, goTo } = branching;
   const { choices, branch } = identity;
   const compared = secondModel
-    ? ([answererFor(settings.model, turns), answererFor(secondModel, current.secondTurns)] as const)
+    ? ([answererFor(settings.model, turns), answererFor(secondModel, secondTurns)] as const)
     : undefined;
   const begin = (): void => {
     for (const side of sides) side.session.clear();
