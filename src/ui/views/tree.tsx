@@ -249,6 +249,11 @@ function useFolds({ benchmark, training }: ViewProps<'tree'>['place']) {
   };
 }
 
+const referenceOf = ({ kind, id, run }: TreeRow) => ({
+  ...{ resource: treeKinds[kind].resource, id },
+  ...(run && { within: run.training_run_id }),
+});
+
 export function TreeView({ place }: ViewProps<'tree'>) {
   const theme = useTheme();
   const { rewardRange } = useWorkbench().compare;
@@ -305,9 +310,4 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       ]}
     />
   );
-
-  function referenceOf({ kind, id, run }: TreeRow) {
-    const resource = treeKinds[kind].resource;
-    return { resource, id, ...(run && { within: run.training_run_id }) };
-  }
 }

@@ -100,6 +100,18 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
   return { field: edit(state.field, action, oneLine) ?? state.field, wrong: false };
 }
 
+/** What the user must type and has typed, which is cleared if the words change. */
+function useTyped(words: string | undefined) {
+  const typed = words === undefined ? undefined : typeable(words);
+  const [answer, dispatch] = useReducer(typedReducer, untyped);
+  const [typedFor, setTypedFor] = useState(typed);
+  if (typed !== typedFor) {
+    setTypedFor(typed);
+    dispatch('again');
+  }
+  return { typed, answer, dispatch };
+}
+
 /**
  * The key that opens the window never confirms it, and a dangerous action must be confirmed by typing. Esc stops
  * requests in flight.
@@ -107,17 +119,10 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { verb, action, rows, check, onDone, onClose } = props;
   const [preview, setPreview] = useState(false);
-  const [answer, dispatch] = useReducer(typedReducer, untyped);
   const sending = useActionForEach(action, rows, check);
   // Once all are sent, the question stays until the window closes.
   const remaining = sending.left.length > 0 ? sending.left : rows;
-  const words = props.typed?.(remaining);
-  const typed = words === undefined ? undefined : typeable(words);
-  const [typedFor, setTypedFor] = useState(typed);
-  if (typed !== typedFor) {
-    setTypedFor(typed);
-    dispatch('again');
-  }
+  const { typed, answer, dispatch } = useTyped(props.typed?.(remaining));
   const { width, inner, ...most } = useWindowRoom(64);
   const busy = sending.state.kind === 'running';
   const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);

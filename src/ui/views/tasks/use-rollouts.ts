@@ -49,7 +49,14 @@ function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: Pag
   useEffect(() => {
     if (isFull) stop?.();
   }, [isFull, stop]);
-  return { isUnread, isFull };
+  return { isUnread, isReading: isUnread && !isFull };
+}
+
+/** While the rest of the rows is being read, updates them only once their number has doubled: processing takes time. */
+function useSettledRows(rows: readonly Trajectory[], isReading: boolean): readonly Trajectory[] {
+  const shown = useRef(rows);
+  if (!isReading || rows.length >= 2 * shown.current.length) shown.current = rows;
+  return shown.current;
 }
 
 interface RolloutOptions {
@@ -86,11 +93,8 @@ export function useRollouts(
   const list = usePagedList(ordering, live.data);
   const scored = progress.data?.live?.scored_rollouts;
   const results = useLive(runResultsQuery(run ?? '', ended, { scored, rows: list.rows }), ofRun);
-  const { isUnread, isFull } = useRest(scope !== undefined, list);
-  // Processing the rows takes time: do not repeat it for each page while the rest is being read.
-  const shownRows = useRef(list.rows);
-  if (!isUnread || isFull || list.rows.length >= 2 * shownRows.current.length) shownRows.current = list.rows;
-  const { current: listed } = shownRows;
+  const { isUnread, isReading } = useRest(scope !== undefined, list);
+  const listed = useSettledRows(list.rows, isReading);
   const rewards = results.data?.rewards;
   const rows = useMemo(
     () => ofSteps(ended && rewards ? withRunRewards(listed, rewards) : withRewards(listed, rewards), steps),
@@ -107,13 +111,13 @@ export function useRollouts(
   return {
     rows,
     loaded: list.loaded || rewards !== undefined,
-    isReading: !list.loaded || (isUnread && !isFull),
+    isReading: !list.loaded || isReading,
     run: extent,
     error,
     notes: [
       ...(error && rows.length > 0 ? [error.message] : []),
-      ...(isUnread && isFull ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
-      ...(isUnread && !isFull ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
+      ...(isUnread && !isReading ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
+      ...(isReading ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
       ...(unreadable > 0 ? [`${counted(unreadable, 'rollout')} could not be read`] : []),
       ...anonymousWords(rewards ?? []),
       ...unlistedWords(rows, extent),
