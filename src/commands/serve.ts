@@ -1,11 +1,11 @@
 /** `benchtop serve`: runs the local service in the foreground, shows its status, or stops it. */
 
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { errorCode } from '../base/errors.ts';
+import { errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
 import { shellWord } from '../base/shell-words.ts';
 import { version } from '../base/version.ts';
+import { credentialAt } from '../config/credentials.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import type { LocalAddress } from '../local/daemon/client.ts';
@@ -23,18 +23,19 @@ const idleMs = 5 * 60_000;
 
 type Flags = CommandInput<'serve'>['flags'];
 
-/** The API key to use, if one is given; otherwise the service has its own. */
-async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
-  if (apiKeyEnv !== undefined) {
-    const key = own(environment, apiKeyEnv)?.trim();
-    if (!key) throw new CommandError(`--api-key-env names ${apiKeyEnv}, which is not set.`, exitCodes.forbidden);
-    return key;
-  }
-  if (apiKeyFile === undefined) return undefined;
-  const text = await readFile(apiKeyFile, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`--api-key-file ${apiKeyFile} cannot be read (${errorCode(error)}).`, exitCodes.forbidden);
+const keyFlags = { apiKeyEnv: '--api-key-env', apiKeyFile: '--api-key-file' };
+
+/** The API key to use, if one is given; otherwise the service has its own. @throws ConfigError, CommandError */
+function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string> | undefined {
+  const place = {
+    settings: { apiKeyEnv, apiKeyFile },
+    originOf: (key: string) => ({ kind: 'flag', name: own(keyFlags, key) ?? key }) as const,
+    base: process.cwd(),
+  };
+  const source = credentialAt(place, 'apiKey', { environment, secrets: new Set() });
+  return source?.get().catch((error: unknown) => {
+    throw new CommandError(errorMessage(error), exitCodes.forbidden);
   });
-  return text.trim();
 }
 
 /** The server for models that are not local, from the flags, the variables and the local profile. */

@@ -230,7 +230,12 @@ it.each([
   ['api', ['listBenchmarks', '--body', '@nope.json'], exitCodes.usage, /cannot be read from nope\.json \(ENOENT\)/],
   ['serve', ['--port', 'abc'], exitCodes.usage, /--port takes a whole number/],
   ['serve', ['--rate-limit', 'x'], exitCodes.usage, /--rate-limit takes a number above 0/],
-  ['serve', ['--api-key-env', 'NOPE', '--data', '/nowhere'], exitCodes.forbidden, /names NOPE, which is not set/],
+  [
+    'serve',
+    ['--api-key-env', 'NOPE', '--data', '/nowhere'],
+    exitCodes.forbidden,
+    /names the environment variable NOPE, which is not set/,
+  ],
   ['secret', [], exitCodes.usage, /benchtop secret needs one of these words: set/],
   ['secret', ['get'], exitCodes.usage, /Unknown command 'get'/],
   ['', [], exitCodes.usage, /needs a terminal/],

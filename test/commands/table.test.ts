@@ -668,7 +668,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['--data', ''], usage, /--data takes a value/),
     bad(['--data', '%trajectories%'], failed, /cannot be used/),
     bad(['--api-key-env', 'NOPE', '--data', '%empty%'], forbidden, /NOPE, which is not set/),
-    bad(['--api-key-file', '/nope', '--data', '%empty%'], forbidden, /\/nope cannot be read \(ENOENT\)/),
+    bad(['--api-key-file', '/nope', '--data', '%empty%'], forbidden, /\/nope does not exist; --api-key-file/),
+    bad(['--api-key-file', '%trajectories%', '--data', '%empty%'], forbidden, /by other users.* chmod 600/),
   ],
 };
 

@@ -281,7 +281,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
       upstreamKeyEnv: serviceFlags.upstreamKeyEnv,
       upstreamKeyFile: serviceFlags.upstreamKeyFile,
       apiKeyEnv: { value: 'NAME', description: 'variable that holds the key that clients must send' },
-      apiKeyFile: { value: 'PATH', description: 'file that holds the key that clients must send' },
+      apiKeyFile: { value: 'PATH', description: 'file that holds the key that clients must send, mode 0600' },
       rateLimit: { value: 'N', number: 'positive', description: 'limit each key to this many requests per second' },
       status: { description: 'show whether it is running' },
       stop: { description: 'stop it, even if it no longer responds; running work resumes when it next starts' },
