@@ -33,7 +33,7 @@ export class NewFileError extends Error {
 }
 
 /** Whether something already has this path, including a dangling link. */
-export function isTaken(path: string): Promise<boolean> {
+function isTaken(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,

@@ -1,11 +1,10 @@
 /** `benchtop upload`: uploads a benchmark from a folder, or trajectories from a file. */
 
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, errorMessage } from '../base/errors.ts';
-import { isTaken } from '../base/new-file.ts';
+import { newFileProblem } from '../base/new-file.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
@@ -369,11 +368,9 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** @throws CommandError if the file cannot be created; checked before anything is sent */
-async function requireNew(path: string): Promise<void> {
-  if (await isTaken(path)) throw new CommandError(`${path} already exists. Name a new file with --failures.`);
-  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
-    throw new CommandError(`${path} cannot be created (${errorCode(error)}). Name another file with --failures.`);
-  });
+function requireNew(path: string): void {
+  const problem = newFileProblem(path);
+  if (problem !== undefined) throw new CommandError(`${problem}. Name a new file with --failures.`);
 }
 
 export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo): Promise<number> {
@@ -394,7 +391,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
   if (!isBenchmark && wait) throw new CommandError('--wait is for a benchmark folder.');
-  if (failures !== undefined) await requireNew(failures);
+  if (failures !== undefined) requireNew(failures);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, flags, context, io);

@@ -174,7 +174,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(
       ['%trajectories%', '--dataset', 'sent', '--failures', '/no/such/folder/x'],
       usage,
-      /cannot be created \(ENOENT\)/,
+      /cannot be written: the folder does not exist\. Name/,
     ),
     bad(['%trajectories%', '--dataset', ''], usage, /--dataset takes a value/),
     bad([''], usage, /empty/),
