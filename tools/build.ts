@@ -23,4 +23,3 @@ const { namedResources, prebuiltTexts } = (await tsImport(
 )) as typeof import('../src/commands/help.ts');
 await writeFile(`${dist}benchtop.1`, manPage(manifest.version, await namedResources()));
 await writeFile(`${dist}${prebuiltFile}`, `${JSON.stringify(await prebuiltTexts())}\n`);
-if (process.argv.includes('--meta')) await writeFile(`${dist}meta.json`, JSON.stringify(files, undefined, 2));

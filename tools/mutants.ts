@@ -19,17 +19,13 @@ import { equivalents } from './mutants/equivalent.ts';
 import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
 import './built.ts';
 
-const usage = `npm run mutants -- [--seed N] [--count N] [--tests FOLDER,…] [--workers N] [FOLDER…]
+const usage = `npm run mutants -- [--seed N] [--count N] [--seconds N] [FOLDER…]
 
 Folders of src to change; by default base, net, service, contract, text, store, queries, workbench,
 uploads, chat, local/store and local/model.
   --seed N      another sample (1)
   --count N     mutants in the sample (1000)
-  --tests …     folders of test to run (all except e2e)
-  --workers N   parallel test processes (the number of cores)
   --seconds N   of tests per mutant, the likeliest to fail first; after that, the mutant counts as survived (30)
-  --only N,…    only these mutants of the sample, by the numbers that --list or an earlier run printed
-  --list        prints the sample and runs nothing
   --smoke       checks that it works, with a few mutants of one file
 Prints survivors, timeouts and the score, even after an interruption. On a busy machine, some timeouts may be false.
 Mutants in tools/mutants/equivalent.ts do not count.
@@ -41,11 +37,7 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '1000' },
-    tests: { type: 'string', default: '' },
-    workers: { type: 'string', default: String(availableParallelism()) },
     seconds: { type: 'string', default: '30' },
-    only: { type: 'string', default: '' },
-    list: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -69,10 +61,8 @@ const layers = [
   'local/model',
 ];
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
-const testFolders = values.smoke ? ['text'] : values.tests.split(',');
-const workers = values.smoke ? 1 : Number(values.workers);
+const workers = values.smoke ? 1 : availableParallelism();
 const limitMs = 1_000 * Number(values.seconds);
-const only = new Set(values.only.split(',').filter(Boolean).map(Number));
 
 /** Samples up to `count` items, in a random order. */
 function sampled<Item>(items: readonly Item[], count: number, seed: number): Item[] {
@@ -170,9 +160,10 @@ const files = folders
   .filter(isSource)
   .sort();
 const all = files.flatMap(file => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
-const sample = sampled(all, values.smoke ? 3 : Number(values.count), Number(values.seed))
-  .map((mutant, id) => ({ id, mutant }))
-  .filter(({ id }) => only.size === 0 || only.has(id));
+const sample = sampled(all, values.smoke ? 3 : Number(values.count), Number(values.seed)).map((mutant, id) => ({
+  id,
+  mutant,
+}));
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
 
 const brief = (text: string): string => {
@@ -183,11 +174,6 @@ const brief = (text: string): string => {
 function print(id: number, verdict: string, { file, line, operator, before, after }: Mutant): void {
   const change = `${operator}: ${brief(before)} → ${brief(after) || 'nothing'}`;
   process.stdout.write(`${String(id).padEnd(5)}${verdict.padEnd(11)}  ${file}:${line}  ${change}\n`);
-}
-
-if (values.list) {
-  for (const { id, mutant } of sample) print(id, 'listed', mutant);
-  process.exit();
 }
 
 type Verdict = 'killed' | 'timeout' | 'survived' | 'not reached' | 'equivalent';
@@ -250,11 +236,8 @@ for (const file of files) {
 // First run without a mutant: find out which test files reach which mutants, how long they take, and whether they
 // pass.
 writeFileSync(reachedFile, '');
-const testNames = values.smoke ? 'numbers' : '*';
-const tests = testFolders.flatMap(each => globSync(`test/${each}/**/${testNames}.test.{ts,tsx}`, { cwd: folder }));
-const wanted = [...new Set(tests)].filter(
-  path => !/^test\/+(e2e|simulate|torture|add-resource|lock-file|patches)/.test(path),
-);
+const tests = globSync(values.smoke ? 'test/text/numbers.test.ts' : 'test/**/*.test.{ts,tsx}', { cwd: folder });
+const wanted = tests.filter(path => !/^test\/(e2e|simulate|torture|add-resource|lock-file|patches)/.test(path));
 const first = await scout.run(
   -1,
   wanted.map(path => join(folder, path)),

@@ -2,7 +2,6 @@
  * `npm run torture`: the built program in a real terminal, on a service that answers wrongly and dies, under random
  * input and signals. Everything that needs no real terminal is simulated (`npm run simulate`). See `usage`.
  */
-import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type fc from 'fast-check';
 import { fails } from './rig/check.ts';
@@ -18,8 +17,6 @@ npm run torture -- read-only       a read-only screen, with keys that would writ
 npm run torture -- secrets         a screen in which secrets are typed, which must not be found anywhere afterwards
 npm run torture -- commands        the command line
 … --sessions N --seed N            number of sessions of each part, and the first seed
-… --turns N                        maximum turns of a session, or commands
-… --workers N                      parallel sessions
 … --smoke                          checks that each part works, with one short session
 A failed session is shown with the shortest failing plan found, as JSON.
 `;
@@ -31,12 +28,11 @@ const { values, positionals } = parseArgs({
     smoke: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     sessions: { type: 'string', default: '50' },
-    turns: { type: 'string', default: '40' },
-    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
   },
 });
 const { smoke } = values;
-const turns = smoke ? 8 : Number(values.turns);
+/** Maximum turns of a session, or commands. */
+const turns = smoke ? 8 : 40;
 const counts = new Map<string, number>();
 let failed = 0;
 
@@ -81,7 +77,7 @@ for (const name of positionals.length === 0 ? names : positionals) {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) await parts[name]?.(seed);
   };
   // Sessions mostly wait, so run several. Commands run alone, because open descriptors are counted.
-  await Promise.all(Array.from({ length: name === 'commands' ? 1 : Number(values.workers) }, work));
+  await Promise.all(Array.from({ length: name === 'commands' ? 1 : 2 }, work));
 }
 world.remove();
 for (const [what, count] of counts) process.stdout.write(`${what.padEnd(40)}${String(count).padStart(9)}\n`);
