@@ -1,7 +1,7 @@
 /** In a process of its own, whose clock is replaced. */
 import { expect, it } from 'vitest';
 import type { Place } from '../src/resources/place.ts';
-import { watched } from '../tools/bench/watched.ts';
+import { watched } from '../tools/bench/watch.ts';
 
 it('40 active runs of 12 benchmarks take at most 60 requests a minute in Watch, and each row is read once a minute (W21)', async () => {
   const cost = await watched(4);

@@ -73,16 +73,3 @@ export async function readyBenchmark({ call, until }: Caller, label: string): Pr
   await until(`benchmarks/${benchId}/readiness`, ({ ready }) => ready);
   return benchId;
 }
-
-/** Lines of cells, padded to a common width. */
-export function printTable(rows: readonly (readonly string[])[]): void {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? [];
-  for (const row of rows) {
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    );
-  }
-}

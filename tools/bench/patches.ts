@@ -7,12 +7,12 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import type { Plugin } from 'rolldown';
 import { freshHome, type Home } from '../../test/e2e/session.ts';
+import type { BenchOptions } from '../bench.ts';
 import { bundle } from '../bundle.ts';
-import { printTable } from './built-service.ts';
 import { startLargeService } from './large-service.ts';
+import { printTable } from './table.ts';
 import { cpuOf, quantile, TimedTerminal } from './timed.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -87,16 +87,10 @@ function spread(values: readonly number[]): string {
 const saved = (without: readonly number[], all: readonly number[]): string =>
   spread(without.map((ms, index) => ms - (all[index] ?? 0)));
 
-/** `[--runs N] [NAME…]`: prints the table; with names, for these patches only. Returns 0; `smoke` runs the first patch once. */
-export async function benchPatches(args: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
-  const { values, positionals: names } = parseArgs({
-    args: [...args],
-    options: { runs: { type: 'string', default: String(smoke ? 1 : usualRuns) } },
-    allowPositionals: true,
-  });
+/** Prints the table. Returns 0; `smoke` runs the first patch once. */
+export async function benchPatches({ smoke }: BenchOptions): Promise<number> {
   const patches = readdirSync(join(root, 'patches')).filter(name => /^(?!yoga-layout).*\.patch$/.test(name));
-  const named = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
-  const wanted = smoke ? named.slice(0, 1) : named;
+  const wanted = smoke ? patches.slice(0, 1) : patches;
   const large = await startLargeService();
   const builds: readonly (readonly [name: string, removed: readonly string[]])[] = [
     [withAll, []],
@@ -112,7 +106,7 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
     variants.push({ name, ...fresh, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
   }
   const address = ['--base-url', large.baseUrl];
-  for (let run = smoke ? 0 : -warmRuns; run < Number(values.runs); run += 1) {
+  for (let run = smoke ? 0 : -warmRuns; run < (smoke ? 1 : usualRuns); run += 1) {
     for (const variant of variants) {
       // Nothing is remembered, so the second text arrives with the first answer.
       rmSync(join(variant.home, '.local'), { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataFolderIn, freshHome, killService, program } from '../../test/e2e/session.ts';
+import type { BenchOptions } from '../bench.ts';
 import {
   chatBytes,
   commonWords,
@@ -11,14 +12,8 @@ import {
   rareWords,
   startLargeService,
 } from './large-service.ts';
-import { memoryOf, peakOf, quantile, runTime, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
-
-interface Row {
-  readonly what: string;
-  readonly measured: string;
-  readonly limit: string;
-  readonly within: boolean;
-}
+import { type Measured, printMeasured } from './table.ts';
+import { memoryOf, quantile, ran, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
 
 /** A separate home folder, a service with much data, and the table so far. */
 class Bench {
@@ -26,7 +21,7 @@ class Bench {
   readonly home = this.#fresh.home;
   readonly env = { ...this.#fresh.env, PAGER: `${process.execPath} -e 'setInterval(String, 1e9)'` };
   readonly large: LargeService;
-  readonly table: Row[] = [];
+  readonly table: Measured[] = [];
   /** Runs everything once and briefly; the numbers are meaningless. */
   readonly smoke: boolean;
 
@@ -56,8 +51,7 @@ class Bench {
   }
 
   row(what: string, value: number, limit: number, unit: string, digits = 0): void {
-    const measured = `${value.toFixed(digits)} ${unit}`;
-    this.table.push({ what, measured, limit: `${limit} ${unit}`, within: value <= limit });
+    this.table.push({ what, value, limit, unit, digits });
   }
 
   /** Deletes what earlier starts remembered. */
@@ -107,7 +101,7 @@ async function start(bench: Bench): Promise<void> {
 
 async function help(bench: Bench): Promise<void> {
   const runs = await bench.times(30, async () => {
-    return { node: await smallestProgram(), help: await runTime([program, '--help'], bench.env) };
+    return { node: await smallestProgram(), help: (await ran([program, '--help'], bench.env)).ms };
   });
   const ratio = median(runs.map(run => run.help)) / median(runs.map(run => run.node));
   bench.row('--help', ratio, 1.3, '× node', 2);
@@ -400,7 +394,7 @@ async function read(bench: Bench): Promise<void> {
   await opened.reach(/1 step +top/);
   peak('open, a trajectory of 50 MB', opened);
   await opened.end();
-  const got = await peakOf([program, '--base-url', service.baseUrl, 'get', 'traj_large'], bench.env);
+  const { peak: got } = await ran([program, '--base-url', service.baseUrl, 'get', 'traj_large'], bench.env);
   bench.row('peak memory of get, a trajectory of 50 MB', got / 1e6, 300, 'MB');
   service.close();
 }
@@ -499,21 +493,8 @@ async function compare(bench: Bench): Promise<void> {
 
 const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, read, curves, search, compare };
 
-function print(table: readonly Row[]): void {
-  const [what, measured] = [
-    Math.max(...table.map(row => row.what.length)),
-    Math.max(...table.map(row => row.measured.length)),
-  ];
-  for (const row of table) {
-    const verdict = row.within ? 'ok' : 'over';
-    console.log(
-      `${row.what.padEnd(what)}  ${row.measured.padStart(measured)}  at most ${row.limit.padEnd(14)}  ${verdict}`,
-    );
-  }
-}
-
-/** Prints the table; with names, of these parts only. Returns 1 if a row exceeds its limit, which `smoke` ignores. */
-export async function benchScreen(names: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
+/** Returns the exit code: 1 if a row exceeds its limit, which `smoke` ignores. */
+export async function benchScreen({ smoke, parts: names }: BenchOptions): Promise<number> {
   const bench = new Bench(await startLargeService(), smoke);
   try {
     for (const [name, part] of Object.entries(parts)) {
@@ -522,6 +503,5 @@ export async function benchScreen(names: readonly string[], { smoke }: { readonl
   } finally {
     await bench.close();
   }
-  print(bench.table);
-  return smoke || bench.table.every(row => row.within) ? 0 : 1;
+  return printMeasured(bench.table, smoke);
 }

@@ -1,7 +1,9 @@
 /** The local service with many clients that list, poll and stream at the same time, as screens do. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPrng } from '../../src/local/model/prng.ts';
-import { type BuiltService, type Memory, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
+import type { BenchOptions } from '../bench.ts';
+import { type BuiltService, type Memory, readyBenchmark, startBuiltService } from './built-service.ts';
+import { printTable } from './table.ts';
 import { quantile } from './timed.ts';
 
 const clients = 200;
@@ -78,8 +80,8 @@ const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
   `${mb(resident)} MB (heap: ${mb(heapUsed)} MB of objects and garbage in ${mb(heapTaken)} MB)`;
 
 /** Returns the exit code: 1 if there was an error, or memory keeps growing, which `smoke` ignores. */
-export async function benchService([text]: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
-  const seconds = Number(text ?? (smoke ? 2 : usualSeconds));
+export async function benchService({ smoke }: BenchOptions): Promise<number> {
+  const seconds = smoke ? 2 : usualSeconds;
   const service = await startBuiltService();
   const load = new Load(service);
   try {

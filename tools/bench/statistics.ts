@@ -2,11 +2,12 @@
  * Simulates whether the intervals and verdicts of `src/present/statistics` keep their promises, and at what cost: for
  * every shape of rewards and every number of tasks.
  */
+import type { BenchOptions } from '../bench.ts';
 import { Random } from '../rig/random.ts';
 import { shapes } from './statistics-shapes.ts';
 import { isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
 
-export const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000] as const;
+const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000] as const;
 /** Numbers of tasks of an ongoing run, and of looks at it. */
 const alwaysSizes = [
   [20, 160],
@@ -21,13 +22,9 @@ const fewestForCost = 20;
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const times = (cost: number): string => (Number.isFinite(cost) ? `x${cost.toFixed(1)}` : 'x-');
 
-/** Takes the number of draws, 4,000 by default. With `smoke`, goals are ignored. */
-export function benchStatistics([words]: readonly string[], { smoke }: { readonly smoke: boolean }): number {
-  const draws = words === undefined ? (smoke ? 2 : usualDraws) : Number(words);
-  if (!Number.isInteger(draws) || draws < 1) {
-    process.stderr.write('The number of draws must be a whole number of at least 1.\n');
-    return 2;
-  }
+/** Returns the exit code: 1 if a promise is broken, which `smoke` ignores. */
+export async function benchStatistics({ smoke }: BenchOptions): Promise<number> {
+  const draws = smoke ? 2 : usualDraws;
   const print = (text: string): void => void process.stdout.write(`${text}\n`);
   print(
     [

@@ -1,5 +1,6 @@
 /** A program in a pseudo-terminal that measures when bytes arrive, and how many. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type TerminalOptions as RigOptions, Terminal } from '../rig/terminal.ts';
@@ -90,31 +91,31 @@ export class TimedTerminal extends Terminal {
     return this.lastOutputAt - this.startedAt;
   }
 
-  /** Sends a key and waits until there is no output for this many milliseconds. */
-  async key(bytes: string, ms = quietMs): Promise<Answer> {
+  /** Sends a key. `answered` waits for the answer, and returns the time of its end. */
+  async #measure(bytes: string, answered: (at: number) => Promise<number>): Promise<Answer> {
     const before = this.received;
     const cpu = mainThreadCpu(this.pid);
     const at = performance.now();
     this.type(bytes);
-    await this.output(silentMs);
-    await this.#settled(ms);
-    const answered = this.received > before;
-    return {
-      ms: answered ? this.lastOutputAt - at : 0,
-      cpuMs: mainThreadCpu(this.pid) - cpu,
-      bytes: this.received - before,
-    };
+    const ms = (await answered(at)) - at;
+    return { ms, cpuMs: mainThreadCpu(this.pid) - cpu, bytes: this.received - before };
+  }
+
+  /** Sends a key and waits until there is no output for this many milliseconds. */
+  key(bytes: string, ms = quietMs): Promise<Answer> {
+    return this.#measure(bytes, async at => {
+      await this.output(silentMs);
+      await this.#settled(ms);
+      return Math.max(at, this.lastOutputAt);
+    });
   }
 
   /** Sends a key, and waits until the screen shows this. */
-  async keyUntil(bytes: string, wanted: string | RegExp): Promise<Answer> {
-    const before = this.received;
-    const cpu = mainThreadCpu(this.pid);
-    const at = performance.now();
-    this.type(bytes);
-    await this.waitFor(wanted);
-    const ms = performance.now() - at;
-    return { ms, cpuMs: mainThreadCpu(this.pid) - cpu, bytes: this.received - before };
+  keyUntil(bytes: string, wanted: string | RegExp): Promise<Answer> {
+    return this.#measure(bytes, async () => {
+      await this.waitFor(wanted);
+      return performance.now();
+    });
   }
 
   /** Sends a key this many times within `ms`; returns the milliseconds from the last of them to the last byte of output. */
@@ -148,33 +149,24 @@ export class TimedTerminal extends Terminal {
   }
 }
 
-/** Duration of a run of Node without a terminal, in milliseconds. */
-export function runTime(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<number> {
+/** A run of Node without a terminal: its duration in milliseconds, and the peak of its resident memory in bytes. */
+export async function ran(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ readonly ms: number; readonly peak: number }> {
   const started = performance.now();
-  return new Promise(resolve => {
-    spawn(process.execPath, args, { stdio: 'ignore', env: { ...(env ?? process.env) } }).on('exit', () =>
-      resolve(performance.now() - started),
-    );
-  });
-}
-
-/** Peak of the resident memory of a run of Node without a terminal, in bytes (Linux). */
-export function peakOf(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
-  const child = spawn(process.execPath, args, { stdio: 'ignore', env: { ...env } });
+  const child = spawn(process.execPath, args, { stdio: 'ignore', env });
   let peak = 0;
   const look = setInterval(() => {
     peak = Math.max(peak, memoryOf(child.pid ?? 0, 'VmHWM'));
   }, tickMs);
-  return new Promise(resolve => {
-    child.on('exit', () => {
-      clearInterval(look);
-      resolve(peak);
-    });
-  });
+  await once(child, 'exit');
+  clearInterval(look);
+  return { ms: performance.now() - started, peak };
 }
 
 /** Duration of the smallest Node program, in milliseconds. */
-export const smallestProgram = (): Promise<number> => runTime(['-e', '0']);
+export const smallestProgram = async (): Promise<number> => (await ran(['-e', '0'])).ms;
 
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);

@@ -1,7 +1,8 @@
 /** Measures what training learns in the local service, and how fast, over HTTP. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { type BuiltService, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
+import type { BenchOptions } from '../bench.ts';
+import { type BuiltService, readyBenchmark, startBuiltService } from './built-service.ts';
+import { printTable } from './table.ts';
 
 const seeds = [1, 2, 3, 4, 5];
 const goal = { base: 0.3, learnt: 0.8, seconds: 120 } as const;
@@ -56,16 +57,9 @@ const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
 /** Options for the shortest possible run. */
 const brief = { num_steps: 2, held_out_every: 1 };
 
-/**
- * Returns the exit code: 1 if a goal was missed, which `smoke` ignores. `--model` chooses the model that learns
- * t-words.
- */
-export async function benchTraining(args: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { model: { type: 'string', default: smoke ? smallModel : usualModel } },
-  });
-  const { model } = values;
+/** Returns the exit code: 1 if a goal was missed, which `smoke` ignores. */
+export async function benchTraining({ smoke }: BenchOptions): Promise<number> {
+  const model = smoke ? smallModel : usualModel;
   const service = await startBuiltService();
   const missed: string[] = [];
   const note = (met: boolean, what: string): string => {
