@@ -4,6 +4,7 @@ import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
 import {
+  type Length,
   type LengthPoint,
   lengthPoints,
   lengths,
@@ -43,28 +44,16 @@ const columns: readonly Column<LengthPoint>[] = [
 
 const longestFirst = { column: 'length', descending: true } as const;
 
-export function LengthsView({ place }: ViewProps<'lengths'>) {
-  const { scope, steps } = place;
+/** The lines above the rollouts: what their lengths show, and the chart. */
+function useHeader(
+  points: readonly LengthPoint[],
+  length: Length,
+  rollouts: number,
+  isReading: boolean,
+): readonly string[] {
   const pane = usePane('main');
   const theme = useTheme();
-  const keyOf = useKeyOf();
-  const { open } = useShell();
-  const shown = useShownFacts();
-  const rollouts = useRollouts(scope, pane.attention, { steps, needsRewardsOnly: true });
-  const { rows } = rollouts;
-  const [chosen, choose] = useState(0);
-  const length = lengths[chosen % lengths.length] ?? 'tokens';
-  const reader = useLengthReader(rollouts, length);
-  const { rows: read, isReading } = reader;
-  const points = useMemo(() => lengthPoints(read, length), [read, length]);
-  const words = useMemo(
-    () => lengthWords(points, length, rows.length, isReading),
-    [points, length, rows.length, isReading],
-  );
-  const noneWords = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} switches to another unit`;
-  const [source] = useState(() =>
-    rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
-  );
+  const words = useMemo(() => lengthWords(points, length, rollouts, isReading), [points, length, rollouts, isReading]);
   const width = pane.width - 2;
   const isLow = pane.height < 16;
   const height = isLow ? 3 : Math.min(20, Math.floor(pane.height / 2) - 2);
@@ -77,15 +66,39 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
     );
     return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
   }, [points, width, height, theme]);
-  const most = largestOf(points, ({ equal }) => equal);
-  const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
-  const [known = '', _, ...within] = words;
   const short = useMemo(() => (isLow ? shortLengthWords(points) : undefined), [isLow, points]);
   const wrapped = (lines: readonly string[]): readonly string[] => lines.flatMap(line => wrap(line, width));
-  // Notes may leave four lines.
-  const header = isLow
-    ? [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...within])]
-    : [...wrapped(words), ...chart, ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}${dots}`)] : [])];
+  if (isLow) {
+    // Notes may leave four lines.
+    const [known = '', _, ...within] = words;
+    return [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...within])];
+  }
+  const most = largestOf(points, ({ equal }) => equal);
+  const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
+  return [
+    ...wrapped(words),
+    ...chart,
+    ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}${dots}`)] : []),
+  ];
+}
+
+export function LengthsView({ place }: ViewProps<'lengths'>) {
+  const { scope, steps } = place;
+  const pane = usePane('main');
+  const keyOf = useKeyOf();
+  const { open } = useShell();
+  const shown = useShownFacts();
+  const rollouts = useRollouts(scope, pane.attention, { steps, needsRewardsOnly: true });
+  const { rows } = rollouts;
+  const [chosen, choose] = useState(0);
+  const length = lengths[chosen % lengths.length] ?? 'tokens';
+  const reader = useLengthReader(rollouts, length);
+  const { rows: read, isReading } = reader;
+  const points = useMemo(() => lengthPoints(read, length), [read, length]);
+  const noneWords = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} switches to another unit`;
+  const [source] = useState(() =>
+    rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
+  );
   return (
     <ResourceList<LengthPoint>
       name="lengths"
@@ -110,7 +123,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
       ]}
       preview={LengthPreview}
       notes={[...rollouts.notes, ...reader.notes]}
-      header={header}
+      header={useHeader(points, length, rows.length, isReading)}
       bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }, ...reader.bindings]}
     />
   );

@@ -1,5 +1,5 @@
 /** The lengths of rollouts: from their list, from the search index, or by reading a sample of them or all. */
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { isRunning } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -59,48 +59,21 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
     workbench.cache.setQueryData(place, kept);
     return kept;
   });
-  const [isAll, setAll] = useState(false);
-  const [reading, setReading] = useState({ done: read.size, of: 0 });
-  const [problem, setProblem] = useState<string>();
+  const isNeeded = !isListing && length !== 'steps';
   const stored = useMemo(
-    () => (isListing || length === 'steps' ? undefined : storedLengths(rows, length, workbench.texts)),
-    [rows, isListing, length, workbench],
+    () => (isNeeded ? storedLengths(rows, length, workbench.texts) : undefined),
+    [rows, isNeeded, length, workbench],
   );
-  useEffect(() => {
-    if (isListing || length === 'steps') return undefined;
-    const unread = spread(unknownOf(withLengths(rows, length, read, stored), length, read));
-    const known = rows.filter(isRated).length - unread.length;
-    const sample = unread.slice(0, Math.max(0, sampleSize - known)).filter(row => !isLarge(row));
-    const wanted = isAll ? unread : sample;
-    if (wanted.length === 0) return undefined;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const of = read.size + wanted.length;
-    const update = (): void => setReading({ done: read.size, of });
-    const timer = setInterval(update, updateMs);
-    const end = (error?: unknown): void => {
-      clearInterval(timer);
-      if (signal.aborted) return;
-      setProblem(error === undefined ? undefined : errorMessage(error));
-      setReading({ done: read.size, of: 0 });
-      setAll(false);
-    };
-    update();
-    void workbench
-      .service()
-      .then(service => readInto(read, wanted, { service, signal, memory: workbench.remembered }))
-      .then(() => end(), end);
-    return () => {
-      controller.abort();
-      clearInterval(timer);
-      setReading({ done: read.size, of: 0 });
-    };
-  }, [workbench, rows, isListing, length, stored, read, isAll]);
-  const isReading = reading.of > 0;
-  const drawn = isReading ? Math.floor(Math.log(1 + reading.done) / Math.log(growth)) : `all ${reading.done}`;
+  const wantedOf = useCallback(
+    (isAll: boolean) => (isNeeded ? rolloutsToRead(withLengths(rows, length, read, stored), length, read, isAll) : []),
+    [rows, isNeeded, length, read, stored],
+  );
+  const { done, of, problem, setAll } = useReading(read, wantedOf);
+  const isReading = of > 0;
+  const drawn = isReading ? Math.floor(Math.log(1 + done) / Math.log(growth)) : `all ${done}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `drawn` changes once enough more has been read
   const shown = useMemo(() => withLengths(rows, length, read, stored), [rows, length, read, stored, drawn]);
-  const left = isListing || length === 'steps' ? 0 : unknownOf(shown, length, read).length;
+  const left = isNeeded ? unknownOf(shown, length, read).length : 0;
   const failed = [...read.values()].filter(each => each === undefined).length;
   const whole = read.size - failed;
   const purpose = `read for their ${length}`;
@@ -108,9 +81,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
     rows: shown,
     isReading: isListing || isReading,
     notes: [
-      isReading
-        ? `${reading.done} of ${counted(reading.of, 'rollout')} ${purpose}: ${keyOf(lengthCommands.stop)} stops`
-        : '',
+      isReading ? `${done} of ${counted(of, 'rollout')} ${purpose}: ${keyOf(lengthCommands.stop)} stops` : '',
       !isReading && whole > 0 && length !== 'steps'
         ? `${counted(whole, 'rollout was', 'rollouts were')} ${purpose}, which the list does not report`
         : '',
@@ -147,6 +118,54 @@ const isRated = (row: Trajectory): boolean => row.reward != null && !isRunning(r
 /** The rollouts that must be read to learn their length. */
 const unknownOf = (rows: readonly Trajectory[], length: Length, read: Read): readonly Trajectory[] =>
   rows.filter(row => isRated(row) && lengthOf(row, length) === undefined && !read.has(row.trajectory_id));
+
+/** The rollouts to read for their length: an even sample, or all. */
+function rolloutsToRead(
+  rows: readonly Trajectory[],
+  length: Length,
+  read: Read,
+  isAll: boolean,
+): readonly Trajectory[] {
+  const unread = spread(unknownOf(rows, length, read));
+  if (isAll) return unread;
+  const known = rows.filter(isRated).length - unread.length;
+  return unread.slice(0, Math.max(0, sampleSize - known)).filter(row => !isLarge(row));
+}
+
+/** Reads rollouts while the view is on screen, and reports the progress. @param wantedOf which ones to read */
+function useReading(read: Read, wantedOf: (isAll: boolean) => readonly Trajectory[]) {
+  const workbench = useWorkbench();
+  const [isAll, setAll] = useState(false);
+  const [progress, setProgress] = useState({ done: read.size, of: 0 });
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    const wanted = wantedOf(isAll);
+    if (wanted.length === 0) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const of = read.size + wanted.length;
+    const update = (): void => setProgress({ done: read.size, of });
+    const timer = setInterval(update, updateMs);
+    const end = (error?: unknown): void => {
+      clearInterval(timer);
+      if (signal.aborted) return;
+      setProblem(error === undefined ? undefined : errorMessage(error));
+      setProgress({ done: read.size, of: 0 });
+      setAll(false);
+    };
+    update();
+    void workbench
+      .service()
+      .then(service => readInto(read, wanted, { service, signal, memory: workbench.remembered }))
+      .then(() => end(), end);
+    return () => {
+      controller.abort();
+      clearInterval(timer);
+      setProgress({ done: read.size, of: 0 });
+    };
+  }, [workbench, wantedOf, read, isAll]);
+  return { ...progress, problem, setAll };
+}
 
 /** @throws ServiceError */
 async function readInto(
