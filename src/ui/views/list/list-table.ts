@@ -71,30 +71,17 @@ const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
 export function useListTable<Row extends object>(props: ResourceListProps<Row>): ListTable<Row> {
-  const { source, columns, open, join = itself, joined = noColumns } = props;
-  const { focus } = useShell();
+  const { source, columns, open, joined = noColumns } = props;
   const pane = usePane('main');
   const [initial, remember] = useRememberedTable(props);
   const [sort, setSort] = useState(initial.sort);
   const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
-  const ordering = useOrderedSource(source, fieldOrder(unjoined, columns));
-  const live = useLive(ordering.query, focus === 'sections' ? 'visible' : 'focused');
-  const list = usePagedList(ordering, live.data);
-  // The service's order does not cover joined rows.
-  const ordered = list.sortedAs === 'service';
-  const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
-  const rows = props.rows ?? joinedRows;
-  const failed = live.error ?? list.pageError;
-  const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
-  const loaded = list.loaded || rows.length > 0 || isAbove;
-  // The service may refuse a deleted parent's parts.
-  const isExpected = props.deleted && loaded && isAbsent(failed);
-  const error = isExpected || isAbove ? undefined : failed;
+  const { live, list, rows, ordered, joinedTo, loaded, error } = useListRows(props, unjoined);
   const room = useListRoom(props, list, error, (props.grouped ?? rows).length);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
     // As the table shows them, without keeping its rows in memory.
     const arrange = createArrange(columns, source.id);
-    return arrange(ordered ? read : join(read), { filter, sort: ordered ? undefined : order });
+    return arrange(joinedTo(read), { filter, sort: ordered ? undefined : order });
   });
   const openAs = (row: Row, placeOf: PlaceOf<Row>): void => {
     // The list unmounts before its own state changes.
@@ -134,17 +121,41 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);
   useEffect(() => remember(table.state), [remember, table.state]);
-  const { isRemoved } = useWorkbench().lists;
-  const { lostMarks, dispatch } = table;
-  useEffect(() => {
-    if (lostMarks > 0) dispatch({ kind: 'unmark', which: isRemoved });
-  }, [lostMarks, dispatch, isRemoved]);
+  useLostMarks(table);
   const { see } = list;
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
   const order = { sort: unjoined, usualSort: props.sort };
   return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
+}
+
+/** The list in this order, its rows joined with what other lists have, and the error to show. */
+function useListRows<Row extends object>(props: ResourceListProps<Row>, sort: Sort | undefined) {
+  const { source, columns, join = itself } = props;
+  const { focus } = useShell();
+  const ordering = useOrderedSource(source, fieldOrder(sort, columns));
+  const live = useLive(ordering.query, focus === 'sections' ? 'visible' : 'focused');
+  const list = usePagedList(ordering, live.data);
+  // The service's order does not cover joined rows.
+  const ordered = list.sortedAs === 'service';
+  const joinedTo = ordered ? itself : join;
+  const joinedRows = useMemo(() => joinedTo(list.rows), [joinedTo, list.rows]);
+  const rows = props.rows ?? joinedRows;
+  const failed = live.error ?? list.pageError;
+  const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
+  const loaded = list.loaded || rows.length > 0 || isAbove;
+  // The service may refuse a deleted parent's parts.
+  const isExpected = props.deleted && loaded && isAbsent(failed);
+  return { live, list, rows, ordered, joinedTo, loaded, error: isExpected || isAbove ? undefined : failed };
+}
+
+/** Drops the marks on rows that the user has deleted. */
+function useLostMarks({ lostMarks, dispatch }: Pick<Table<never>, 'lostMarks' | 'dispatch'>): void {
+  const { isRemoved } = useWorkbench().lists;
+  useEffect(() => {
+    if (lostMarks > 0) dispatch({ kind: 'unmark', which: isRemoved });
+  }, [lostMarks, dispatch, isRemoved]);
 }
 
 /** The table as the user left it; the first time, with the chosen columns. */

@@ -7,6 +7,7 @@ import type { TaskGroup } from '../../../present/task-groups.ts';
 import { comparison, telling } from '../../../queries/compare.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
+import type { Attention } from '../../../queries/polling.ts';
 import { baselineOf } from '../../../resources/baseline.ts';
 import { comparability } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -24,6 +25,7 @@ import { trajectories, trajectoryFacts } from '../../../resources/trajectories.t
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
+import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -32,7 +34,7 @@ import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { useTheme } from '../../widgets/theme/theme.tsx';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { readerCommands, sideCommands, tasksCommands } from '../commands.ts';
@@ -125,34 +127,48 @@ function useCompareDoor(run: EvalRun | undefined, base: NamedRun | undefined) {
       : undefined;
 }
 
+/** The tasks, compared with those of the run `base`, if there is one. */
+function useTasks({ scope, steps }: Place<'tasks'>, base: string | undefined, attention: Attention) {
+  const { rewardRange } = useWorkbench().compare;
+  const rollouts = useRollouts(scope, attention, { steps });
+  const other = useRollouts(base === undefined ? undefined : { run: base }, attention);
+  const { rows, run } = rollouts;
+  const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
+  const tasks = useMemo(
+    () => groupsOf(rows, { run, range: rewardRange, base: ofBase }),
+    [rows, run, rewardRange, ofBase],
+  );
+  return { rollouts, tasks };
+}
+
+/** The lines above the tasks. */
+function headerOf(title: string, lines: readonly string[], pane: Size, { styles }: Theme): readonly string[] {
+  const width = pane.width - 2;
+  const words = lines.flatMap(line => wrap(line, width));
+  const shown = pane.height < 18 ? words.slice(0, 2) : words;
+  return [
+    styles.title(truncate(sanitiseLine(title), width)),
+    ...shown.map(styles.muted),
+    ...(shown.length > 0 ? [''] : []),
+  ];
+}
+
 export function TasksView({ place }: ViewProps<'tasks'>) {
   const { scope, label, steps } = place;
   const shell = useShell();
   const pane = usePane('main');
   const theme = useTheme();
-  const { compare } = useWorkbench();
   const { run, base, name } = useBase(place);
   const promptDoor = usePromptDoor();
-  const rollouts = useRollouts(scope, pane.attention, { steps });
-  const other = useRollouts(base === undefined ? undefined : { run: base }, pane.attention);
-  const { rows, run: extent } = rollouts;
-  const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
-  const tasks = useMemo(
-    () => groupsOf(rows, { run: extent, range: compare.rewardRange, base: ofBase }),
-    [rows, extent, compare.rewardRange, ofBase],
-  );
+  const { rollouts, tasks } = useTasks(place, base, pane.attention);
   const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
   // A view shows one place from mount to unmount.
   const [source] = useState(() => rowsMadeElsewhere<TaskGroup>([...rollouts.key, 'tasks'], row => row.task_id));
-  const width = pane.width - 2;
   const title = label ?? run?.display_name ?? scope.run ?? scope.dataset ?? '';
   const against = base === undefined ? undefined : (place.base ?? { id: base, name: name ?? base });
   const againstWords = against ? [`DIFF is the mean minus the mean of ${sanitiseLine(against.name)}`] : [];
   const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
-  const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...againstWords].flatMap(line =>
-    wrap(line, width),
-  );
-  const isLow = pane.height < 18;
+  const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...againstWords];
   const areBySteps = tasks.steps.size > 1;
   const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
   const lifeDoor = useLifeDoor(place);
@@ -168,7 +184,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       sort={place.base ? byDifference : byMean}
       emptyWords={emptyRollouts(
         rollouts,
-        rows.length === 0
+        rollouts.rows.length === 0
           ? steps
             ? `There are no rollouts in steps ${steps}`
             : 'There are no rollouts'
@@ -192,11 +208,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       facts={groupFacts}
       {...(areBySteps && { preview: CoursePreview })}
       notes={rollouts.notes}
-      header={[
-        theme.styles.title(truncate(sanitiseLine(title), width)),
-        ...(isLow ? words.slice(0, 2) : words).map(line => theme.styles.muted(line)),
-        ...(words.length > 0 ? [''] : []),
-      ]}
+      header={headerOf(title, words, pane, theme)}
       bindings={choices}
     />
   );
