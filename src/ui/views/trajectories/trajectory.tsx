@@ -21,7 +21,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Separator, usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
-import { useLive } from '../../data/use-live.ts';
+import { type Live, useLive } from '../../data/use-live.ts';
 import { useSetting } from '../../data/workbench.tsx';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
@@ -53,18 +53,11 @@ const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { id } = place;
-  const shown = useShownFacts();
-  const actions = useActions(trajectories);
   const pane = usePane('main');
   const live = useLive(trajectoryQuery(id), pane.attention);
   const { data } = live;
-  // A single step needs no list.
-  const isOne = data !== undefined && (data.steps?.length ?? 0) < 2;
-  const [isListHidden, hideList] = useSetting('hidden list of steps', false);
-  const hasList = !isOne && pane.width >= stepsFrom;
-  const column = columnOf(data?.steps ?? [], pane.width);
-  const stepsWidth = hasList && !isListHidden ? column.width : 0;
-  const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
+  const { column, toggle } = useStepColumn(data, pane.width);
+  const width = column ? pane.width - column.width - 1 : pane.width;
   const { graded } = place;
   // The head, and the grade from a regrading.
   const height = pane.height - (graded === undefined ? 1 : 2);
@@ -76,16 +69,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const promptDoor = usePromptDoor();
   const notes = useNotes().get(id);
   const triage = useTriage();
-  const record = useRecordBindings({
-    record: data && { id, json: data },
-    document: data && (() => documentOf(id, data, shown(trajectoryFacts(data)))),
-    title: id,
-    refresh: live.refresh,
-    actions: actions(data ? [data] : []),
-    pin: { kind: 'trajectory', id, label: place.label ?? id },
-    siblings: 'trajectories',
-    siblingId: listedId,
-  });
+  const record = useRecordKeys(place, live, listedId);
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
   const name = [task, ...twinWords(place)].map(each => sanitiseLine(each)).join(' ');
   const head = { name, position: siblings.position('trajectories', listedId), width: pane.width, graded };
@@ -96,7 +80,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         ...twin,
         ...triage(data ? [trajectoryNoted(data)] : [], reader.messages),
         ...reader.bindings,
-        { command: readerCommands.steps, enabled: hasList, run: () => hideList(!isListHidden) },
+        toggle,
         promptDoor(data),
         ...record,
       ]}
@@ -104,11 +88,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         data ? (
           <>
             <HeadLine {...head} trajectory={data} />
-            <Transcript
-              steps={data.steps ?? []}
-              column={stepsWidth > 0 ? column : undefined}
-              {...{ reader, notes, width, height }}
-            />
+            <Transcript steps={data.steps ?? []} {...{ column, reader, notes, width, height }} />
           </>
         ) : live.error ? (
           <ErrorNote error={live.error} width={pane.width} height={pane.height} />
@@ -124,6 +104,32 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
       inspector={<TrajectoryFacts trajectory={data} error={live.error} notes={notes} />}
     />
   );
+}
+
+/** The column of steps, unless it is hidden or does not fit, and the key that hides it. */
+function useStepColumn(data: Trajectory | undefined, paneWidth: number) {
+  const [isHidden, hide] = useSetting('hidden list of steps', false);
+  // A single step needs no list.
+  const isOne = data !== undefined && (data.steps?.length ?? 0) < 2;
+  const enabled = !isOne && paneWidth >= stepsFrom;
+  const column = enabled && !isHidden ? columnOf(data?.steps ?? [], paneWidth) : undefined;
+  return { column, toggle: { command: readerCommands.steps, enabled, run: () => hide(!isHidden) } };
+}
+
+/** The keys that work as on every record. @param siblingId its id in the list that it was opened from */
+function useRecordKeys({ id, label = id }: Place<'record'>, { data, refresh }: Live<Trajectory>, siblingId: string) {
+  const shown = useShownFacts();
+  const actions = useActions(trajectories);
+  return useRecordBindings({
+    record: data && { id, json: data },
+    document: data && (() => documentOf(id, data, shown(trajectoryFacts(data)))),
+    title: id,
+    refresh,
+    actions: actions(data ? [data] : []),
+    pin: { kind: 'trajectory', id, label },
+    siblings: 'trajectories',
+    siblingId,
+  });
 }
 
 interface TranscriptProps {
