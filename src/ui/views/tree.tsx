@@ -147,6 +147,35 @@ function useOpenedTraining(
   return { parts, lives: [...checkpoints, ...heldOut] };
 }
 
+/** The open benchmarks' runs and training runs. */
+function useOpenedBenchmarks(ids: readonly string[], inBudget: ReturnType<typeof budgeted>) {
+  const workbench = useWorkbench();
+  const runs = useLives(
+    ids.map(id => inBudget(listQuery<EvalRun>(workbench, runsOfBenchmark(id)))),
+    'visible',
+  );
+  const training = useLives(
+    ids.map(id => inBudget(listQuery<TrainingRun>(workbench, trainingRunsOf(id)))),
+    'visible',
+  );
+  const lists = ids.flatMap((id, index) => [
+    asList('run', runsOfBenchmark(id), runs[index]?.data, id),
+    asList('training', trainingRunsOf(id), training[index]?.data, id),
+  ]);
+  return { runs, training, lists };
+}
+
+/** How many runs the tree leaves out because their benchmark is unknown. */
+function useUnplacedWords(): readonly string[] {
+  const ofUnknown = (rows: readonly { readonly bench_id?: string | null | undefined }[] = []): number =>
+    rows.filter(({ bench_id }) => !bench_id).length;
+  // The background rounds read the lists across benchmarks.
+  return [
+    leftOutWords('run', ofUnknown(useListed(everyRun)?.rows)),
+    leftOutWords('training', ofUnknown(useListed(everyTrainingRun)?.rows)),
+  ].filter(Boolean);
+}
+
 /** The part of the tree that has been read: the benchmarks and the open branches. */
 function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
@@ -163,43 +192,26 @@ function useLineage(open: ReadonlySet<string>) {
     ...unlisted.map(bench_id => ({ bench_id, label: workbench.benchmarkName(bench_id) })),
     ...listedRows,
   ];
-  const runs = useLives(
-    benchIds.map(id => inBudget(listQuery<EvalRun>(workbench, runsOfBenchmark(id)))),
-    'visible',
-  );
-  const training = useLives(
-    benchIds.map(id => inBudget(listQuery<TrainingRun>(workbench, trainingRunsOf(id)))),
-    'visible',
-  );
+  const { runs, training, lists: opened } = useOpenedBenchmarks(benchIds, inBudget);
   const lists = [
     asList('benchmark', benchmarkList, listed),
     asList('deployment', deploymentList, useListed(deploymentList)),
-    ...benchIds.flatMap((id, index) => [
-      asList('run', runsOfBenchmark(id), runs[index]?.data, id),
-      asList('training', trainingRunsOf(id), training[index]?.data, id),
-    ]),
+    ...opened,
   ];
   const { unread, readOn } = useReadingOn(lists);
   // The background rounds read the held-out rewards of runs whose branch is closed.
   useLive(progressQuery(workbench, benchIds), benchIds.length > 0 ? 'visible' : 'hidden');
   useSyncExternalStore(workbench.statuses.subscribe, () => workbench.statuses.all());
   const trained = training.flatMap(({ data }) => data?.rows ?? []);
-  const opened = useOpenedTraining(open, trained, inBudget);
-  const lives = [...runs, ...training, ...opened.lives];
-  // The background rounds read the lists across benchmarks.
-  const ofUnknown = (rows: readonly { readonly bench_id?: string | null | undefined }[] = []): number =>
-    rows.filter(({ bench_id }) => !bench_id).length;
-  const unplaced = [
-    leftOutWords('run', ofUnknown(useListed(everyRun)?.rows)),
-    leftOutWords('training', ofUnknown(useListed(everyTrainingRun)?.rows)),
-  ];
+  const openedTraining = useOpenedTraining(open, trained, inBudget);
+  const lives = [...runs, ...training, ...openedTraining.lives];
   const isBaseline = (run: EvalRun): boolean => baselineOf(workbench.remembered, run.bench_id) === run.eval_run_id;
   return {
     rows: treeRows({
       ...{
         benchmarks,
         training: trained,
-        parts: opened.parts,
+        parts: openedTraining.parts,
         isBaseline,
         unread,
         deployments: traced(deployments.data?.rows ?? [], workbench.remembered),
@@ -215,7 +227,7 @@ function useLineage(open: ReadonlySet<string>) {
     loaded: read.data !== undefined,
     notes: [
       ...(unread.length > 0 ? ['Not everything has been read: lines that begin with … read the rest'] : []),
-      ...unplaced.filter(Boolean),
+      ...useUnplacedWords(),
       ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),
     ],
     error: read.error ?? lives.find(({ error }) => error)?.error,
