@@ -29,23 +29,21 @@ export interface ConfirmChangeProps {
   readonly onClose: () => void;
 }
 
+const partsByRow = (parts: ConfirmChangeProps['parts']): ReadonlyMap<object, ChangedPart> =>
+  new Map(parts.flatMap(part => part.rows.map(row => [row, part] as const)));
+
 /** Sends the request for each row as its own action declares it. */
-function sendToEach(
-  [first, ...others]: ConfirmChangeProps['parts'],
-  partOf: ReadonlyMap<object, ChangedPart>,
-): Action<object> {
+function sendToEach(parts: ConfirmChangeProps['parts']): Action<object> {
+  const [first, ...others] = parts;
   if (others.length === 0) return first.action.change.send;
+  const partOf = partsByRow(parts);
   return action(async (service, row, options) => partOf.get(row)?.action.change.send(service, row, options), {
-    touches: [first, ...others].flatMap(({ action: { change } }) => change.send.touches),
+    touches: parts.flatMap(({ action: { change } }) => change.send.touches),
   });
 }
 
-/**
- * Describes what will change, from the rows' newest known state. On confirmation they are read again, and nothing is
- * sent if the description was wrong.
- */
-export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
-  const shell = useShell();
+/** The changes to the rows, from the rows' newest known state, which `check` reads again. */
+function useChanges(parts: ConfirmChangeProps['parts']) {
   const workbench = useWorkbench();
   const newest = useNewestRows(parts);
   /**
@@ -53,21 +51,13 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
    * list may lag behind the records.
    */
   const [checked, setChecked] = useState<ReadonlyMap<object, object>>(new Map());
-  const rows = parts.flatMap(part => part.rows);
-  const partOf = new Map(parts.flatMap(part => part.rows.map(row => [row, part] as const)));
+  const partOf = partsByRow(parts);
   const nowOf = (row: object): object => checked.get(row) ?? newest.get(row) ?? row;
   const changesOf = (left: readonly object[]) =>
     left.flatMap(was => {
       const { resource, action: own } = partOf.get(was) ?? {};
       return resource && own ? [{ resource, change: own.change, was, row: nowOf(was) }] : [];
     });
-  const names = apart(
-    changesOf(rows).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
-  );
-  const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
-  const label = (row: object): string => nameOf.get(row) ?? '';
-  const isReady = useProduction(changesOf(rows), setChecked);
-  const outages = (left: readonly object[]) => changesOf(left).flatMap(({ change, row }) => outagesOf(change, [row]));
   const check: CheckInputs<object> = async (left, service, signal) => {
     const changes = changesOf(left);
     const context = { service, signal, memory: workbench.remembered };
@@ -79,6 +69,23 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
     setChecked(last => new Map([...last, ...now]));
     if (read.objection !== undefined) throw new Error(read.objection);
   };
+  const rows = parts.flatMap(part => part.rows);
+  return { rows, nowOf, changesOf, check, isReady: useProduction(changesOf(rows), setChecked) };
+}
+
+/**
+ * Describes what will change, from the rows' newest known state. On confirmation they are read again, and nothing is
+ * sent if the description was wrong.
+ */
+export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
+  const shell = useShell();
+  const { rows, nowOf, changesOf, check, isReady } = useChanges(parts);
+  const names = apart(
+    changesOf(rows).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
+  );
+  const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
+  const label = (row: object): string => nameOf.get(row) ?? '';
+  const outages = (left: readonly object[]) => changesOf(left).flatMap(({ change, row }) => outagesOf(change, [row]));
   const [first, ...others] = parts;
   const leftOf = ({ rows: own }: ChangedPart, left: ReadonlySet<object>): readonly object[] =>
     own.filter(row => left.has(row));
@@ -105,7 +112,7 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
         return `${outageWords(outages(left))}${words.join(' ')}`;
       }}
       typed={left => typedFor(outages(left))}
-      action={sendToEach(parts, partOf)}
+      action={sendToEach(parts)}
       check={parts.some(({ action: each }) => isRechecked(each)) ? check : undefined}
       labelOf={label}
       onDone={answers => {

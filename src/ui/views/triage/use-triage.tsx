@@ -90,6 +90,33 @@ function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote
   ];
 }
 
+/** The fields for all notes. With several, the user first chooses what the note is about. */
+function noteFields(
+  saved: readonly SavedNote[],
+  messages: readonly ShownMessage[],
+  flags: readonly string[],
+): readonly FieldSpec[] {
+  const words = saved.flatMap(each => savedFields(each, flags, saved[0]));
+  if (saved.length <= 1) return words;
+  const options = messages.map(({ number, role }) => ({ value: String(number), label: `message ${number}, ${role}` }));
+  const about = { kind: 'choice', name: 'about', label: 'About' } as const;
+  return [{ ...about, options: [{ value: '0', label: 'all of it' }, ...options] }, ...words];
+}
+
+/** The change that the form's values make to a note; undefined if they make none. */
+function changeIn(saved: readonly SavedNote[], values: FormValues) {
+  const about = saved.find(each => String(each.message) === values['about']) ?? saved[0];
+  if (!about) return undefined;
+  const { message } = about;
+  const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
+  const change: NoteChange = {
+    // A quote alone says nothing.
+    ...(![about.text.value, about.quote].includes(text) && { text: text.trim() }),
+    ...(flag !== initialFlag(about) && { flag }),
+  };
+  return Object.keys(change).length === 0 ? undefined : { message, change };
+}
+
 /** Maximum cells for a changed note in the warning. */
 const changedCells = 120;
 
@@ -116,30 +143,10 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
       return { message: number, quote, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };
     }),
   );
-  const fields = useMemo((): readonly FieldSpec[] => {
-    const about = { kind: 'choice', name: 'about', label: 'About' } as const;
-    const options = [
-      { value: '0', label: 'all of it' },
-      ...messages.map(({ number, role }) => ({ value: String(number), label: `message ${number}, ${role}` })),
-    ];
-    const words = saved.flatMap(each => savedFields(each, notes.flags, saved[0]));
-    return saved.length > 1 ? [{ ...about, options }, ...words] : words;
-  }, [notes, saved, messages]);
+  const fields = useMemo(() => noteFields(saved, messages, notes.flags), [notes, saved, messages]);
   const name = of.length === 1 ? sanitiseLine(of[0]?.label ?? '') : `${of.length} marked`;
-  const changeIn = (values: FormValues) => {
-    const about = saved.find(each => String(each.message) === values['about']) ?? saved[0];
-    if (!about) return undefined;
-    const { message } = about;
-    const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
-    const change: NoteChange = {
-      // A quote alone says nothing.
-      ...(![about.text.value, about.quote].includes(text) && { text: text.trim() }),
-      ...(flag !== initialFlag(about) && { flag }),
-    };
-    return Object.keys(change).length === 0 ? undefined : { message, change };
-  };
   const warningOf = (values: FormValues): string | undefined => {
-    const { message = 0, change = {} } = changeIn(values) ?? {};
+    const { message = 0, change = {} } = changeIn(saved, values) ?? {};
     notes.readAgain();
     const before = known.get(message) ?? [];
     const now = ownOn(message);
@@ -151,7 +158,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     return at === -1 ? undefined : replaceWords(now[at], keyOf(formCommands.submit));
   };
   const submit = (values: FormValues): void => {
-    const changed = changeIn(values);
+    const changed = changeIn(saved, values);
     if (!changed) return;
     const { message, change } = changed;
     save(
