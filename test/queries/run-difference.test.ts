@@ -1,0 +1,36 @@
+/** The remembered difference of a run: what is not a whole one is read again, not shown. */
+import { expect, it } from 'vitest';
+import { intervalMethod } from '../../src/present/statistics/interval.ts';
+import { rememberedDifference } from '../../src/queries/run-difference.ts';
+
+const whole = {
+  baseline: 'evr_0',
+  difference: 0.1,
+  interval: { low: 0, high: 0.2, confidence: 0.95 },
+  range: [0, 1],
+  method: intervalMethod,
+  means: { base: { mean: 0.4, graded: 28 }, new: { mean: 0.5, graded: 28 } },
+};
+
+const remembered = (difference: unknown, status = 'completed') =>
+  rememberedDifference({ find: () => ({ status, difference }) as never }, 'evr_1', 'completed');
+
+it('is found while the run has the status that it ended with', () => {
+  expect(remembered(whole)).toEqual(whole);
+  expect(remembered({ ...whole, difference: undefined, interval: undefined })).toBeDefined();
+  expect(remembered(whole, 'running')).toBeUndefined();
+});
+
+it.each([
+  ['nothing', undefined],
+  ['another method', { ...whole, method: 'naive' }],
+  ['a baseline that is no id', { ...whole, baseline: 7 }],
+  ['a difference that is text', { ...whole, difference: '0.1' }],
+  ['half an interval', { ...whole, interval: { low: 0, confidence: 0.95 } }],
+  ['half a range', { ...whole, range: [0] }],
+  ['one mean', { ...whole, means: { base: whole.means.base } }],
+  ['a mean that is text', { ...whole, means: { ...whole.means, new: { mean: '0.5', graded: 28 } } }],
+  ['a count that is text', { ...whole, means: { ...whole.means, new: { mean: 0.5, graded: '28' } } }],
+])('is not found in %s', (_, difference) => {
+  expect(remembered(difference)).toBeUndefined();
+});
