@@ -203,29 +203,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-const copied = [
-  'src',
-  'test',
-  'tools',
-  'docs',
-  '.ci',
-  'dist',
-  'patches',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-];
-for (const name of [
-  ...copied,
-  'README.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-  'LICENSE',
-  'biome.json',
-]) {
-  cpSync(join(root, name), join(folder, name), { recursive: true, force: true, errorOnExist: false });
-}
+cpSync(root, folder, { recursive: true, filter: path => !/\/(node_modules|\.git)$/.test(path) });
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 for (const file of files) {
   const mutants = sample.filter(({ mutant }) => mutant.file === file);
@@ -262,7 +240,7 @@ const limitOf = (some: readonly string[]): number =>
   20_000 + 5 * some.reduce((sum, test) => sum + (times.get(test) ?? 1_000), 0);
 
 const isEquivalent = ({ file, before, after }: Mutant): boolean =>
-  equivalents.some(each => each.file === file && each.before === before && each.after === after);
+  equivalents.some(each => each.file === file && each.changes.some(([from, to]) => from === before && to === after));
 
 /** How many mutants of a file each test has killed so far. */
 const kills = new Map<string, Map<string, number>>();

@@ -2,57 +2,51 @@
 
 export interface Equivalent {
   readonly file: string;
-  /** The node's text, before and after the change. */
-  readonly before: string;
-  readonly after: string;
   readonly reason: string;
+  /** The node's text, before and after the change. */
+  readonly changes: readonly (readonly [before: string, after: string])[];
 }
 
 export const equivalents: readonly Equivalent[] = [
   {
     file: 'src/base/ownership.ts',
-    before: 'statSync(path, { throwIfNoEntry: false })',
-    after: 'false',
     reason: 'An existing folder fails with EEXIST, with the same result; other systems may throw another error.',
+    changes: [['statSync(path, { throwIfNoEntry: false })', 'false']],
   },
   {
     file: 'src/local/model/trainer.ts',
-    before: 'each < logitGradient.length',
-    after: 'each <= logitGradient.length',
     reason: 'Writes beyond the end of a typed array are dropped.',
+    changes: [['each < logitGradient.length', 'each <= logitGradient.length']],
   },
   {
     file: 'src/text/fuzzy.ts',
-    before: 'hits.length === 0',
-    after: 'false',
     reason: 'Saves sorting: the hits of the first term are already sorted.',
+    changes: [['hits.length === 0', 'false']],
   },
   {
     file: 'src/text/filter.ts',
-    before: '!(error instanceof ExpressionError)',
-    after: 'false',
     reason: 'Compiling an expression throws nothing else.',
+    changes: [['!(error instanceof ExpressionError)', 'false']],
   },
   {
     file: 'src/text/terminal.ts',
-    before: "''",
-    after: "'mutant'",
     reason: 'Like an empty text, it names neither a terminal nor a locale.',
+    changes: [["''", "'mutant'"]],
   },
   {
     file: 'src/text/width.ts',
-    before: 'grapheme.length > 32',
-    after: 'true',
     reason: 'Only skips the cache; the width is measured again.',
+    changes: [['grapheme.length > 32', 'true']],
   },
   {
     file: 'src/text/width.ts',
-    before: 'marks.push({ start, width: own }) > 0',
-    after: 'marks.push({ start, width: own }) >= 0',
     reason: '`push` returns the new length, which is at least 1.',
+    changes: [['marks.push({ start, width: own }) > 0', 'marks.push({ start, width: own }) >= 0']],
   },
-  ...(
-    [
+  {
+    file: 'src/text/width.ts',
+    reason: 'Only affects the cache; widths are measured again.',
+    changes: [
       ['knownWidths.set(grapheme, width);', ''],
       ['known !== undefined', 'false'],
       ['grapheme.length > 32', 'grapheme.length >= 32'],
@@ -63,43 +57,36 @@ export const equivalents: readonly Equivalent[] = [
       ['knownWidths.size >= maximumKnown', 'true'],
       ['knownWidths.size >= maximumKnown', 'false'],
       ['knownWidths.clear();', ''],
-    ] as const
-  ).map(([before, after]) => ({
-    file: 'src/text/width.ts',
-    before,
-    after,
-    reason: 'Only affects the cache; widths are measured again.',
-  })),
+    ],
+  },
   {
     file: 'src/text/wrap.ts',
-    before: '!printableAscii.test(paragraph)',
-    after: 'true',
     reason: 'Only saves the segmenter: both ways wrap such a text alike.',
+    changes: [['!printableAscii.test(paragraph)', 'true']],
   },
-  ...[
-    ['index < width', 'index <= width'],
-    ['token < logits.length', 'token <= logits.length'],
-    ['last === undefined', 'false'],
-  ].map(([before = '', after = '']) => ({
+  {
     file: 'src/local/model/network.ts',
-    before,
-    after,
     reason: 'Reads beyond the end count as 0, and writes beyond the end of a typed array are dropped.',
-  })),
+    changes: [
+      ['index < width', 'index <= width'],
+      ['token < logits.length', 'token <= logits.length'],
+      ['last === undefined', 'false'],
+    ],
+  },
   {
     file: 'src/net/agents.ts',
-    before: 'added.length > 0',
-    after: 'added.length >= 0',
     reason: 'Without a list, Node also trusts its own certificates.',
+    changes: [['added.length > 0', 'added.length >= 0']],
   },
   {
     file: 'src/net/agents.ts',
-    before: "'utf8'",
-    after: "''",
     reason: 'Node and the pattern accept the bytes of a certificate like its text.',
+    changes: [["'utf8'", "''"]],
   },
-  ...(
-    [
+  {
+    file: 'src/service/trace.ts',
+    reason: 'Only saves measuring and storing text that is too long to show.',
+    changes: [
       ['this.#measuredFrom = 2 * this.#text.length;', ''],
       ['2 * this.#text.length', '2 / this.#text.length'],
       ['this.#text.length <= this.#measuredFrom', 'false'],
@@ -107,41 +94,31 @@ export const equivalents: readonly Equivalent[] = [
       ['this.#isFull = this.#isEnough();', ''],
       ['this.#isFull', 'false'],
       ["this.#text = '';", ''],
-    ] as const
-  ).map(([before, after]) => ({
-    file: 'src/service/trace.ts',
-    before,
-    after,
-    reason: 'Only saves measuring and storing text that is too long to show.',
-  })),
-  {
-    file: 'src/service/operation-call.ts',
-    before: 'target?.apiKey',
-    after: 'target.apiKey',
-    reason: 'A target that came from a supervisor is requested from the same supervisor again.',
+    ],
   },
   {
     file: 'src/service/operation-call.ts',
-    before: 'this.#credential?.value',
-    after: 'this.#credential.value',
+    reason: 'A target that came from a supervisor is requested from the same supervisor again.',
+    changes: [['target?.apiKey', 'target.apiKey']],
+  },
+  {
+    file: 'src/service/operation-call.ts',
     reason: 'A refused request was sent, with a credential.',
+    changes: [['this.#credential?.value', 'this.#credential.value']],
   },
   {
     file: 'src/service/uploads.ts',
-    before: "'shownWithout'",
-    after: "''",
     reason: 'Advice on a refused key, which uploads do not have: a 401 concerns the address.',
+    changes: [["'shownWithout'", "''"]],
   },
   {
     file: 'src/net/body.ts',
-    before: 'bytes.transfer(0);',
-    after: '',
     reason: 'Only frees memory before the next garbage collection.',
+    changes: [['bytes.transfer(0);', '']],
   },
   {
     file: 'src/net/wire.ts',
-    before: "outgoing.on('error', () => {});",
-    after: '',
     reason: 'Only Node 22 reports a refused tunnel twice; the tests run on a later one.',
+    changes: [["outgoing.on('error', () => {});", '']],
   },
 ];
