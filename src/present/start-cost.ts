@@ -1,8 +1,9 @@
 /** Describes the size and cost of runs before they start. Pure. */
 import { minOf } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
+import type { TaskCount } from '../contract/benchmarks.ts';
 import type { SupportedModel } from '../contract/models.ts';
-import { count, counted, money, type PriceUnit } from '../text/numbers.ts';
+import { count, counted, countOf, money, type PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -20,13 +21,11 @@ export function describedFor(offered: unknown, model: string | undefined): Value
 }
 
 /** What is known, besides the options, about what the cost depends on. */
-export interface KnownCost {
+export interface KnownCost extends Partial<Pick<TaskCount, 'task_count' | 'by_split'>> {
   /** Mean tokens per rollout, in a step of an earlier run of this name. */
   readonly tokens?: { readonly input: number | undefined; readonly output: number };
   readonly step?: number;
   readonly name?: string;
-  /** How many tasks an evaluation runs. */
-  readonly tasks?: number;
   /** The prices of tokens, in the service's unit. */
   readonly prices?: SupportedModel['pricing'];
 }
@@ -75,6 +74,10 @@ function numbersOf({ options, offered, model }: CostedRun): (name: string) => nu
   };
 }
 
+/** How many tasks an evaluation runs: those of the test split, or of all splits if they are not counted separately. */
+const evaluatedTasks = ({ by_split, task_count }: KnownCost): number | undefined =>
+  countOf(own(by_split ?? undefined, 'test') as number | undefined) ?? countOf(task_count);
+
 /**
  * `6 runs x 12 tasks x 2 samples = 144 rollouts; cost unknown: …`.
  *
@@ -88,7 +91,7 @@ export function evaluationCost(
   const sizes = runs.map(run => {
     const numberOf = numbersOf(run);
     const most = numberOf('evaluation_max_samples');
-    const limits = [most, known.tasks].filter(each => each !== undefined);
+    const limits = [most, evaluatedTasks(known)].filter(each => each !== undefined);
     return { tasks: minOf(limits), samples: numberOf('evaluation_samples_per_task'), isMost: most !== undefined };
   });
   const all = counted(runs.length, 'run');

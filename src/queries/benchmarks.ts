@@ -1,24 +1,15 @@
 /** Queries and actions for benchmarks. */
-import { own } from '../base/own-property.ts';
-import type {
-  Benchmark,
-  BenchmarkImage,
-  BenchmarkImages,
-  BenchmarkRuntime,
-  Readiness,
-  TaskCount,
-} from '../contract/benchmarks.ts';
+import type { Benchmark, BenchmarkImage, BenchmarkRuntime, Readiness, TaskCount } from '../contract/benchmarks.ts';
 import type { Page } from '../contract/common.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { Capabilities } from '../service/capabilities.ts';
 import { isNotOffered, NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
-import { countOf } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './lists/list-source.ts';
-import { type LiveQuery, shareWhole } from './live-query.ts';
+import type { LiveQuery } from './live-query.ts';
 
 export const benchmarkKeys = {
   all: ['benchmarks'],
@@ -127,7 +118,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
 }
 
 /** A benchmark's number of tasks, if the service counts them. Only an ingest changes it. */
-export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
+export function taskCountQuery(benchId: string): LiveQuery<Pick<TaskCount, 'task_count' | 'by_split'>> {
   return {
     key: benchmarkKeys.tasks(benchId),
     activity: () => 'settled',
@@ -135,35 +126,13 @@ export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   };
 }
 
-/** How many tasks an evaluation runs: those of the test split, or of all splits if they are not counted separately. */
-export function evaluatedTasksQuery(benchId: string): LiveQuery<{ readonly tasks?: number }> {
-  const counted = taskCountQuery(benchId);
-  return {
-    ...{ key: [...counted.key, 'evaluated'], activity: counted.activity },
-    read: async context => {
-      const { by_split, task_count } = await counted.read(context);
-      const tasks = countOf(own(by_split ?? undefined, 'test') as number | undefined) ?? countOf(task_count);
-      return tasks === undefined ? {} : { tasks };
-    },
-  };
-}
-
 export function imageList(benchId: string): ListSource<BenchmarkImage> {
   return {
-    key: [...benchmarkKeys.images(benchId), 'list'],
+    key: benchmarkKeys.images(benchId),
     id: row => row.task_id,
     readPage: async ({ service, signal }) =>
       wholePage((await service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal })).images),
     activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
-  };
-}
-
-export function imagesQuery(benchId: string): LiveQuery<BenchmarkImages> {
-  return {
-    key: benchmarkKeys.images(benchId),
-    share: shareWhole,
-    activity: answer => (answer?.images.some(image => isBuilding(image.build_status)) ? 'building' : 'open'),
-    read: ({ service, signal }) => service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal }),
   };
 }
 

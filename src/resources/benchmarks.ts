@@ -18,12 +18,11 @@ import {
   benchmarkList,
   benchmarkQuery,
   buildImages,
-  evaluatedTasksQuery,
   imageList,
-  imagesQuery,
   readinessQuery,
   runtimeList,
   secretsMissing,
+  taskCountQuery,
 } from '../queries/benchmarks.ts';
 import { startEvaluation } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -98,7 +97,7 @@ export const benchmarkActions = {
       options: 'getEvalOptions',
       isEach: true,
       cost: evaluationCost,
-      costFrom: evaluatedTasksQuery,
+      costFrom: taskCountQuery,
     },
   },
   train: {
@@ -214,15 +213,18 @@ export const benchmarks = defineResource<Benchmark>({
       words: 'images and secrets',
       read: async (id, context) => {
         const readiness = await readinessQuery(id).read(context);
-        const images = await imagesQuery(id)
-          .read(context)
-          .then(failedImages, (error: unknown) => {
-            if (!isNotOffered(error)) throw error;
-            return failedCounts(readiness);
-          });
+        const images = await imageList(id)
+          .readPage({ ...context, query: {} })
+          .then(
+            page => failedImages(page.items),
+            (error: unknown) => {
+              if (!isNotOffered(error)) throw error;
+              return failedCounts(readiness);
+            },
+          );
         return [...images, ...missingSecrets(readiness)];
       },
-      inStart: answer => ('images' in answer ? failedImages(answer as BenchmarkImages) : []),
+      inStart: answer => ('images' in answer ? failedImages((answer as BenchmarkImages).images) : []),
     },
   },
   tally: { kind: 'run', of: row => row.eval_run_count },
@@ -253,7 +255,7 @@ async function withReadiness(row: Benchmark, context: QueryContext): Promise<Who
   }
 }
 
-function failedImages({ images }: BenchmarkImages): string[] {
+function failedImages(images: readonly BenchmarkImage[]): string[] {
   return images
     .filter(({ build_status }) => statusMeaning(build_status ?? '') === 'failure')
     .map(({ task_id, failure_message }) => {

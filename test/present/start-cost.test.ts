@@ -52,13 +52,15 @@ it('adds up what several evaluations do', () => {
     offered: { evaluation_max_samples: { default: null }, evaluation_samples_per_task: { default: 1 } },
   });
   const cost = 'cost unknown: set priceUnit, the unit of prices';
-  expect(evaluationCost([run({})], { tasks: 28 })).toBe(`1 run x 28 tasks x 1 sample = 28 rollouts; ${cost}`);
+  expect(evaluationCost([run({})], { task_count: 28 })).toBe(`1 run x 28 tasks x 1 sample = 28 rollouts; ${cost}`);
   const six = Array.from({ length: 6 }, () => run({ evaluation_max_samples: 12, evaluation_samples_per_task: 2 }));
-  expect(evaluationCost(six, { tasks: 28 })).toBe(`6 runs x 12 tasks x 2 samples = at most 144 rollouts; ${cost}`);
-  expect(evaluationCost(six, { tasks: 4 })).toMatch(/^6 runs x 4 tasks x 2 samples = at most 48 rollouts/);
+  expect(evaluationCost(six, { task_count: 28 })).toBe(`6 runs x 12 tasks x 2 samples = at most 144 rollouts; ${cost}`);
+  expect(evaluationCost(six, { task_count: 4 })).toMatch(/^6 runs x 4 tasks x 2 samples = at most 48 rollouts/);
   expect(evaluationCost(six)).toMatch(/^6 runs x 12 tasks/);
   const unlike = [run({}), run({ evaluation_samples_per_task: 3 })];
-  expect(evaluationCost(unlike, { tasks: 10 })).toBe(`2 runs = 40 rollouts; ${cost}`);
+  expect(evaluationCost(unlike, { task_count: 24, by_split: { train: 14, test: 10 } })).toBe(
+    `2 runs = 40 rollouts; ${cost}`,
+  );
   expect(evaluationCost(unlike)).toBe('2 runs, rollouts and cost unknown: the service chooses the number of tasks');
   expect(evaluationCost([{ options: {}, offered: undefined, model: 'a' }])).toMatch(/number of tasks and samples$/);
 });

@@ -5,7 +5,6 @@ import {
   benchmarkList,
   benchmarkQuery,
   imageList,
-  imagesQuery,
   readinessQuery,
   runtimeList,
   taskCountQuery,
@@ -23,10 +22,10 @@ const image = (task_id: string, build_status?: string) => ({ task_id, ...(build_
 
 it('each question has its own key, under that of all benchmarks: what changes them is followed by reading all', () => {
   const questions = ['b1', 'b2'].flatMap(id =>
-    [benchmarkQuery, readinessQuery, taskCountQuery, imageList, imagesQuery].map(each => each(id).key),
+    [benchmarkQuery, readinessQuery, taskCountQuery, imageList].map(each => each(id).key),
   );
   const keys = [...questions, benchmarkList.key].map(key => JSON.stringify(key));
-  expect(new Set(keys).size).toBe(11);
+  expect(new Set(keys).size).toBe(9);
   expect(keys.filter(key => key.startsWith('["benchmarks",'))).toEqual(keys);
 });
 
@@ -37,7 +36,6 @@ it('the tasks are counted, and the images listed, of this benchmark', async () =
   expect(count).toEqual({ task_count: 'b1' });
   const listed = context({ listBenchmarkImages: ({ params }) => ({ images: [image(`task of ${params.bench_id}`)] }) });
   expect((await imageList('b1').readPage(listed)).items).toEqual([image('task of b1')]);
-  expect((await imagesQuery('b1').read(listed)).images).toEqual([image('task of b1')]);
 });
 
 it.each([
@@ -47,7 +45,6 @@ it.each([
   ['there is none', [], 'open'],
 ])('images are polled by whether any is being built: %s', (_, images, activity) => {
   const read = benchmarkImages.parse({ images });
-  expect(imagesQuery('b1').activity(read)).toBe(activity);
   expect(imageList('b1').activity?.(read.images)).toBe(activity);
 });
 

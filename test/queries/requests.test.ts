@@ -9,7 +9,6 @@ import {
   benchmarkQuery,
   buildImages,
   imageList,
-  imagesQuery,
   readinessQuery,
   runtimeList,
   taskCountQuery,
@@ -91,7 +90,6 @@ describe('a query', () => {
     ['getBenchmark', benchmarkQuery('b1'), benchmark],
     ['getBenchmarkReadiness', readinessQuery('b1'), benchmark],
     ['countTasks', taskCountQuery('b1'), benchmark],
-    ['listBenchmarkImages', imagesQuery('b1'), benchmark],
     ['getEvalRun', evalRunQuery('r1'), run],
     ['getEvalProgress', evalProgressQuery('r1'), run],
     ['getTrainingRun', trainingRunQuery('t1'), training],
@@ -159,7 +157,7 @@ describe('a query', () => {
     const areas = new Map<unknown, number>();
     for (const [area] of keys) areas.set(area, (areas.get(area) ?? 0) + 1);
     expect(Object.fromEntries(areas)).toEqual({
-      benchmarks: 6,
+      benchmarks: 5,
       runtimes: 1,
       evaluations: 3,
       training: 8,

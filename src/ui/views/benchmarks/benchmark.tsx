@@ -1,6 +1,7 @@
 /** A benchmark: its readiness, and its evaluation runs. */
 import { useMemo } from 'react';
-import { benchmarkQuery, imagesQuery, readinessQuery, taskCountQuery } from '../../../queries/benchmarks.ts';
+import { benchmarkQuery, imageList, readinessQuery, taskCountQuery } from '../../../queries/benchmarks.ts';
+import { listQuery } from '../../../queries/lists/list-query.ts';
 import { benchmarkActions, benchmarks } from '../../../resources/benchmarks.ts';
 import { runs } from '../../../resources/runs.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -8,6 +9,7 @@ import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../list/advice.ts';
 import { listProps } from '../list/list-view.tsx';
@@ -22,7 +24,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   const theme = useTheme();
   const benchmark = useLive(benchmarkQuery(benchId), pane.attention);
   const readiness = useLive(readinessQuery(benchId), pane.attention);
-  const images = useLive(imagesQuery(benchId), pane.attention);
+  const images = useLive(listQuery(useWorkbench(), imageList(benchId)), pane.attention);
   const tasks = useLive(taskCountQuery(benchId), pane.attention);
   const source = useMemo(() => runs.list({ benchmark: benchId }), [benchId]);
   const benchmarkBindings = useActions(benchmarks);

@@ -1,7 +1,7 @@
 /** A benchmark's blockers and warnings in words. Pure. */
-import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
-import { unreadableIn } from '../../../contract/lists.ts';
+import type { BenchmarkImage, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
 import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
+import type { ListData } from '../../../queries/lists/list-source.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { asReceived, counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -42,10 +42,9 @@ function imageWords(status: string): string {
 }
 
 /** How many images are built and how many failed: `1 of 3 images ready, 1 failed`. */
-export function imageLines(answer: BenchmarkImages | undefined, { styles }: Theme): string[] {
-  if (!answer) return [];
-  const { images } = answer;
-  const unreadable = unreadableIn(images);
+export function imageLines(list: ListData<BenchmarkImage> | undefined, { styles }: Theme): string[] {
+  if (!list) return [];
+  const { rows: images, dropped: unreadable } = list;
   const count = (meaning: StatusMeaning): number =>
     images.filter(({ build_status }) => build_status != null && statusMeaning(build_status) === meaning).length;
   const failed = count('failure') + count('stopped');
@@ -58,7 +57,7 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
 }
 
 /** How many tasks there are, by split if known: `8 tasks: 6 train, 2 test`. */
-export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
+export function taskLines(answer: Pick<TaskCount, 'task_count' | 'by_split'> | undefined, { styles }: Theme): string[] {
   const all = countOf(answer?.task_count);
   if (answer === undefined || all === undefined) return [];
   const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');
