@@ -252,3 +252,26 @@ it('says how long a run has stalled as of the last read, as Watch does', async (
   await passing(screen.press('r'));
   await passing(screen.waitFor(text => /sweep trn_1 .*stalled 1[45]m/.test(text)));
 });
+
+it.each([
+  [80, 24],
+  [60, 15],
+])('says in full why a run failed where there is room, in Watch at %d columns', async (columns, rows) => {
+  const doing: Record<string, string> = { trn_1: 'running' };
+  const service = threeRuns(doing);
+  const message = Array.from({ length: 24 }, (_, index) => `reason${index}`).join(' ');
+  const { listTrainingRuns } = service.answers;
+  Object.assign(service.answers, {
+    listTrainingRuns: async (ids: object) => {
+      const runs = (await listTrainingRuns?.({ ...ids })) as { failure: object | null }[];
+      return runs.map(run => ({ ...run, failure: run.failure && { message } }));
+    },
+  });
+  const screen = openWorld(service, { view: 'watch' }, { columns, rows });
+  await screen.waitFor('1 running');
+  doing['trn_1'] = 'failed';
+  await screen.waitFor(text => {
+    const main = text.split('\n').map(line => line.split('│').at(-2)?.trim());
+    return main.join(' ').includes(`▸ ${message}`);
+  });
+});

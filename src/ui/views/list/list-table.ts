@@ -1,5 +1,6 @@
 /** A list's rows in a table. The table's order decides which order to request from the service. */
 import { useEffect, useMemo, useState } from 'react';
+import { largestOf } from '../../../base/many.ts';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
@@ -8,6 +9,7 @@ import type { FieldOrder } from '../../../queries/lists/server-sort.ts';
 import type { Place } from '../../../resources/place.ts';
 import { isAbsent } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { displayWidth } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -67,6 +69,9 @@ const fewestLinesAbovePreview = 12;
 /** A list that fills the screen makes room for a preview only if it gets at least this many lines. */
 const fewestKeptLines = 4;
 
+/** How many more lines a text about a row takes from a preview. */
+const mostBelow = 3;
+
 const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
@@ -77,7 +82,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const [sort, setSort] = useState(initial.sort);
   const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
   const { live, list, rows, ordered, joinedTo, loaded, error } = useListRows(props, unjoined);
-  const room = useListRoom(props, list, error, (props.grouped ?? rows).length);
+  const room = useListRoom(props, list, error, props.grouped ?? rows);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
     // As the table shows them, without keeping its rows in memory.
     const arrange = createArrange(columns, source.id);
@@ -102,6 +107,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     initial,
     keepsTop: props.keepsTop,
     ancestorsOf: props.ancestorsOf,
+    below: props.below,
     sorted: ordered || list.sortedAs === 'pending',
     // Before the first response, it is unknown whether there are more rows.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
@@ -188,10 +194,10 @@ function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]
 
 /** The header gives way to the rows, the notes and an error. */
 function useListRoom<Row>(
-  { notes = [], header = [], isFolded = false, footer, preview, keepsPreview = false }: ResourceListProps<Row>,
+  { notes = [], header = [], isFolded = false, footer, preview, keepsPreview = false, below }: ResourceListProps<Row>,
   list: PagedList<Row>,
   error: Error | undefined,
-  rows: number,
+  rows: readonly Row[],
 ): ListRoom {
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -201,12 +207,15 @@ function useListRoom<Row>(
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
     return [` ${glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });
-  const below = noteLines.length + (error ? errorHeight : 0);
+  const others = noteLines.length + (error ? errorHeight : 0);
   const least = isFolded ? foldedTableLines : fewestTableLines;
-  const headerLines = Math.max(0, Math.min(header.length, pane.height - below - least));
-  const left = Math.max(0, pane.height - below - headerLines);
-  const isPreviewed = preview !== undefined && !inspector.shown && rows > 0;
-  const needed = Math.max(fewestTableLines, rows + otherLines);
+  const headerLines = Math.max(0, Math.min(header.length, pane.height - others - least));
+  const left = Math.max(0, pane.height - others - headerLines);
+  const isPreviewed = preview !== undefined && !inspector.shown && rows.length > 0;
+  // The text about the row under the cursor may need lines of its own: as many for every row, so that nothing moves.
+  const longest = below && rows.length < left ? largestOf(rows, row => displayWidth(below(row) ?? '')) : 0;
+  const belowLines = Math.min(mostBelow, Math.floor(longest / (pane.width - 4)));
+  const needed = Math.max(fewestTableLines, rows.length + otherLines + belowLines);
   const isShared = footer !== undefined || (isPreviewed && left - needed >= fewestPreviewLines);
   const kept = isPreviewed && keepsPreview ? Math.min(fewestPreviewLines, left - fewestLinesAbovePreview) : 0;
   const isKept = !isShared && kept >= fewestKeptLines;

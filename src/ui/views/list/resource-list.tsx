@@ -5,7 +5,6 @@ import type { Column } from '../../../present/column.ts';
 import { columnsIn } from '../../../present/row-filter.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useTime } from '../../app/clock.tsx';
 import { ErrorNote } from '../../app/error-note.tsx';
 import { type Pane, usePane, View } from '../../app/view.tsx';
@@ -133,9 +132,6 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const filtered = new Set(columnsIn(filter, props.columns));
   const unread = [...filtered].map(column => unreadWords(column, props.rows));
   if (!filtered.has(sorted)) unread.push(unreadWords(sorted, rows));
-  const row = rows[table.cursor];
-  const below = row && props.below?.(row);
-  const { marker } = useTheme().glyphs;
   const empty = {
     loaded,
     asking,
@@ -148,12 +144,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
     unsearched: [(filter !== '' && props.unsearched) || '', ...unread].filter(Boolean).join('  '),
-    facts: [
-      // The marker shows that this is about the row under the cursor; the rest is about all rows.
-      below ? `${marker} ${sanitiseLine(below)}` : '',
-      ...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf),
-      age,
-    ],
+    facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],
   };
 }
 

@@ -97,8 +97,9 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { table, id, width, focused, total, hasMore = false, read, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
-  const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
+  const { arranged, cursor, offset, rowLines, noticeLines, below, belowLines, shown } = table;
   const { fitted, words } = useFittedColumns(props);
+  const { marker } = theme.glyphs;
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
     onClick: (line, times) => {
@@ -137,6 +138,10 @@ export function TableView<Row>(props: TableViewProps<Row>) {
             />
           ))}
         </Box>
+        {/* The marker shows that these are about the row under the cursor. */}
+        {belowLines.map((line, index) => (
+          <Text key={line} wrap="truncate">{` ${theme.styles.info(`${index === 0 ? marker : ' '} ${line}`)}`}</Text>
+        ))}
         {noticeLines.map(line => (
           <Text key={line} wrap="truncate">{` ${theme.styles.warning(line)}`}</Text>
         ))}
@@ -145,7 +150,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
           width={width}
           total={known}
           hasMore={hasMore}
-          facts={[...words, ...facts]}
+          facts={[below === '' || belowLines.length > 0 ? '' : `${marker} ${below}`, ...words, ...facts]}
           theme={theme}
         />
       </Box>

@@ -11,7 +11,7 @@ import {
   preparedAtOnce,
 } from '../../../present/rows.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { truncate } from '../../../text/width.ts';
+import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
@@ -39,6 +39,8 @@ export interface TableOptions<Row> {
   /** Whether the rows are already in the requested order. */
   readonly sorted?: boolean;
   readonly ancestorsOf?: AncestorsOf<Row> | undefined;
+  /** Text about the row under the cursor. */
+  readonly below?: ((row: Row) => string | undefined) | undefined;
   /** Reads the unread rows, if there are any; settles when done, even if it fails. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
   /** Stops reading the rest. */
@@ -63,6 +65,10 @@ export interface Table<Row> {
   readonly rowLines: number;
   /** What is wrong with the filter, shown below the rows; sanitised. */
   readonly noticeLines: readonly string[];
+  /** The text about the row under the cursor; sanitised. */
+  readonly below: string;
+  /** That text on lines of its own, if it does not fit beside the count. */
+  readonly belowLines: readonly string[];
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
   /**
@@ -122,17 +128,20 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const arranged = arranging(state);
   const notice = arranged.notice ?? arranged.doubt;
   const noticeLines = useMemo(() => noticeOf(notice, width, mostRows - 1), [notice, width, mostRows]);
-  const rowLines = mostRows - noticeLines.length;
-  const { cursor, offset } = windowOf(state, arranged, { height: rowLines, keepsTop });
+  const most = mostRows - noticeLines.length;
+  const { cursor } = windowOf(state, arranged, { height: most, keepsTop });
+  const current = arranged.rows[cursor];
+  const { below, belowLines } = useBelow(options, state, typing ? undefined : current, most - arranged.ids.length);
+  const rowLines = most - belowLines.length;
+  const { offset } = windowOf(state, arranged, { height: rowLines, keepsTop });
   const typed = typing && textBefore(typing);
   const completion = useMemo(
     () => (typed === undefined ? undefined : completeFilter(typed, columns, rows)),
     [typed, columns, rows],
   );
-  const current = arranged.rows[cursor];
   useHeldFirst(keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined, dispatch);
   return {
-    ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
+    ...{ state, arranged, cursor, offset, rowLines, noticeLines, below, belowLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,
     isGrouped: inGroups(state) !== undefined,
     // With a filter that matches nothing, this would read the whole list.
@@ -154,6 +163,29 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   };
 }
 
+/** How many lines of a full list the text about a row may take. */
+const mostTaken = 2;
+
+/** Cells for the count of the rows, and for the marker of a text beside it. */
+const countCells = (rows: number): number => 2 * `${rows}`.length + 8;
+
+/** The text about a row, on lines of its own if it does not fit beside the count. @param free how many lines are empty */
+function useBelow<Row>(
+  { rows, width, height, below: textOf }: TableOptions<Row>,
+  { filter, marks }: TableState,
+  row: Row | undefined,
+  free: number,
+): Pick<Table<Row>, 'below' | 'belowLines'> {
+  const below = sanitiseLine((row && textOf?.(row)) ?? '');
+  const beside = filter === '' && marks.size === 0 ? width - countCells(rows.length) : 0;
+  const most = Math.max(free, Math.min(mostTaken, Math.floor(height / 5)));
+  const isBeside = displayWidth(below) <= beside;
+  return {
+    below,
+    belowLines: useMemo(() => (isBeside ? noLines : noticeOf(below, width - 2, most)), [isBeside, below, width, most]),
+  };
+}
+
 /** The cursor stays on the first row once that has been first for a while. */
 function useHeldFirst(firstId: string | undefined, dispatch: Table<never>['dispatch']): void {
   useEffect(() => {
@@ -163,9 +195,9 @@ function useHeldFirst(firstId: string | undefined, dispatch: Table<never>['dispa
   }, [firstId, dispatch]);
 }
 
-/** A message about the filter in at most `most` lines. */
+/** A message in at most `most` lines. */
 function noticeOf(notice: string | undefined, width: number, most: number): readonly string[] {
-  if (notice === undefined || most < 1) return noLines;
+  if (!notice || most < 1) return noLines;
   const lines = wrap(sanitiseLine(notice), Math.max(1, width - 2));
   return lines.length <= most
     ? lines
