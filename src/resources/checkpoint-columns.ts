@@ -16,8 +16,11 @@ import {
   tiedSteps,
   worstOf,
 } from '../queries/held-out.ts';
+import type { ReadRewards } from '../queries/run-extent.ts';
+import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+import { certaintyWords } from './run-mean.ts';
 import { heldOutCell, intervalOfHeldOut, samplesColumns, sortedByWorst, splitColumn } from './training-columns.ts';
 
 /** A checkpoint's evaluations, combined. */
@@ -27,9 +30,16 @@ interface Evaluations {
   readonly mean: number;
   /** The total number of rewards; undefined if any of the runs does not report it. */
   readonly rewards: number | undefined;
-  /** Only for a single evaluation: several would repeat the same tasks, so they say no more about other tasks. */
+  /** Of several, clustered by task, because they repeat the same tasks. Undefined until their rewards are read. */
   readonly interval: Interval | undefined;
+  /** The interval of several in words, or why there is none; undefined until their rewards are read. */
+  readonly certainty?: string | undefined;
 }
+
+/** What was read of several evaluations' rewards, by {@link poolKey}. */
+export type Pools = ReadonlyMap<string, { readonly data?: ReadRewards | undefined; readonly error?: Error | null }>;
+
+export const poolKey = (runs: readonly EvalRun[]): string => runs.map(({ eval_run_id }) => eval_run_id).join();
 
 /** A checkpoint with its measurements. */
 export interface Measured {
@@ -43,12 +53,45 @@ export interface Measured {
   readonly evaluations?: Evaluations | undefined;
 }
 
-/** Combines the ended evaluations that ran on the newest one's split: means over different tasks are not comparable. */
-function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
+/** The ended evaluations that ran on the newest one's split: means over different tasks are not comparable. */
+function togetherOf(runs: readonly EvalRun[]): readonly MeasuredRun[] {
   const rated = runs.filter((run: MeasuredRun) => hasEnded(run.status) && listedMean(run) !== undefined);
   const [newest] = rated.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
-  if (!newest) return undefined;
-  const same = rated.filter(({ split }) => split === newest.split);
+  return rated.filter(({ split }) => split === newest?.split);
+}
+
+const byCheckpoint = (runs: readonly EvalRun[]) => Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
+
+/** The evaluations of each of these checkpoints that has several: their mean takes all their rewards to be certain of. */
+export function severalEvaluations(
+  runs: readonly EvalRun[],
+  checkpoints: readonly Checkpoint[],
+): readonly (readonly EvalRun[])[] {
+  const ofEach = byCheckpoint(runs);
+  const all = checkpoints.map(({ checkpoint_id }) => togetherOf(ofEach.get(checkpoint_id) ?? []));
+  return all.filter(({ length }) => length > 1);
+}
+
+/** The interval of several evaluations by task, and the words for it or for why there is none. */
+function pooledInterval(
+  { data, error }: NonNullable<ReturnType<Pools['get']>>,
+  mean: number,
+  range: Range,
+): Pick<Evaluations, 'interval' | 'certainty'> {
+  if (!data) return { interval: undefined, ...(error && { certainty: `no interval: ${error.message}` }) };
+  const { interval } = certaintyOf(data.rewards, { ...data, range });
+  const isAround = interval !== undefined && interval.low <= mean && mean <= interval.high;
+  return {
+    interval: isAround ? interval : undefined,
+    certainty: certaintyWords(runMeanOf(data.rewards, { ...data, range }), mean),
+  };
+}
+
+/** Combines the evaluations of a checkpoint. */
+function evaluationsOf(runs: readonly EvalRun[], range: Range, pools: Pools): Evaluations | undefined {
+  const same = togetherOf(runs);
+  const [only, ...others] = same;
+  if (!only) return undefined;
   const counts = same.map(run => listedCount(run));
   const isCounted = counts.every(count => count !== undefined);
   const weights = isCounted ? counts : same.map(() => 1);
@@ -57,7 +100,11 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | un
   if (all === 0) return undefined;
   const mean = sum(same.map((run, index) => (listedMean(run) ?? 0) * (weights[index] ?? 0))) / all;
   const rewards = isCounted ? all : undefined;
-  return { runs: same.length, mean, rewards, interval: same.length === 1 ? intervalOfRun(newest, range) : undefined };
+  const of =
+    others.length === 0
+      ? { interval: intervalOfRun(only, range) }
+      : pooledInterval(pools.get(poolKey(same)) ?? {}, mean, range);
+  return { runs: same.length, mean, rewards, ...of };
 }
 
 /** Adds measurements to a run's checkpoints. */
@@ -66,15 +113,16 @@ export function withMeasured<Row extends Checkpoint>(
   heldOut: readonly HeldOutReward[],
   runs: readonly EvalRun[],
   range: Range,
+  pools: Pools = new Map(),
 ): readonly (Row & Measured)[] {
   const meanOf = heldOutOfStep(heldOut);
   const means = rows.map(({ step_index }) => meanOf(step_index));
   const known = means.filter(mean => mean !== undefined);
   const best = bestHeldOut(known);
-  const byCheckpoint = Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
+  const ofEach = byCheckpoint(runs);
   return rows.map((row, index) => {
     const held_out = means[index];
-    const evaluations = evaluationsOf(byCheckpoint.get(row.checkpoint_id) ?? [], range);
+    const evaluations = evaluationsOf(ofEach.get(row.checkpoint_id) ?? [], range, pools);
     const is_best = known.length > 1 && held_out !== undefined && held_out === best;
     const better = held_out !== undefined && held_out === best ? betterThan(best, heldOut) : undefined;
     const ties = is_best ? tiedSteps(best, known) : [];
@@ -137,7 +185,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     {
       ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: 'EVAL 95% CI' }),
       ...ifAny,
-      isUnread: row => row.evaluations !== undefined,
+      isUnread: row => row.evaluations !== undefined && row.evaluations.certainty === undefined,
     },
     { ...numberColumn<Row>('runs', 'RUNS', row => row.evaluations?.runs, { text: String }), ...ifAny },
     ...samplesColumns<Row>(row => row.held_out).map(column => ({ ...column, ...ifAny })),
@@ -184,7 +232,11 @@ export function measuredCheckpointFacts(
     },
     {
       label: 'evaluated',
-      value: evaluations && `${words(evaluatedMean(evaluations), evaluations.interval)} ${evaluatedOf(evaluations)}`,
+      value:
+        evaluations &&
+        (evaluations.runs === 1
+          ? `${words(evaluatedMean(evaluations), evaluations.interval)} ${evaluatedOf(evaluations)}`
+          : `${evaluatedMean(evaluations)} ${evaluatedOf(evaluations)}, ${evaluations.certainty ?? 'interval not read yet'}`),
     },
   ];
 }

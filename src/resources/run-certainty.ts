@@ -1,9 +1,11 @@
 /** Reads how certain the means of evaluation runs are, for lists. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
-import { evalProgressQuery } from '../queries/evaluations.ts';
+import { evalProgressQuery, evaluationKeys } from '../queries/evaluations.ts';
+import type { LiveQuery } from '../queries/live-query.ts';
+import { pooled } from '../queries/pooled.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
 import { readFinalCertainty } from '../queries/run-results.ts';
 import { ifThere } from '../service/errors.ts';
@@ -51,6 +53,19 @@ export async function withFailed<Row extends MeasuredRun>(run: Row, context: Que
   const isCounted = ends?.isWhole && (ends.failed || ends.ended >= (countOf(total_rollouts) ?? ends.ended));
   return isCounted ? { ...run, failed_rollouts: ends.failed } : run;
 }
+
+/** The rewards of several ended runs, pooled. */
+export const pooledRewardsQuery = (runs: readonly EvalRun[]): LiveQuery<ReadRewards> => ({
+  key: [...evaluationKeys.all, 'pooled', ...runs.map(({ eval_run_id }) => eval_run_id)],
+  activity: () => 'settled',
+  read: async context => {
+    const read = (run: EvalRun) => readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
+    const reads = await Promise.all(runs.map(read));
+    const unread = reads.find(each => each.unread)?.unread;
+    if (unread) throw unread;
+    return pooled(reads);
+  },
+});
 
 /** Adds a certainty to a run, and its mean if the record lacks one. */
 export function withRead<Row extends MeasuredRun>(run: Row, certainty: Certainty | undefined): Row {

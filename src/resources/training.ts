@@ -36,6 +36,8 @@ import {
   type Measured,
   measuredCheckpointColumns,
   measuredCheckpointFacts,
+  poolKey,
+  severalEvaluations,
   withMeasured,
 } from './checkpoint-columns.ts';
 import { defineResource, type Measures } from './define.ts';
@@ -46,7 +48,7 @@ import type { MeasuredRun } from './measured-run.ts';
 import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
-import { withCertainty } from './run-certainty.ts';
+import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
 import { mostStarted } from './several-runs.ts';
 import { type HeldOut, measures, trainingColumns } from './training-columns.ts';
 
@@ -332,7 +334,20 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
       // The best checkpoint may be on another page.
       ifThere(columns.has('best'), () => checkpointsByStep(context.service, id, { signal: context.signal })),
     ]);
-    const measured = withMeasured(all ?? rows, rewards ?? [], runs ?? [], range);
+    const several = isCertain ? severalEvaluations(runs ?? [], rows) : [];
+    const pools = await Promise.all(
+      several.map(async each => {
+        const answer = pooledRewardsQuery(each).read(context);
+        return [
+          poolKey(each),
+          await answer.then(
+            data => ({ data }),
+            (error: Error) => ({ error }),
+          ),
+        ] as const;
+      }),
+    );
+    const measured = withMeasured(all ?? rows, rewards ?? [], runs ?? [], range, new Map(pools));
     const known = new Map(measured.map(row => [row.checkpoint_id, row]));
     return rows.map(row => ({
       ...known.get(row.checkpoint_id),

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { cellText } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
-import { evaluatedWords, measuredCheckpointFacts, withMeasured } from '../../src/resources/checkpoint-columns.ts';
+import {
+  evaluatedWords,
+  measuredCheckpointFacts,
+  poolKey,
+  withMeasured,
+} from '../../src/resources/checkpoint-columns.ts';
 import { deployedColumns, trainingFacts } from '../../src/resources/training.ts';
 
 const rows = [10, 20, 30, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
@@ -93,7 +98,7 @@ describe('checkpoints', () => {
     const words = measured.flatMap(({ evaluations }) => (evaluations ? evaluatedWords(evaluations) : []));
     expect(words).toEqual(['evaluated 0.650 n=400 in 2 runs', 'evaluated 0.500 n=10', 'evaluated 0.500']);
     const facts = measured.map(row => measuredCheckpointFacts(row, range).find(({ label }) => label === 'evaluated'));
-    expect(facts[0]?.value).toBe('0.650 from 400 rewards in 2 evaluations');
+    expect(facts[0]?.value).toBe('0.650 from 400 rewards in 2 evaluations, interval not read yet');
     expect(facts[3]?.value).toBe('0.500 in 1 evaluation');
   });
 
@@ -103,7 +108,9 @@ describe('checkpoints', () => {
     expect(cells({ ...measured, evaluations })['EVALUATED']).toBe('0.500?');
     expect(evaluations && evaluatedWords(evaluations)).toBe('evaluated 0.500? in 2 runs');
     const facts = measuredCheckpointFacts({ evaluations }, range);
-    expect(facts.find(({ label }) => label === 'evaluated')?.value).toBe('0.500? in 2 evaluations');
+    expect(facts.find(({ label }) => label === 'evaluated')?.value).toBe(
+      '0.500? in 2 evaluations, interval not read yet',
+    );
   });
 
   it('weigh each evaluation by the rewards that were read of it, where its record has no number', () => {
@@ -119,7 +126,7 @@ describe('checkpoints', () => {
     expect(measured?.evaluations).toMatchObject({ rewards: 10, mean: 0.3 });
   });
 
-  it('have the interval of their only evaluation; more of them on the same tasks say no more of other tasks', () => {
+  it('have the interval of their only evaluation; of several, by task once their rewards were read', () => {
     const rewards = Array.from({ length: 40 }, (_, at) => ({
       task_id: `${at % 8}`,
       trajectory_id: `${at}`,
@@ -133,6 +140,24 @@ describe('checkpoints', () => {
     );
     expect(intervals).toEqual([certainty.interval, undefined, undefined]);
     expect(certainty.interval).toBeDefined();
+    const all = { status: 'completed', total: 80 };
+    const twice = [...rewards, ...rewards].map((each, at) => ({ ...each, trajectory_id: `${at}` }));
+    const pooledFact = (pool: object) => {
+      const [measured] = withMeasured(rows, [], repeated, range, new Map([[poolKey(repeated), pool]]));
+      const fact = measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated');
+      return [measured?.evaluations?.interval, fact?.value];
+    };
+    // Repeated rollouts are no new tasks: the interval is as wide.
+    expect(pooledFact({ data: { ...all, rewards: twice } })).toEqual([
+      certainty.interval,
+      expect.stringMatching(/^0\.500 from 80 rewards in 2 evaluations, 95% CI 0\.\d+ to 0\.\d+ by 8 tasks$/),
+    ]);
+    expect(pooledFact({ data: { ...all, rewards: twice.map(each => ({ ...each, task_id: null })) } })).toEqual([
+      undefined,
+      '0.500 from 80 rewards in 2 evaluations, no interval: 80 rewards have no readable task',
+    ]);
+    expect(pooledFact({ error: new Error('gone') })[1]).toMatch(/, no interval: gone$/);
+    expect(pooledFact({})).toEqual([undefined, '0.500 from 80 rewards in 2 evaluations, interval not read yet']);
   });
 
   it('have no interval of a held-out mean if another one is outside the range (A3)', () => {

@@ -118,7 +118,11 @@ it.each(['e', 'D', 't'])('%s shows the evaluated mean of all rewards, as the lis
   const evaluated = (id: string, reward_mean: number) => ({
     ...{ eval_run_id: id, bench_id: 'bench_1', status: 'completed', parent_checkpoint_id: 'ckpt_1_60', reward_mean },
   });
-  Object.assign(service.answers, { listEvalRuns: () => [evaluated('evr_1', 0.8), evaluated('evr_2', 0.5)] });
+  const runs = [evaluated('evr_1', 0.8), evaluated('evr_2', 0.5)];
+  Object.assign(service.answers, {
+    listEvalRuns: () => runs,
+    getEvalRun: ({ params }: { params: object }) => runs.find(run => Object.values(params).includes(run.eval_run_id)),
+  });
   const screen = openWorld(service, trainingPlace, { columns: 120, rows: 40 });
   const counts = { evr_1: 40, evr_2: 160 };
   const now = Date.now();

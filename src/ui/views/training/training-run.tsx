@@ -11,9 +11,10 @@ import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { beginOfRun, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { auditOfCurves } from '../../../resources/audit.ts';
-import { withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { poolKey, severalEvaluations, withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { deployedAs } from '../../../resources/deployments.ts';
 import type { Place } from '../../../resources/place.ts';
+import { pooledRewardsQuery } from '../../../resources/run-certainty.ts';
 import {
   type CheckpointSource,
   checkpointActions,
@@ -35,7 +36,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useList, useListedRows } from '../../data/use-list.ts';
-import { useLive } from '../../data/use-live.ts';
+import { useLive, useLives } from '../../data/use-live.ts';
 import { useOrigins } from '../../data/use-origins.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -60,6 +61,8 @@ const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, and their list shows the error. */
 const errorLinesBelow = 3;
+/** The rewards of several evaluations are read for at most this many checkpoints, the newest. */
+const mostPooled = 20;
 /** Minimum pane height for the teaching signal; in a lower pane it is not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
@@ -94,16 +97,25 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
 type Run = ReturnType<typeof useTrainingRun>;
 
 /** Adds to checkpoints the slugs that serve them, their held-out rewards and their evaluations. */
-function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: Attention) {
+function useMeasuredCheckpoints({ shown, source, curves: { heldOut } }: Run, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
   const { rows, loaded, complete, error } = useList(deploymentList, attention);
   const evaluations = useRunsOf(shown.bench_id, 'visible');
+  const listed = useListedRows(source);
+  const several = useMemo(() => severalEvaluations(evaluations, listed.slice(-mostPooled)), [evaluations, listed]);
+  const read = useLives(several.map(pooledRewardsQuery), attention);
+  const states = read.map(({ data, error }) => (data ? 'read' : error?.message)).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the rewards of ended runs are read once
+  const pools = useMemo(
+    () => new Map(several.map((each, index) => [poolKey(each), read[index] ?? {}])),
+    [several, states],
+  );
   const join = useCallback(
     (checkpoints: readonly Checkpoint[]) => {
       const deployed = checkpoints.map(row => ({ ...row, ...deployedAs(row.checkpoint_id, rows) }));
-      return withMeasured<DeployedCheckpoint>(deployed, heldOut, evaluations, rewardRange);
+      return withMeasured<DeployedCheckpoint>(deployed, heldOut, evaluations, rewardRange, pools);
     },
-    [rows, heldOut, evaluations, rewardRange],
+    [rows, heldOut, evaluations, rewardRange, pools],
   );
   const notes = [
     ...(error && !isNotOffered(error) ? ['The deployments could not be read: DEPLOYED may be out of date'] : []),

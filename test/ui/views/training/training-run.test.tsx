@@ -406,3 +406,29 @@ it('reads the round of the last step of an ended run although it is late', async
   held_out_rewards.push({ step: 40, held_out_reward: 0.671, ...counts });
   await screen.waitFor(text => text.includes('held-out 0.671') && text.includes('● final'));
 });
+
+it('pools the evaluations of a checkpoint for the interval of their mean', async () => {
+  const evaluation = (index: number) => ({
+    ...{ eval_run_id: `evr_${index}`, bench_id: 'bench_1', parent_checkpoint_id: 'ckpt_1', status: 'completed' },
+    ...{ reward_mean: 0.5, reward_count: 40, total_rollouts: 40, created_at: '2026-01-04T00:00:00Z' },
+  });
+  const trajectory_rewards = Array.from({ length: 40 }, (_, at) => ({ task_id: `${at % 20}`, reward: at % 2 }));
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_1' },
+    service: async () =>
+      fakeService(
+        {
+          ...answers,
+          listCheckpoints: () => [{ checkpoint_id: 'ckpt_1', step_index: 40 }],
+          listEvalRuns: () => [1, 2].map(evaluation),
+          getTrajectoryRewards: () => ({ trajectory_rewards }),
+        },
+        { capabilities },
+      ),
+    columns: 200,
+    rows: 40,
+  });
+  await stage.waitFor(
+    text => /EVALUATED +EVAL 95% CI/.test(text) && /0\.500 +0\.[2-4]\d+\.\.0\.[5-7]\d+ +2 /.test(text),
+  );
+});
