@@ -53,14 +53,17 @@ const betaShape = (left: number, right: number, words: string): Shape => ({
 });
 
 /** Values with their probabilities. */
-const several = (name: string, choices: readonly (readonly [chance: number, value: number])[]): Shape => ({
+const several = (name: string, ...choices: readonly (readonly [chance: number, value: number])[]): Shape => ({
   name,
   mean: choices.reduce((sum, [chance, value]) => sum + chance * value, 0),
   draw: random => one(random.weighted(choices)),
 });
 
 /** Pairs of runs: the rewards in base and new, with their probabilities. */
-const pairs = (name: string, choices: readonly (readonly [chance: number, base: number, reward: number])[]): Shape => ({
+const pairs = (
+  name: string,
+  ...choices: readonly (readonly [chance: number, base: number, reward: number])[]
+): Shape => ({
   name: `pairs: ${name}`,
   mean: choices.reduce((sum, [chance, base, reward]) => sum + chance * (reward - base), 0),
   draw: random => {
@@ -69,18 +72,20 @@ const pairs = (name: string, choices: readonly (readonly [chance: number, base: 
   },
 });
 
-/** Several 0/1 rollouts of a task, whose chance of 1 varies between tasks. */
+/** Several 0/1 rollouts of a task, whose chance of 1 varies between tasks; or one of these numbers of rollouts. */
 const clustered = (
   name: string,
-  chanceOf: (random: Random) => number,
   mean: number,
-  rollouts: (random: Random) => number,
+  rollouts: number | readonly number[],
+  chanceOf: (random: Random) => number,
 ): Shape => ({
   name: `clusters: ${name}`,
   mean,
+  uneven: typeof rollouts !== 'number',
   draw: random => {
     const chance = chanceOf(random);
-    return { rewards: Array.from({ length: rollouts(random) }, () => (random.chance(chance) ? 1 : 0)) };
+    const count = typeof rollouts === 'number' ? rollouts : random.pick(rollouts);
+    return { rewards: many(count, () => (random.chance(chance) ? 1 : 0)) };
   },
 });
 
@@ -88,26 +93,16 @@ const many = (count: number, draw: () => number): number[] => Array.from({ lengt
 
 export const shapes: readonly Shape[] = [
   ...[0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999].map(binary),
-  several('all equal', [[1, 0.4]]),
+  several('all equal', [1, 0.4]),
   { name: 'uniform', mean: 0.5, draw: random => one(random.next()) },
   { name: 'uniform from 0.4 to 0.6', mean: 0.5, draw: random => one(0.4 + random.next() / 5) },
   betaShape(0.5, 0.5, 'U-shaped'),
   betaShape(1, 12, 'close to 0'),
   betaShape(12, 1, 'close to 1'),
   betaShape(20, 20, 'peaked'),
-  several('0, half or 1', [
-    [0.3, 0],
-    [0.4, 0.5],
-    [0.3, 1],
-  ]),
-  several('0.9, and rarely 0', [
-    [0.98, 0.9],
-    [0.02, 0],
-  ]),
-  several('0.1, and rarely 1', [
-    [0.99, 0.1],
-    [0.01, 1],
-  ]),
+  several('0, half or 1', [0.3, 0], [0.4, 0.5], [0.3, 1]),
+  several('0.9, and rarely 0', [0.98, 0.9], [0.02, 0]),
+  several('0.1, and rarely 1', [0.99, 0.1], [0.01, 1]),
   {
     name: 'close to one of two points',
     mean: 0.41,
@@ -119,42 +114,15 @@ export const shapes: readonly Shape[] = [
     draw: random => one(many(8, () => (random.chance(0.75) ? 1 : 0)).reduce((sum, each) => sum + each, 0) / 8),
   },
   { name: 'heavy skew', mean: 1 / 11, draw: random => one(random.next() ** 10) },
-  pairs('nothing changes', [[1, 0.5, 0.5]]),
-  pairs('10% gain, none loses', [
-    [0.1, 0, 1],
-    [0.9, 1, 1],
-  ]),
-  pairs('2% gain, none loses', [
-    [0.02, 0, 1],
-    [0.98, 1, 1],
-  ]),
-  pairs('as many gain as lose', [
-    [0.2, 0, 1],
-    [0.2, 1, 0],
-    [0.6, 1, 1],
-  ]),
-  pairs('few gain or lose', [
-    [0.03, 0, 1],
-    [0.03, 1, 0],
-    [0.94, 0, 0],
-  ]),
-  pairs('15% gain, 5% lose', [
-    [0.15, 0, 1],
-    [0.05, 1, 0],
-    [0.8, 0, 0],
-  ]),
-  pairs('small gains hide a rare loss', [
-    [0.9, 0.9, 1],
-    [0.1, 0.9, 0],
-  ]),
-  pairs('tiny gains hide a very rare loss', [
-    [0.99, 0.99, 1],
-    [0.01, 0.99, 0],
-  ]),
-  pairs('small losses hide a rare gain', [
-    [0.95, 0.05, 0],
-    [0.05, 0.05, 1],
-  ]),
+  pairs('nothing changes', [1, 0.5, 0.5]),
+  pairs('10% gain, none loses', [0.1, 0, 1], [0.9, 1, 1]),
+  pairs('2% gain, none loses', [0.02, 0, 1], [0.98, 1, 1]),
+  pairs('as many gain as lose', [0.2, 0, 1], [0.2, 1, 0], [0.6, 1, 1]),
+  pairs('few gain or lose', [0.03, 0, 1], [0.03, 1, 0], [0.94, 0, 0]),
+  pairs('15% gain, 5% lose', [0.15, 0, 1], [0.05, 1, 0], [0.8, 0, 0]),
+  pairs('small gains hide a rare loss', [0.9, 0.9, 1], [0.1, 0.9, 0]),
+  pairs('tiny gains hide a very rare loss', [0.99, 0.99, 1], [0.01, 0.99, 0]),
+  pairs('small losses hide a rare gain', [0.95, 0.05, 0], [0.05, 0.05, 1]),
   {
     name: 'pairs: noise around no change',
     mean: 0,
@@ -177,33 +145,10 @@ export const shapes: readonly Shape[] = [
       return { base: run(), rewards: run() };
     },
   },
-  clustered(
-    '8 rollouts, tasks all or nothing',
-    random => (random.chance(0.3) ? 1 : 0),
-    0.3,
-    () => 8,
-  ),
-  clustered(
-    '4 rollouts, tasks differ',
-    random => beta(random, 0.5, 0.5),
-    0.5,
-    () => 4,
-  ),
-  clustered(
-    '4 rollouts, tasks alike',
-    () => 0.6,
-    0.6,
-    () => 4,
-  ),
-  {
-    ...clustered(
-      '1 to 16 rollouts, unequal',
-      random => beta(random, 1, 1),
-      0.5,
-      random => random.pick([1, 1, 2, 5, 16]),
-    ),
-    uneven: true,
-  },
+  clustered('8 rollouts, tasks all or nothing', 0.3, 8, random => (random.chance(0.3) ? 1 : 0)),
+  clustered('4 rollouts, tasks differ', 0.5, 4, random => beta(random, 0.5, 0.5)),
+  clustered('4 rollouts, tasks alike', 0.6, 4, () => 0.6),
+  clustered('1 to 16 rollouts, unequal', 0.5, [1, 1, 2, 5, 16], random => beta(random, 1, 1)),
   {
     name: 'pairs: half of 4 rollouts fail, and are left out',
     mean: 0,
