@@ -1,6 +1,9 @@
 /** Real data of every kind, created by a local service, and a folder to upload. */
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Caller {
@@ -15,12 +18,12 @@ export interface Caller {
 /** @param deadlineMs time limit for waiting */
 export function callerOf({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }, deadlineMs: number): Caller {
   const call: Caller['call'] = async (method, path, body) => {
-    const answer = await fetch(`${baseUrl}/api/v1/${path}`, {
-      method,
-      headers: { 'X-API-Key': apiKey },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return answer.json();
+    const headers = { 'X-API-Key': apiKey };
+    // Through `http.Agent`, which the simulator replaces.
+    const outgoing = request(`${baseUrl}/api/v1/${path}`, { method, headers });
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return json(answer);
   };
   const until: Caller['until'] = async (path, satisfied) => {
     const deadline = Date.now() + deadlineMs;

@@ -1,6 +1,5 @@
 /** The simulator, bundled by `tools/simulate.ts`. See `usage`. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -60,6 +59,7 @@ const { callMs, playSession } = await import('./session.ts');
 const { bugs } = await import('./bugs.ts');
 const { heap } = await import('./watch.ts');
 const { apiKey, fillWorld } = await import('../rig/world.ts');
+const { callerOf } = await import('../../test/populate.ts');
 const { LocalService } = await import('./local-service.ts');
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'benchtop-simulated-'));
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
@@ -77,23 +77,7 @@ async function makeTemplate(): Promise<Template> {
   begin('template');
   const local = new LocalService(join(root, 'template'), network);
   await time.during(local.start(), callMs);
-  const call = (method: string, path: string, body?: unknown): Promise<never> =>
-    new Promise((resolve, reject) => {
-      const headers = { 'X-API-Key': apiKey };
-      const asked = request(`${local.baseUrl}/api/v1/${path}`, { method, headers }, answer => {
-        const whole = answer.toArray().then(parts => JSON.parse(Buffer.concat(parts).toString()) as never);
-        whole.then(resolve, reject);
-      });
-      asked.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
-    });
-  const until = async (path: string, satisfied: (body: never) => boolean): Promise<never> => {
-    for (;;) {
-      const body = await call('GET', path);
-      if (satisfied(body)) return body;
-      await new Promise(resolve => setTimeout(resolve, 100));
-    }
-  };
-  const { benchId } = await time.during(fillWorld({ call, until }), 10 * callMs);
+  const { benchId } = await time.during(fillWorld(callerOf({ baseUrl: local.baseUrl, apiKey }, callMs)), 10 * callMs);
   await time.during(local.stop(), callMs);
   return { folder: local.folder, benchId };
 }
