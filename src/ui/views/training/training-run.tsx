@@ -39,6 +39,7 @@ import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { useOrigins } from '../../data/use-origins.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import type { Binding } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { TrainingAlarms } from '../alarms-window.tsx';
 import { alarmCommands, teachingCommands } from '../commands.ts';
@@ -126,51 +127,60 @@ function useMeasuredCheckpoints({ shown, source, curves: { heldOut } }: Run, att
   return { join, notes };
 }
 
-export function TrainingRunView({ place }: ViewProps<'record'>) {
-  const { id } = place;
-  const shell = useShell();
+/** The curves, also of overlaid runs, in the room that the head and the checkpoints leave. */
+function useCurvesPane(id: string, { shown, ended, state, curves, completed }: Run, head: readonly string[]) {
+  const { open } = useShell();
   const pane = usePane('main');
-  const theme = useTheme();
-  const run = useTrainingRun(place, pane.attention);
-  const { shown, state, ended, curves, completed } = run;
-  const { compare, remembered } = useWorkbench();
-  const { rewardRange } = compare;
-  const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
-  useOrigins(
-    useMemo(
-      () => [{ checkpoint_id: shown.parent_checkpoint_id, created_at: shown.created_at }],
-      [shown.parent_checkpoint_id, shown.created_at],
-    ),
-    pane.attention,
-  );
-  const begin = ended && beginOfRun(id, remembered);
-  const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(curves.heldOut), rewardRange);
-  const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
-  const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
-  const head = useHead(run, pane);
-  const name = shown.display_name ?? id;
   const { overlaid, choose, clear } = useOverlaid(shown);
   const hasStrip = pane.height >= withTeaching && overlaid.length === 0;
   const teaching = useTeaching(id, curves.trainer, pane.attention, hasStrip);
-  const curvesView = useCurvesView([{ id, name, ended, ...curves }, ...overlaid], {
+  const view = useCurvesView([{ id, name: shown.display_name ?? id, ended, ...curves }, ...overlaid], {
     width: pane.width - 2,
     // Show the legend even if there is no room for a chart.
     heightFor: isFull =>
       Math.max(1, pane.height - head.length - tableLines(pane.height, isFull) - (state.error ? errorLinesBelow : 0)),
     lag: overlaid.length > 0 ? undefined : lastStepRead(curves.trainer, completed),
     teaching,
-    openStep: step => shell.open({ view: 'step', trainingRunId: id, step }),
+    openStep: step => open({ view: 'step', trainingRunId: id, step }),
     onReset: clear,
   });
+  return { ...view, bindings: [...view.bindings, choose] };
+}
+
+/** The key that opens the audit, among the main ones if the curves are suspicious. */
+function useAuditKey(id: string, { trainer, heldOut }: Run['curves']): Binding {
+  const { open } = useShell();
+  const { rewardRange } = useWorkbench().compare;
   const isSuspicious = useMemo(
-    () => auditOfCurves(curves.trainer, curves.heldOut, rewardRange).length > 0,
-    [curves.trainer, curves.heldOut, rewardRange],
+    () => auditOfCurves(trainer, heldOut, rewardRange).length > 0,
+    [trainer, heldOut, rewardRange],
   );
-  const audit = {
+  return {
     command: teachingCommands.audit,
-    ...(isSuspicious && { rank: 'main' as const }),
-    run: () => shell.open({ view: 'audit', trainingRunId: id }),
+    ...(isSuspicious && { rank: 'main' }),
+    run: () => open({ view: 'audit', trainingRunId: id }),
   };
+}
+
+export function TrainingRunView({ place }: ViewProps<'record'>) {
+  const { id } = place;
+  const shell = useShell();
+  const pane = usePane('main');
+  const theme = useTheme();
+  const run = useTrainingRun(place, pane.attention);
+  const { shown, state, ended, curves } = run;
+  const { compare, remembered } = useWorkbench();
+  const { rewardRange } = compare;
+  const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
+  useOrigins([{ checkpoint_id: shown.parent_checkpoint_id, created_at: shown.created_at }], pane.attention);
+  const begin = ended && beginOfRun(id, remembered);
+  const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(curves.heldOut), rewardRange);
+  const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
+  const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
+  const head = useHead(run, pane);
+  const name = shown.display_name ?? id;
+  const curvesPane = useCurvesPane(id, run, head);
+  const audit = useAuditKey(id, curves);
   const pin = { kind: 'training', id, label: name };
   const alarms = {
     command: alarmCommands.past,
@@ -189,9 +199,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
-      header={[...head, ...curvesView.lines]}
-      isFolded={curvesView.isFull}
-      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms, audit]}
+      header={[...head, ...curvesPane.lines]}
+      isFolded={curvesPane.isFull}
+      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesPane.bindings, alarms, audit]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];
         // A run that has just ended may have checkpoints that are not listed yet, so request the newest.
