@@ -1,5 +1,5 @@
 /** Remembers a view's cursor, filter and scroll position, and restores them when the user comes back. */
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
 import type { Place } from '../../resources/place.ts';
 
 /** A list as it was when the user opened a record from it. */
@@ -154,6 +154,15 @@ export function useMemory<Value>(name: string): readonly [Value | undefined, (va
 /** Like `useMemory`, for a value that all places share. */
 export function useSharedMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
   return useMemoryOf('', name);
+}
+
+/** Like `useState`; the state is kept for when the user comes back to this place. @param initial from the last state */
+export function useKeptState<Value>(name: string, initial: (kept: Value | undefined) => Value) {
+  const [kept, remember] = useMemory<Value>(name);
+  const state = useState(() => initial(kept));
+  const [value] = state;
+  useEffect(() => remember(value), [remember, value]);
+  return state;
 }
 
 function useMemoryOf<Value>(place: string, name: string): readonly [Value | undefined, (value: Value) => void] {

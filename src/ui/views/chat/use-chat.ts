@@ -1,5 +1,5 @@
 /** The chat view's state: one conversation, or two with the same questions, with their branches, kept on disk. */
-import { type Dispatch, type SetStateAction, useEffect, useMemo, useState } from 'react';
+import { type Dispatch, type SetStateAction, useMemo } from 'react';
 import {
   allBranches,
   type Branch,
@@ -23,7 +23,7 @@ import { isIncomplete, type Turn, wordsOf } from '../../../chat/conversation.ts'
 import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { useMemory } from '../../navigation/memory.tsx';
+import { useKeptState, useMemory } from '../../navigation/memory.tsx';
 import { useChatSession, useChats, useKeptChat } from './use-kept-chat.ts';
 
 /** A conversation with its settings. */
@@ -208,15 +208,6 @@ function settingsOf(
       setSettings(next);
     },
   };
-}
-
-/** State that is remembered while the view is not on screen. */
-function useKeptState<Value>(name: string, initial: (kept: Value | undefined) => Value) {
-  const [kept, remember] = useMemory<Value>(name);
-  const state = useState(() => initial(kept));
-  const [value] = state;
-  useEffect(() => remember(value), [remember, value]);
-  return state;
 }
 
 /** @param model the model to use until the user chooses one; empty if none is known */

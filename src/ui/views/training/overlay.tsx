@@ -1,5 +1,5 @@
 /** Chooses the runs to overlay on another run's curves. */
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { statusWords } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { meanNote } from '../../../present/number-columns.ts';
@@ -13,7 +13,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { useMemory } from '../../navigation/memory.tsx';
+import { useKeptState } from '../../navigation/memory.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { type ChartedRun, type RunToChart, useChartedRuns } from './charted-runs.ts';
 
@@ -26,9 +26,7 @@ export interface Overlaid {
 /** The runs overlaid on `run`, kept for when the user comes back to the view. */
 export function useOverlaid(run: TrainingRun): Overlaid {
   const shell = useShell();
-  const [before, remember] = useMemory<readonly RunToChart[]>('overlaid');
-  const [chosen, setChosen] = useState(before ?? []);
-  useEffect(() => remember(chosen), [remember, chosen]);
+  const [chosen, setChosen] = useKeptState<readonly RunToChart[]>('overlaid', (kept = []) => kept);
   const toggle = (toggled: RunToChart): void =>
     setChosen(runs =>
       runs.some(({ id }) => id === toggled.id) ? runs.filter(({ id }) => id !== toggled.id) : [...runs, toggled],
