@@ -5,7 +5,7 @@ import { deploymentRoles } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
 import { seedOption } from '../present/start-name.ts';
-import { checkpointsByStep } from '../queries/checkpoints.ts';
+import { lastDeployable } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
 import {
   type OptionsChoice,
@@ -30,7 +30,6 @@ import { exitCodeOf } from './failure.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import {
   type CheckpointSearch,
-  checkAll,
   type FoundCheckpoint,
   findCheckpoint,
   runHint,
@@ -264,7 +263,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
  * The checkpoint to deploy: without a step, the newest one that the service would deploy.
  *
  * @param note called with the reason if that is not the newest checkpoint
- * @throws CommandError if there is none, or none that can be deployed
+ * @throws Error for the user if there is none, or none that can be deployed
  */
 export async function deployableCheckpoint(
   word: string,
@@ -275,17 +274,12 @@ export async function deployableCheckpoint(
   const found = named.row ? named : await recorded(named, context);
   const { id, row, run, step } = found;
   if (row?.is_deployable !== false) return found;
-  const checkpoint = step == null ? id : clean`the checkpoint of step ${step} (${id})`;
-  const refuse = (which: string): never => {
-    throw new CommandError(clean`The service says that ${which} be deployed. Nothing was changed.`, exitCodes.failed);
-  };
-  if (!run || !named.isLatest) return refuse(`${checkpoint} cannot`);
-  const { service, signal } = context;
-  const steps = await checkpointsByStep(service, run.training_run_id, { signal });
-  checkAll(steps, 'The latest checkpoint that can be deployed', context, 'write');
-  const last = steps.findLast(({ is_deployable }) => is_deployable !== false);
-  if (!last) return refuse('none of its checkpoints can');
-  note(clean`The service says that ${checkpoint} cannot be deployed: step ${last.step_index} is deployed instead.`);
+  if (!run || !named.isLatest) {
+    const checkpoint = step == null ? id : `the checkpoint of step ${step} (${id})`;
+    const words = clean`The service says that ${checkpoint} cannot be deployed. Nothing was changed.`;
+    throw new CommandError(words, exitCodes.failed);
+  }
+  const last = await lastDeployable(context.service, run.training_run_id, note, { signal: context.signal });
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 

@@ -7,6 +7,7 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import type { ProgressPoint } from '../store/store.ts';
+import { clean } from '../text/sanitise.ts';
 import { parseTime } from '../text/time.ts';
 import { rememberCheckpoints } from './checkpoint-memory.ts';
 import { unreadCheckpoints } from './checkpoint-names.ts';
@@ -39,32 +40,40 @@ export async function checkpointsByStep(
   return checkpoints;
 }
 
-/** @throws Error for the user if other checkpoints may be newer */
-function requireAll(checkpoints: readonly Checkpoint[]): void {
+/** All of a run's checkpoints and the newest one. @throws Error for the user if it has none yet or some are unread */
+async function readAll(service: Service, runId: string, options?: CallOptions) {
+  const checkpoints = await checkpointsByStep(service, runId, options);
   const unread = unreadCheckpoints(checkpoints);
   if (unread) throw new Error(`The newest checkpoint is not known: ${unread}. Choose one of the run's checkpoints.`);
+  const newest = checkpoints.at(-1);
+  if (!newest) throw new Error('The run has no committed checkpoint yet.');
+  return { checkpoints, newest };
 }
 
 /** A run's newest checkpoint. @throws Error for the user if there is none yet, or not all could be read */
 export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
-  const checkpoints = await checkpointsByStep(service, runId);
-  requireAll(checkpoints);
-  const last = checkpoints.at(-1);
-  if (!last) throw new Error('The run has no committed checkpoint yet.');
-  return last;
+  return (await readAll(service, runId)).newest;
 }
 
-/** A run's newest deployable checkpoint. @throws Error for the user if there is none, or not all could be read */
-export async function lastDeployable(service: Service, runId: string): Promise<Checkpoint> {
-  const checkpoints = await checkpointsByStep(service, runId);
-  requireAll(checkpoints);
+/**
+ * A run's newest checkpoint that the service would deploy.
+ *
+ * @param note called with the reason if that is not the newest checkpoint
+ * @throws Error for the user if there is none, or not all could be read
+ */
+export async function lastDeployable(
+  service: Service,
+  runId: string,
+  note: (text: string) => void,
+  options?: CallOptions,
+): Promise<Checkpoint> {
+  const { checkpoints, newest } = await readAll(service, runId, options);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
-  if (last) return last;
-  throw new Error(
-    checkpoints.length === 0
-      ? 'The run has no committed checkpoint yet.'
-      : 'The service says that none of its checkpoints can be deployed.',
-  );
+  if (!last) throw new Error('The service says that none of its checkpoints can be deployed.');
+  const stepOf = ({ step_index: step, checkpoint_id: id }: Checkpoint) => (step == null ? id : `step ${step}`);
+  if (last !== newest)
+    note(clean`The newest checkpoint, ${stepOf(newest)}, cannot be deployed: ${stepOf(last)} is taken.`);
+  return last;
 }
 
 export function checkpointList(runId: string, ended: boolean): ListSource<Checkpoint> {

@@ -117,7 +117,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     ]);
     expect(notes).toBe(
       isNewest
-        ? 'The service says that the checkpoint of step 3 (c-2) cannot be deployed: step 2 is deployed instead.'
+        ? 'The newest checkpoint, step 3, cannot be deployed: step 2 is taken.'
         : 'first is step 2, the latest checkpoint so far.',
     );
     for (const checkpoint of isNewest ? ['first@3', 'c-2'] : []) {

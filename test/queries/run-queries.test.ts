@@ -202,15 +202,18 @@ it('a training run is deleted by its id', async () => {
 });
 
 it('the last checkpoint to deploy is the newest that can be', async () => {
+  const notes: string[] = [];
   const of = (...checkpoints: (boolean | undefined)[]) => {
     const listed = checkpoints.map((is_deployable, index) => ({
       checkpoint_id: `c${index}`,
       step_index: index,
       is_deployable,
     }));
-    return lastDeployable(fakeService({ listCheckpoints: () => listed }), 'r1');
+    return lastDeployable(fakeService({ listCheckpoints: () => listed }), 'r1', note => notes.push(note));
   };
   expect(await of(true, undefined, false)).toMatchObject({ checkpoint_id: 'c1' });
+  expect(await of(false, true)).toMatchObject({ checkpoint_id: 'c1' });
+  expect(notes).toEqual(['The newest checkpoint, step 2, cannot be deployed: step 1 is taken.']);
   await expect(of(false)).rejects.toThrow('none of its checkpoints');
   await expect(of()).rejects.toThrow('no committed checkpoint yet');
 });
@@ -221,7 +224,7 @@ it.each([
 ])('the newest checkpoint is not known where others could %s', async (_, answer, why) => {
   const listed = z.parse(endpoints.listCheckpoints.response, answer);
   const service = fakeService({ listCheckpoints: () => listed });
-  await expect(lastDeployable(service, 'r1')).rejects.toThrow(why);
+  await expect(lastDeployable(service, 'r1', () => {})).rejects.toThrow(why);
   await expect(lastCheckpoint(service, 'r1')).rejects.toThrow(why);
 });
 

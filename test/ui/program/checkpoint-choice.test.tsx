@@ -231,3 +231,16 @@ it.each([
   await eventually(() => expect(sent).toHaveLength(1));
   expect(sent[0]).toMatchObject({ checkpoint_id: id });
 });
+
+it('says why a run is not deployed from its newest checkpoint', async () => {
+  const { service } = trained();
+  Object.assign(service.answers, {
+    listCheckpoints: () =>
+      steps.map(step => ({ checkpoint_id: `ckpt_1_${step}`, step_index: step, is_deployable: step < 60 })),
+  });
+  const screen = openWorld(service, { view: 'list', resource: 'training', scope: {} }, { columns: 160, rows: 40 });
+  await screen.waitFor('▸ words first');
+  await screen.press('D');
+  await screen.waitFor('Deploy step 40 of words first');
+  await screen.waitFor('The newest checkpoint, step 60, cannot be deployed: step 40 is taken.');
+});

@@ -4,6 +4,7 @@ import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { lastCheckpoint, lastDeployable } from '../../../queries/checkpoints.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { useLives } from '../../data/use-live.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
@@ -42,10 +43,12 @@ export function EvaluateCheckpointWindow({ row: run, rows = [run], onClose }: Wi
 }
 
 export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
+  const { toast } = useShell();
+  const note = (text: string): void => toast({ kind: 'warning', text });
   return (
     <DeployWindow
       run={run}
-      checkpoint={async service => run.checkpoint ?? lastDeployable(service, run.training_run_id)}
+      checkpoint={async service => run.checkpoint ?? lastDeployable(service, run.training_run_id, note)}
       onClose={onClose}
     />
   );
