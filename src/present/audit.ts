@@ -2,10 +2,12 @@
  * Audits a training run for signs that the model games its reward or learns nothing from it. A finding is a hint, not
  * proof: it names the rollouts to read. Pure.
  */
+
 import { mean } from '../base/statistics.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import type { StepValue } from './curve-words.ts';
+import { intervalWords } from './number-columns.ts';
 import type { Range } from './statistics/tasks.ts';
 import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
@@ -178,7 +180,7 @@ function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   const { value, low, high } = correlation;
   const isLonger = low >= limits.length.correlation;
   if (!isLonger && -high < limits.length.correlation) return undefined;
-  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, 95% CI ${reward(low)} to ${reward(high)}, ${inSteps(steps)}`;
+  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, ${intervalWords(correlation)}, ${inSteps(steps)}`;
   const longest = evidenceOf(steps, known).toSorted(
     (left, right) => (right.completion_tokens ?? 0) - (left.completion_tokens ?? 0),
   );

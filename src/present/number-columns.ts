@@ -1,7 +1,7 @@
 /** Columns for numbers that rows may lack. */
 import { reward } from '../text/numbers.ts';
 import type { Column } from './column.ts';
-import type { Interval } from './statistics/interval.ts';
+import { type Interval, intervalDefaults } from './statistics/interval.ts';
 
 /** A column as wide as its title or its widest number. */
 export function numberColumn<Row>(
@@ -29,6 +29,16 @@ export const limitsWords = (
   interval: Pick<Interval, 'low' | 'high'> | undefined,
   words: (limit: number) => string | number = reward,
 ): string => (interval ? `${words(interval.low)}..${words(interval.high)}` : '');
+
+/** An interval's confidence: `95%`. */
+export const confidenceWords = ({ confidence = intervalDefaults.confidence }: Partial<Interval>): string =>
+  `${Number((confidence * 100).toPrecision(15))}%`;
+
+/** An interval in a sentence: `95% CI 0.460 to 0.880`. */
+export const intervalWords = (
+  interval: Pick<Interval, 'low' | 'high'> & Partial<Interval>,
+  text: (limit: number) => string = reward,
+): string => `${confidenceWords(interval)} CI ${text(interval.low)} to ${text(interval.high)}`;
 
 /** A mean in the notes of a picker: `step 6  0.183  0.0915..0.312`. */
 export const meanNote = (step: number | null | undefined, mean: string, interval: Interval | undefined): string =>

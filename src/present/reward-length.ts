@@ -1,7 +1,9 @@
 /** Correlates rollouts' rewards with their lengths in tokens, steps or seconds. Pure. */
+
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type Correlation, groupedCorrelation } from './audit.ts';
+import { intervalWords } from './number-columns.ts';
 import { secondsOf, tokensOf } from './task-groups.ts';
 
 export const lengths = ['tokens', 'steps', 'seconds'] as const;
@@ -44,9 +46,8 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
   return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
 }
 
-const intervalWords = ({ value, low, high }: Correlation): string =>
-  `${reward(value)}, 95% CI ${reward(low)} to ${reward(high)}`;
-const correlationWords = (of: Correlation): string => `${intervalWords(of)}, ${counted(of.pairs, 'rollout')}`;
+const valueWords = (of: Correlation): string => `${reward(of.value)}, ${intervalWords(of)}`;
+const correlationWords = (of: Correlation): string => `${valueWords(of)}, ${counted(of.pairs, 'rollout')}`;
 
 /** `rank correlation 0.243, 95% CI -0.154 to 0.573`, for a low screen; undefined if too few values differ. */
 export function shortLengthWords(points: readonly LengthPoint[]): string | undefined {

@@ -5,7 +5,7 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { type Column, plainColumn } from '../present/column.ts';
-import { intervalColumn } from '../present/number-columns.ts';
+import { intervalColumn, intervalWords } from '../present/number-columns.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import { compareTasks } from '../queries/compare.ts';
 import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
@@ -225,6 +225,6 @@ export function baselineWords({ from_baseline: from }: BasedRun): string | undef
   if (from.isBaseline) return 'this run';
   if (from.difference === undefined) return undefined;
   const { interval } = from;
-  const between = interval && `95% CI ${difference(interval.low)} to ${difference(interval.high)}`;
+  const between = interval && intervalWords(interval, difference);
   return [difference(from.difference), between, 'paired by task'].filter(Boolean).join(', ');
 }

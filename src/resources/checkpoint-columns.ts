@@ -4,7 +4,7 @@ import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
-import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import {
@@ -218,7 +218,7 @@ export function measuredCheckpointFacts(
   range: Range,
 ): readonly Fact[] {
   const words = (value: string, interval: Interval | undefined): string =>
-    interval ? `${value}, 95% CI ${reward(interval.low)} to ${reward(interval.high)}` : value;
+    interval ? `${value}, ${intervalWords(interval)}` : value;
   // The validation split chooses the checkpoint; evaluations use different tasks.
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured on the same tasks, so it looks better than it is'}`;

@@ -3,7 +3,7 @@ import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
-import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
 import { optionWord } from '../present/start-name.ts';
 import {
   type ComparedRuns,
@@ -166,7 +166,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
             label: 'interval',
             value:
               interval &&
-              `${percent(interval.confidence)} CI ${difference(interval.low)} to ${difference(interval.high)}`,
+              intervalWords({ ...interval, confidence: Number(interval.confidence.toFixed(3)) }, difference),
           },
           { label: 'verdict', value: verdict.words },
           { label: 'tasks', value: compared.pairs === 0 ? undefined : tallyWords(compared) },

@@ -5,6 +5,7 @@ import { otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
+import { confidenceWords } from '../present/number-columns.ts';
 import {
   type ComparedRuns,
   type ComparisonOptions,
@@ -250,13 +251,9 @@ export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: 
   return `over the ${compared} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
 }
 
-/** An interval's confidence: `95%`. */
-export const intervalLabel = ({ confidence }: Pick<Interval, 'confidence'>): string =>
-  `${Number((confidence * 100).toPrecision(15))}%`;
-
 /** The limits of a difference. */
 export const limitsFact = (interval: Interval | undefined): Fact => ({
-  label: interval ? `${intervalLabel(interval)} CI` : 'CI',
+  label: interval ? `${confidenceWords(interval)} CI` : 'CI',
   value: interval && `${difference(interval.low)} to ${difference(interval.high)}`,
 });
 

@@ -2,12 +2,12 @@
 
 import { perObject } from '../base/memo.ts';
 import type { HeldOutReward } from '../contract/training.ts';
+import { confidenceWords, intervalWords, limitsWords } from '../present/number-columns.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { type FailedRounds, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { betterWords, type Measured, tieWords } from './checkpoint-columns.ts';
-import { intervalLabel } from './comparison.ts';
 import { type HeldOut, heldOutReward, intervalOfHeldOut } from './training-columns.ts';
 
 /** A held-out curve's best point is a biased estimate: the same tasks select it and measure it. */
@@ -57,7 +57,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     fromSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',
     ...lostSamples(held),
-    interval && `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} on these tasks`,
+    interval && `${intervalWords(interval)} on these tasks`,
   ]
     .filter(Boolean)
     .join(', ')
@@ -104,7 +104,7 @@ export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOfHeldOut(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
-  const between = `${intervalLabel(interval)} ${reward(interval.low)}..${reward(interval.high)}`;
+  const between = `${confidenceWords(interval)} ${limitsWords(interval)}`;
   const samples = held.split === undefined ? 'sample' : clean`${held.split} sample`;
   return `held-out ${reward(held.reward)}, ${between}, ${counted(held.samples, samples)}`;
 }

@@ -3,7 +3,7 @@ import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
-import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
 import { OriginSearch, type Referred } from '../queries/checkpoint-origins.ts';
@@ -11,7 +11,7 @@ import type { HeldOutMean } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { ifThere } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import type { MeasuredList } from './define.ts';
 import { measureEach } from './measure-each.ts';
@@ -43,8 +43,7 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
 function measuredWords(held: HeldOutMean, range: Range | undefined): string {
   const interval = intervalOfHeldOut(held, range);
   if (!interval || held.samples === undefined) return heldOutCell(held);
-  const between = `95% CI ${reward(interval.low)} to ${reward(interval.high)}`;
-  return `${heldOutCell(held)}, ${between} from ${counted(held.samples, 'sample')}`;
+  return `${heldOutCell(held)}, ${intervalWords(interval)} from ${counted(held.samples, 'sample')}`;
 }
 
 /** A deployment's training run, and the held-out reward at its step. */

@@ -1,12 +1,14 @@
 /** Says how certain a run's mean reward is: its interval by task, and the effect of missing rewards. */
+
 import { hasEnded } from '../contract/status.ts';
+import { intervalWords } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { type CertainMean, intervalBeside, type RunMean, runMeanOf } from '../queries/run-mean.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { boundsField, boundsWords, intervalLabel } from './comparison.ts';
+import { boundsField, boundsWords } from './comparison.ts';
 
 /** A run's last known state. */
 interface SeenRun {
@@ -50,7 +52,7 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   if (namelessRewards > 0)
     return `no interval: ${counted(namelessRewards, 'reward has', 'rewards have')} no readable task`;
   const isShown = reward(mean) === reward(shownMean);
-  return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
+  return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), evidenceWords(run)].filter(Boolean).join(', ');
 }
 
 /** The assumption behind the interval if the service does not report how many rollouts were planned. */
@@ -62,7 +64,7 @@ function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, ea
   return `if ${ended}${all} (total unknown)`;
 }
 
-function intervalWords(run: RunMean): string {
+function evidenceWords(run: RunMean): string {
   const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not report how many rewards are missing';
   if (outside && !interval)
@@ -70,7 +72,7 @@ function intervalWords(run: RunMean): string {
   return [
     interval === undefined
       ? 'no interval: with so many rewards missing, it would be the whole range'
-      : `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
+      : `${intervalWords(interval)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
     boundsWords(run),
   ]
     .filter(Boolean)
@@ -87,7 +89,7 @@ export function intervalWordsBeside(shown: CertainMean, range: Range): string {
   const missing = Math.max(0, total - rewards);
   if (interval) {
     const of = missing > 0 ? `${rewards} of ${total} rewards, whatever the other ${missing} are` : '';
-    return `${intervalLabel(interval)} CI ${reward(interval.low)} to ${reward(interval.high)} from ${of || counted(rewards, 'reward')}`;
+    return `${intervalWords(interval)} from ${of || counted(rewards, 'reward')}`;
   }
   if (reason !== 'nothing' || rewards === 0 || rewards !== shown.graded) return '';
   return `none: ${missing > 0 ? `with ${missing} of ${total} rewards missing, it would be the whole range` : 'too few rewards'}`;

@@ -1,8 +1,10 @@
 /** Compares two runs task by task, largest loss first. */
+
 import { useMemo } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { type OfBoth, otherSide, type Side, sides } from '../../../base/sides.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
+import { intervalWords } from '../../../present/number-columns.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, isChanged, lostBy, telling } from '../../../queries/compare.ts';
 import {
@@ -11,7 +13,6 @@ import {
   compareRuns,
   comparisonColumns,
   comparisonOptions,
-  intervalLabel,
   type NamedComparison,
   pairedWords,
   tallyWords,
@@ -146,8 +147,7 @@ export function comparisonLines(
 ): string[] {
   const { verdict, interval } = compared;
   const heads = comparedHeads(compared, names, runs, room, theme);
-  const between =
-    interval && `${intervalLabel(interval)} CI ${difference(interval.low)} to ${difference(interval.high)}`;
+  const between = interval && intervalWords(interval, difference);
   const words = capitalised(verdict.words);
   const ungraded = ungradedWords(compared);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);

@@ -8,10 +8,10 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
+import { confidenceWords } from '../../../../src/present/number-columns.ts';
 import { evalProgressQuery } from '../../../../src/queries/evaluations.ts';
 import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
 import { knownResource } from '../../../../src/queries/statuses/known-resource.ts';
-import { intervalLabel } from '../../../../src/resources/comparison.ts';
 import { withTraining } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, summariseRewards } from '../../../../src/resources/run-outcome.ts';
@@ -158,7 +158,7 @@ describe('the interval', () => {
 
   it('says its confidence as it is', () => {
     const interval = { low: 0, high: 1 };
-    expect([0.95, 0.9999999, 0.57].map(confidence => intervalLabel({ ...interval, confidence }))).toEqual([
+    expect([0.95, 0.9999999, 0.57].map(confidence => confidenceWords({ ...interval, confidence }))).toEqual([
       '95%',
       '99.99999%',
       '57%',
