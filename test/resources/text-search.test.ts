@@ -12,6 +12,7 @@ import { ApiError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { TextIndex } from '../../src/store/text-index.ts';
 import { parseLineSearch } from '../../src/text/line-search.ts';
+import { eventually } from '../eventually.ts';
 
 const trajectory = (id: string, text: string, more: Partial<Trajectory> = {}): Trajectory => ({
   trajectory_id: id,
@@ -328,7 +329,7 @@ it('finds what is in the index before the whole list is read, and forgets what t
   const done = work.run();
   // The list has one more page to read.
   await first.promise;
-  expect(work.state()).toMatchObject({ phase: 'listing', known: 2 });
+  await eventually(() => expect(work.state()).toMatchObject({ phase: 'listing', known: 2 }));
   rest.resolve();
   const { hits, known, searched, stored, phase } = await done;
   expect({ known, searched, stored, phase }).toEqual({ known: 4, searched: 4, stored: 4, phase: 'done' });
