@@ -258,26 +258,36 @@ function suitedRange<Row>(column: Column<Row>, widest: number, preference: Colum
   return { min: Math.min(least, enough), max: Math.max(max, least), grow };
 }
 
-/** A column with what decides whether it is shown, and how wide. */
-interface SizedColumn<Row> extends WidthRange {
-  readonly column: Column<Row>;
-  /** Whether the user chose to show or to hide it. */
-  readonly chosen: boolean | undefined;
-  /** The width of the widest text, and of its short form, within the range. */
-  readonly text: number;
-  readonly short: number;
-  /** The minimum, but a short name in the first column is not cut. */
-  readonly named: number;
-  /** The least that a column shown only if there is room leaves to this one. */
-  readonly comfortable: number;
-  /** No text is known, or no row has one. */
-  readonly isBlank: boolean;
-  readonly isEmpty: boolean;
-  /** All rows have the same text. */
-  readonly isEqual: boolean;
-  readonly hasEnding: boolean;
+/** What decides whether a column is shown, and how wide. @param isFirst whether it holds the name */
+function sizeOf<Row>(
+  column: Column<Row>,
+  rows: readonly Row[],
+  widest: WidestTexts,
+  preference: ColumnPreference,
+  isFirst: boolean,
+) {
+  const range = suitedRange(column, measure(column, rows, widest), preference);
+  const longest = widest.get(column.id) ?? 0;
+  const text = neededWidth(range, longest);
+  return {
+    ...range,
+    column,
+    /** Whether the user chose to show or to hide it. */
+    chosen: preference.shown,
+    /** The width of the widest text, and of its short form, within the range. */
+    text,
+    short: neededWidth(range, widest.get(`${column.id} short`) ?? longest),
+    /** The minimum, but a short name in the first column is not cut. */
+    named: isFirst ? Math.max(range.min, Math.min(shortName, text)) : range.min,
+    /** The least that a column shown only if there is room leaves to this one. */
+    comfortable: Math.max(text, Math.min(range.max, Math.ceil(range.min * 1.5))),
+    isBlank: longest === 0,
+    isEmpty: longest === 0 && rows.length > 0,
+    hasEnding: rows.some(row => column.ending?.(row)),
+  };
 }
 
+type SizedColumn<Row> = ReturnType<typeof sizeOf<Row>> & { readonly isEqual: boolean };
 type SizedColumns<Row> = readonly SizedColumn<Row>[];
 type Need = 'min' | 'text' | 'short' | 'named' | 'comfortable';
 
@@ -343,9 +353,7 @@ function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Ro
   return shown;
 }
 
-interface GivenColumn<Row> extends SizedColumn<Row> {
-  width: number;
-}
+type GivenColumn<Row> = SizedColumn<Row> & { width: number };
 
 /** Shares the room among the columns. */
 function withWidths<Row>(shown: SizedColumns<Row>, room: number): readonly GivenColumn<Row>[] {
@@ -379,23 +387,10 @@ export function fitColumns<Row>(
   widest: WidestTexts = new Map(),
   equal: ReadonlySet<string> = new Set(),
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map((column, index): SizedColumn<Row> => {
-    const preference = own(choice, column.id) ?? {};
-    const range = suitedRange(column, measure(column, rows, widest), preference);
-    const longest = widest.get(column.id) ?? 0;
-    const text = neededWidth(range, longest);
-    const isBlank = longest === 0;
-    return {
-      ...{ ...range, column, text, isBlank },
-      chosen: preference.shown,
-      short: neededWidth(range, widest.get(`${column.id} short`) ?? longest),
-      named: index === 0 ? Math.max(range.min, Math.min(shortName, text)) : range.min,
-      comfortable: Math.max(text, Math.min(range.max, Math.ceil(range.min * 1.5))),
-      isEmpty: isBlank && rows.length > 0,
-      isEqual: equal.has(column.id),
-      hasEnding: rows.some(row => column.ending?.(row)),
-    };
-  });
+  const columns = declared.map((column, index) => ({
+    ...sizeOf(column, rows, widest, own(choice, column.id) ?? {}, index === 0),
+    isEqual: equal.has(column.id),
+  }));
   const given = withWidths(withOptional(columns, requiredColumns(columns, room), room), room);
   const over = Math.max(0, totalWidth(given.map(({ width }) => width)) - room);
   return given.map(({ column, width }, index) => ({ column, width: Math.max(1, index === 0 ? width - over : width) }));
