@@ -1,5 +1,6 @@
 /** Everything that ended, stalled or needs attention, until it is dismissed. */
 import { useEffect, useMemo, useState } from 'react';
+import type { Fact } from '../../present/fact.ts';
 import { agoOf } from '../../present/times.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
@@ -8,6 +9,7 @@ import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import { parseTime } from '../../text/time.ts';
 import type { InboxEvent } from '../../workbench/inbox.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
@@ -49,6 +51,22 @@ const agoMs = 5_000;
 
 const agoTick = (now: number): number => Math.floor(now / agoMs);
 
+function eventFacts(row: InboxEvent, workbench: Workbench): readonly Fact[] {
+  const { rewardRange } = workbench.compare;
+  const event = happenedWords(row, workbench.statuses.doneReadAt(row));
+  return [
+    { label: 'name', value: row.label },
+    { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
+    { label: 'id', value: row.id },
+    { label: 'event', value: `${event}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
+    { label: 'alarm', value: row.detail.alarm },
+    { label: 'reason', value: row.detail.reason },
+    { label: 'numbers', value: numbersOf(row, rewardRange) },
+    { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },
+    ...referencesOf(workbench, { ...row, parent: row.detail.parent }),
+  ];
+}
+
 export function InboxView() {
   const workbench = useWorkbench();
   const pane = usePane('main');
@@ -88,20 +106,7 @@ export function InboxView() {
       emptyWords="Nothing new: anything that ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
       below={isNarrow ? row => reasonOf(row, rewardRange) : undefined}
-      facts={row => [
-        { label: 'name', value: row.label },
-        { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
-        { label: 'id', value: row.id },
-        {
-          label: 'event',
-          value: `${happenedWords(row, statuses.doneReadAt(row))}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}`,
-        },
-        { label: 'alarm', value: row.detail.alarm },
-        { label: 'reason', value: row.detail.reason },
-        { label: 'numbers', value: numbersOf(row, rewardRange) },
-        { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },
-        ...referencesOf(workbench, { ...row, parent: row.detail.parent }),
-      ]}
+      facts={row => eventFacts(row, workbench)}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label }) => ({ kind, id, label })}

@@ -53,17 +53,14 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
     [state, passAt, range],
   );
   const width = pane.width - 2;
+  const refresh = () => regrading && !regrading.isRunning && again(regrading.owner, regrading.grader, passAt, true);
   return (
     <ResourceList<Regraded>
       name="regrade"
       source={source}
       rows={rows}
       columns={useMemo(() => regradedColumns(passAt), [passAt])}
-      parts={[
-        {
-          refresh: () => regrading && !regrading.isRunning && again(regrading.owner, regrading.grader, passAt, true),
-        },
-      ]}
+      parts={[{ refresh }]}
       emptyWords={emptyWords(state)}
       open={row => ({
         ...recordPlace(trajectories, row.trajectory_id, row.task_id),

@@ -82,7 +82,8 @@ function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote
         ...(flag.words === undefined ? [] : [{ value: different, label: `${flag.words}, kept` }]),
         { value: '', label: 'none' },
         ...[...new Set([...flags, ...(flag.value ? [flag.value] : [])])].map(value => ({
-          ...{ value, label: sanitiseLine(value) },
+          value,
+          label: sanitiseLine(value),
         })),
       ],
       initial: moved('flag', initialFlag(note), initialFlag(whole)),

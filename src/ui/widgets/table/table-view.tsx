@@ -100,6 +100,11 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { arranged, cursor, offset, rowLines, noticeLines, below, belowLines, shown } = table;
   const { fitted, words } = useFittedColumns(props);
   const { marker } = theme.glyphs;
+  const lookOf = (row: Row, index: number): RowLook => ({
+    underCursor: focused && offset + index === cursor,
+    marked: table.state.marks.has(id(row)),
+    read: read?.has(id(row)),
+  });
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
     onClick: (line, times) => {
@@ -122,20 +127,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
             </Text>
           )}
           {shown.map((row, index) => (
-            <Line
-              key={index}
-              text={rowText(
-                fitted,
-                row,
-                {
-                  underCursor: focused && offset + index === cursor,
-                  marked: table.state.marks.has(id(row)),
-                  read: read?.has(id(row)),
-                },
-                arranged.filter,
-                theme,
-              )}
-            />
+            <Line key={index} text={rowText(fitted, row, lookOf(row, index), arranged.filter, theme)} />
           ))}
         </Box>
         {/* The marker shows that these are about the row under the cursor. */}
@@ -151,7 +143,6 @@ export function TableView<Row>(props: TableViewProps<Row>) {
           total={known}
           hasMore={hasMore}
           facts={[below === '' || belowLines.length > 0 ? '' : `${marker} ${below}`, ...words, ...facts]}
-          theme={theme}
         />
       </Box>
     </KeyScope>
@@ -184,11 +175,11 @@ interface CountLineProps<Row> {
   readonly total: number;
   readonly hasMore: boolean;
   readonly facts: readonly string[];
-  readonly theme: Theme;
 }
 
 /** `12/9431`, with the filter and marks; while the user types, the filter being typed. */
-function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLineProps<Row>) {
+function CountLine<Row>({ table, width, total, hasMore, facts }: CountLineProps<Row>) {
+  const theme = useTheme();
   const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
   const room = width - displayWidth(count) - 3;
