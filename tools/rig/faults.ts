@@ -77,7 +77,20 @@ function raw({ response }: Delivery, head: readonly string[], body: string | Buf
   });
 }
 
-const closed = ({ response }: Delivery): void => void response.socket?.destroySoon();
+/** The same, and then the end of the connection: closed, or reset. */
+async function torn(delivery: Delivery, head: readonly string[], body?: string | Buffer, isReset = false) {
+  await raw(delivery, head, body);
+  const { socket } = delivery.response;
+  if (isReset) socket?.resetAndDestroy();
+  else socket?.destroySoon();
+}
+
+/** The head of an answer in JSON, as the service meant it. */
+const headOf = ({ meant }: Delivery, ...more: readonly string[]): string[] => [
+  `HTTP/1.1 ${meant.status} Meant`,
+  `content-type: ${json}`,
+  ...more,
+];
 
 function page(status: number): string {
   return `<!doctype html><html><head><title>${status} Bad Gateway</title></head><body><h1>${status}</h1>\u001b[31m${'<p>nginx</p>'.repeat(40)}</body></html>`;
@@ -108,7 +121,7 @@ const httpFaults: Readonly<Record<string, Deliver>> = {
   'other status': d => {
     const status = d.pick([...statuses, ...laterStatuses]);
     if (status >= 200) return answer(d, status, { 'content-type': d.meant.contentType }, d.meant.body);
-    return raw(d, [`HTTP/1.1 ${status} Early`], '').then(() => closed(d));
+    return torn(d, [`HTTP/1.1 ${status} Early`]);
   },
   refusal: d => {
     const status = d.pick([400, 401, 403, 404, 409, 422, 429, 500, 502, 503]);
@@ -120,19 +133,15 @@ const httpFaults: Readonly<Record<string, Deliver>> = {
     const status = d.pick([200, 403, 502, 503, 504]);
     return answer(d, status, { 'content-type': 'text/html' }, page(status));
   },
-  'other content type': d =>
-    answer(
-      d,
-      d.meant.status,
-      { 'content-type': d.pick(['text/plain', 'image/png', '', 'a;b;c', 'text/event-stream']) },
-      d.meant.body,
-    ),
+  'other content type': d => {
+    const type = d.pick(['text/plain', 'image/png', '', 'a;b;c', 'text/event-stream']);
+    return answer(d, d.meant.status, { 'content-type': type }, d.meant.body);
+  },
   'strange headers': d =>
-    raw(
+    torn(
       d,
-      [
-        `HTTP/1.1 ${d.meant.status} OK`,
-        `content-type: ${d.meant.contentType}`,
+      headOf(
+        d,
         'connection: close',
         ...d.pick([
           [`x-request-id: ${'r'.repeat(6_000)}`],
@@ -143,59 +152,37 @@ const httpFaults: Readonly<Record<string, Deliver>> = {
           ['set-cookie: a=1', 'set-cookie: b=2', '__proto__: x', 'x-request-id: one', 'x-request-id: two'],
           ['no colon here'],
         ]),
-      ],
+      ),
       d.meant.body,
-    ).then(() => closed(d)),
-  redirect: d =>
-    answer(
-      d,
-      d.pick([301, 302, 303, 307, 308]),
-      { location: d.pick([`${d.around.elsewhere}/taken`, '//', 'http://[', '/', 'javascript:alert(1)', '']) },
-      'moved',
     ),
+  redirect: d => {
+    const status = d.pick([301, 302, 303, 307, 308]);
+    const location = d.pick([`${d.around.elsewhere}/taken`, '//', 'http://[', '/', 'javascript:alert(1)', '']);
+    return answer(d, status, { location }, 'moved');
+  },
   empty: d => answer(d, d.pick([200, 204]), { 'content-type': json }, ''),
   'early hints': async d => {
     await raw(d, ['HTTP/1.1 103 Early Hints', 'link: </style.css>; rel=preload']);
-    await raw(d, [`HTTP/1.1 ${d.meant.status} OK`, `content-type: ${json}`, 'connection: close'], d.meant.body);
-    closed(d);
+    await torn(d, headOf(d, 'connection: close'), d.meant.body);
   },
   compressed: d =>
     answer(d, d.meant.status, { 'content-type': json, 'content-encoding': 'gzip' }, gzipSync(d.meant.body)),
   'compressed garbage': d => {
     const packed = gzipSync(d.meant.body);
     const body = d.pick([d.meant.body, packed.subarray(0, packed.length >> 1), Buffer.from('\u001f\u008bxx')]);
-    return answer(
-      d,
-      d.meant.status,
-      { 'content-type': json, 'content-encoding': d.pick(['gzip', 'br', 'zstd', 'x']) },
-      body,
-    );
+    const coding = d.pick(['gzip', 'br', 'zstd', 'x']);
+    return answer(d, d.meant.status, { 'content-type': json, 'content-encoding': coding }, body);
   },
-  'not UTF-8': d =>
-    answer(
-      d,
-      d.meant.status,
-      { 'content-type': json },
-      Buffer.concat([d.meant.body.subarray(0, 20), Buffer.from([0xff, 0xfe, 0xc0, 0x80]), d.meant.body.subarray(20)]),
-    ),
-  'longer than it says': d =>
-    raw(
-      d,
-      [`HTTP/1.1 200 OK`, `content-type: ${json}`, `content-length: ${d.meant.body.length >> 1}`],
-      d.meant.body,
-    ).then(() => closed(d)),
-  'shorter than it says': d =>
-    raw(
-      d,
-      [`HTTP/1.1 200 OK`, `content-type: ${json}`, `content-length: ${d.meant.body.length * 2 + 9}`],
-      d.meant.body,
-    ).then(() => closed(d)),
-  'broken chunks': d =>
-    raw(
-      d,
-      [`HTTP/1.1 200 OK`, `content-type: ${json}`, 'transfer-encoding: chunked'],
-      `5\r\n{"ite\r\n${d.pick(['zz', '-1', 'fffffffff', ''])}\r\nms":\r\n`,
-    ).then(() => closed(d)),
+  'not UTF-8': d => {
+    const parts = [d.meant.body.subarray(0, 20), Buffer.from([0xff, 0xfe, 0xc0, 0x80]), d.meant.body.subarray(20)];
+    return answer(d, d.meant.status, { 'content-type': json }, Buffer.concat(parts));
+  },
+  'longer than it says': d => torn(d, headOf(d, `content-length: ${d.meant.body.length >> 1}`), d.meant.body),
+  'shorter than it says': d => torn(d, headOf(d, `content-length: ${d.meant.body.length * 2 + 9}`), d.meant.body),
+  'broken chunks': d => {
+    const size = d.pick(['zz', '-1', 'fffffffff', '']);
+    return torn(d, headOf(d, 'transfer-encoding: chunked'), `5\r\n{"ite\r\n${size}\r\nms":\r\n`);
+  },
   'slow drip': async d => {
     d.response.writeHead(d.meant.status, { 'content-type': d.meant.contentType });
     const part = Math.max(1, Math.ceil(d.meant.body.length / 20));
@@ -207,31 +194,21 @@ const httpFaults: Readonly<Record<string, Deliver>> = {
   },
 };
 
-const line = ({ meant }: Delivery): string => `HTTP/1.1 ${meant.status} Meant`;
-
 const tcpFaults: Readonly<Record<string, Deliver>> = {
   'reset before': d => void d.response.socket?.resetAndDestroy(),
   'closed before': d => void d.response.socket?.end(),
-  'reset within the head': d =>
-    raw(d, [`${line(d)}\r\ncontent-ty`]).then(() => void d.response.socket?.resetAndDestroy()),
-  'reset within': d =>
-    raw(d, [line(d), `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30)).then(
-      () => void d.response.socket?.resetAndDestroy(),
-    ),
-  'reset after': d =>
-    raw(d, [line(d), `content-type: ${json}`, `content-length: ${d.meant.body.length}`], d.meant.body).then(
-      () => void d.response.socket?.resetAndDestroy(),
-    ),
-  'half closed': d => raw(d, [line(d), `content-type: ${json}`], d.meant.body.subarray(0, 10)).then(() => closed(d)),
-  'garbage before': d =>
-    raw(d, [`\u0000\u0001${d.pick(hostile)}`, line(d), `content-type: ${json}`], d.meant.body).then(() => closed(d)),
-  'another protocol': d => raw(d, ['SSH-2.0-OpenSSH_9.6', '']).then(() => closed(d)),
+  'reset within the head': d => torn(d, [`HTTP/1.1 ${d.meant.status} Meant\r\ncontent-ty`], '', true),
+  'reset within': d => torn(d, headOf(d, 'content-length: 99999'), d.meant.body.subarray(0, 30), true),
+  'reset after': d => torn(d, headOf(d, `content-length: ${d.meant.body.length}`), d.meant.body, true),
+  'half closed': d => torn(d, headOf(d), d.meant.body.subarray(0, 10)),
+  'garbage before': d => torn(d, [`\u0000\u0001${d.pick(hostile)}`, ...headOf(d)], d.meant.body),
+  'another protocol': d => torn(d, ['SSH-2.0-OpenSSH_9.6', '']),
   'stalls before': async d => {
     await wait(d.around.stallMs);
     d.response.socket?.destroy();
   },
   'stalls within': async d => {
-    await raw(d, [line(d), `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30));
+    await raw(d, headOf(d, 'content-length: 99999'), d.meant.body.subarray(0, 30));
     await wait(d.around.stallMs);
     d.response.socket?.destroy();
   },
