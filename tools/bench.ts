@@ -1,5 +1,5 @@
 /** `npm run bench`: measures the built program. See `usage`. */
-import { parseArgs } from 'node:util';
+import { exitWith, optionsOf } from './rig/options.ts';
 import './built.ts';
 
 const usage = `npm run bench                      the screen, in a pseudo-terminal
@@ -33,16 +33,10 @@ const benches: ReadonlyMap<string, (options: BenchOptions) => Promise<number>> =
   ['statistics', async options => (await import('./bench/statistics.ts')).benchStatistics(options)],
 ]);
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { help: { type: 'boolean', default: false }, smoke: { type: 'boolean', default: false } },
-});
+const { values, positionals } = optionsOf(usage, { smoke: false });
 const { smoke } = values;
 const [name, ...parts] = positionals;
-if (values.help || (name !== undefined && !benches.has(name))) {
-  process.stdout.write(usage);
-  process.exit(values.help ? 0 : 2);
-}
+if (name !== undefined && !benches.has(name)) exitWith(usage, 2);
 process.exitCode = 0;
 for (const [each, bench] of benches) {
   if (each === (name ?? 'screen') || (name === undefined && smoke))

@@ -12,11 +12,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createPrng } from '../src/local/model/prng.ts';
 import { endIn } from '../test/setup/left.ts';
 import { equivalents } from './mutants/equivalent.ts';
 import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
+import { optionsOf } from './rig/options.ts';
 import './built.ts';
 
 const usage = `npm run mutants -- [--seed N] [--count N] [--seconds N] [FOLDER…]
@@ -32,20 +32,7 @@ Mutants in tools/mutants/equivalent.ts do not count.
 `;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seed: { type: 'string', default: '1' },
-    count: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '30' },
-    smoke: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(usage);
-  process.exit();
-}
+const { values, positionals } = optionsOf(usage, { seed: 1, count: 1_000, seconds: 30, smoke: false });
 const layers = [
   'base',
   'net',
@@ -62,7 +49,7 @@ const layers = [
 ];
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
 const workers = values.smoke ? 1 : availableParallelism();
-const limitMs = 1_000 * Number(values.seconds);
+const limitMs = 1_000 * values.seconds;
 
 /** Samples up to `count` items, in a random order. */
 function sampled<Item>(items: readonly Item[], count: number, seed: number): Item[] {
@@ -160,7 +147,7 @@ const files = folders
   .filter(isSource)
   .sort();
 const all = files.flatMap(file => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
-const sample = sampled(all, values.smoke ? 3 : Number(values.count), Number(values.seed)).map((mutant, id) => ({
+const sample = sampled(all, values.smoke ? 3 : values.count, values.seed).map((mutant, id) => ({
   id,
   mutant,
 }));

@@ -2,9 +2,9 @@
  * `npm run torture`: the built program in a real terminal, on a service that answers wrongly and dies, under random
  * input and signals. Everything that needs no real terminal is simulated (`npm run simulate`). See `usage`.
  */
-import { parseArgs } from 'node:util';
 import type fc from 'fast-check';
 import { fails } from './rig/check.ts';
+import { exitWith, optionsOf } from './rig/options.ts';
 import { makeWorld } from './rig/world.ts';
 import type { Purpose } from './simulate/plan.ts';
 import { commandsPlans, commandsSession } from './torture/commands.ts';
@@ -21,15 +21,7 @@ npm run torture -- commands        the command line
 A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    help: { type: 'boolean', short: 'h', default: false },
-    smoke: { type: 'boolean', default: false },
-    seed: { type: 'string', default: '1' },
-    sessions: { type: 'string', default: '50' },
-  },
-});
+const { values, positionals } = optionsOf(usage, { smoke: false, seed: 1, sessions: 50 });
 const { smoke } = values;
 /** Maximum turns of a session, or commands. */
 const turns = smoke ? 8 : 40;
@@ -37,10 +29,7 @@ const counts = new Map<string, number>();
 let failed = 0;
 
 const names = ['screen', 'read-only', 'secrets', 'commands'];
-if (values.help || positionals.some(name => !names.includes(name))) {
-  process.stdout.write(usage);
-  process.exit(values.help ? 0 : 2);
-}
+if (positionals.some(name => !names.includes(name))) exitWith(usage, 2);
 const world = await makeWorld();
 
 /** Plays a session of a part, and adds up its counts. */
@@ -72,7 +61,7 @@ const parts: Readonly<Record<string, (seed: number) => Promise<void>>> = {
   commands: seed => session('commands', seed, commandsPlans(turns), plan => commandsSession(world, plan)),
 };
 for (const name of positionals.length === 0 ? names : positionals) {
-  const seeds = Array.from({ length: smoke ? 1 : Number(values.sessions) }, (_, index) => Number(values.seed) + index);
+  const seeds = Array.from({ length: smoke ? 1 : values.sessions }, (_, index) => values.seed + index);
   const work = async (): Promise<void> => {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) await parts[name]?.(seed);
   };

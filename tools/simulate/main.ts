@@ -2,9 +2,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { fails } from '../rig/check.ts';
+import { optionsOf } from '../rig/options.ts';
 import { Random } from '../rig/random.ts';
 import type { Bugs } from './bugs.ts';
 import { installInlineWorkers } from './inline-worker.ts';
@@ -26,25 +26,17 @@ Several of --only, --plans and --watch follow each other.
 A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    help: { type: 'boolean', short: 'h', default: false },
-    hours: { type: 'string', default: '100' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
-    plans: { type: 'string' },
-    watch: { type: 'string' },
-    bugs: { type: 'boolean', default: false },
-    steps: { type: 'string', default: '300' },
-    'without-screen': { type: 'boolean', default: false },
-    development: { type: 'boolean', default: false },
-  },
+const { values, positionals } = optionsOf(usage, {
+  hours: 100,
+  seed: 1,
+  only: '',
+  plans: '',
+  watch: 0,
+  bugs: false,
+  steps: 300,
+  'without-screen': false,
+  development: false,
 });
-if (values.help) {
-  process.stdout.write(usage);
-  process.exit(0);
-}
 
 const began = process.hrtime.bigint();
 const time = new VirtualTime();
@@ -123,7 +115,7 @@ async function findBugs(): Promise<number> {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     const plans = bug.plan
       ? Array<Plan>(bug.sessions ?? 1).fill(bug.plan)
-      : fc.sample(plansOf(Number(values.steps), false), { seed: 1, numRuns: mostSessions });
+      : fc.sample(plansOf(values.steps, false), { seed: 1, numRuns: mostSessions });
     let found: readonly string[] = [];
     for (const plan of plans) found = found.length === 0 ? (await play(1, plan, bug)).failures : found;
     if (found.length === 0) missed += 1;
@@ -134,7 +126,7 @@ async function findBugs(): Promise<number> {
 
 /** A session with a plan from the seed. Returns whether it has failed. */
 const session = (seed: number): Promise<boolean> =>
-  fails('a session', seed, plansOf(Number(values.steps), !values['without-screen']), async (plan, isFirst) => {
+  fails('a session', seed, plansOf(values.steps, !values['without-screen']), async (plan, isFirst) => {
     const result = await play(seed, plan);
     if (isFirst) add(result);
     return result.failures;
@@ -158,15 +150,14 @@ async function simulate(): Promise<number> {
     const plans = JSON.parse(readFileSync(values.plans, 'utf8')) as Record<string, Plan>;
     for (const [name, plan] of Object.entries(plans)) note(await known(name, plan));
   }
-  if (values.watch) note(await known('the watch', watchOf(Number(values.watch))));
-  for (const seed of values.only?.split(',').map(Number) ?? []) {
+  if (values.watch) note(await known('the watch', watchOf(values.watch)));
+  for (const seed of values.only.split(',').filter(Boolean).map(Number)) {
     const hasFailed = await session(seed);
     say(`seed ${seed}: ${hasFailed ? 'failed' : 'ok'}`);
     note(hasFailed);
   }
-  const isGiven = [values.plans, values.watch, values.only].some(each => each !== undefined);
-  for (let seed = Number(values.seed); !isGiven && ms < Number(values.hours) * 3_600_000; seed += 1)
-    note(await session(seed));
+  const isGiven = Boolean(values.plans || values.watch || values.only);
+  for (let seed = values.seed; !isGiven && ms < values.hours * 3_600_000; seed += 1) note(await session(seed));
   for (const [what, count] of [...counts].sort()) say(`${what.padEnd(28)}${count}`);
   const seconds = (Number(process.hrtime.bigint() - began) / 1e9).toFixed(1);
   const { user, system } = process.cpuUsage();

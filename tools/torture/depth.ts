@@ -45,7 +45,6 @@ const codes: Readonly<Record<Ending, number>> = { SIGTERM: 143, SIGHUP: 129, SIG
 const mostMemory = 400e6;
 /** The program should end within one second; a busy machine may delay it. */
 const mostEndMs = 6_000;
-const startMs = 60_000;
 /** Milliseconds after an input, in turn. */
 const pauses = [0, 1, 5, 15, 40] as const;
 const stallMs = 3_000;
@@ -171,15 +170,13 @@ class DepthSession {
   }
 
   async #started(terminal: Terminal): Promise<boolean> {
-    const deadline = performance.now() + startMs;
-    while (!terminal.text().includes('▸ t-words')) {
-      if (terminal.hasEnded || performance.now() > deadline) {
-        this.#fail('it did not start');
-        return false;
-      }
-      await terminal.quiet(20, 200);
+    try {
+      await terminal.waitFor('▸ t-words');
+      return true;
+    } catch {
+      this.#fail('it did not start');
+      return false;
     }
-    return true;
   }
 
   async #take(step: Step, terminal: Terminal, desk: Desk, crash: () => Promise<void>): Promise<void> {
