@@ -11,6 +11,8 @@ import { isSameSort, type Sort, sortOrder } from './sort.ts';
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
+  /** How many of them match the filter: in a tree, the rest are ancestors of those. */
+  readonly matches: number;
   /** The index of the first row that matches the filter: in a tree, its ancestors come before it. */
   readonly first: number;
   /** The active filter; undefined if the typed text is invalid. */
@@ -139,7 +141,16 @@ export function createArrange<Row>(
     const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
     const mistake = 'error' in parsed ? parsed.at : doubt?.at;
     const first = Math.max(0, inTree.indexOf(found.rows[0] as Row));
-    const answer = { rows: inTree, ids, first, filter, notice, doubt: doubt?.words, mistake };
+    const answer = {
+      rows: inTree,
+      ids,
+      matches: found.rows.length,
+      first,
+      filter,
+      notice,
+      doubt: doubt?.words,
+      mistake,
+    };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;

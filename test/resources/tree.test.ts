@@ -203,6 +203,7 @@ describe('the tree', () => {
     expect(names(found('kind:evaluation'))).toEqual(['words', 'base', 'first', 'step 6', 'of step 6']);
     // The cursor begins on the first found row.
     expect(arranged('kind:evaluation').first).toBe(1);
+    expect(arranged('kind:evaluation').matches).toBe(2);
     expect(names(found('kind:evaluation', 'name'))).toEqual(['base', 'of step 6']);
     expect(found('no such row')).toEqual([]);
     expect(found('')).toHaveLength(rows.length);

@@ -36,3 +36,16 @@ it('adds few requests to those of the rounds, and measures only the runs of open
   const ofClosed = scripted.requests.slice(opened).filter(each => /^getHeldOutRewards/.test(String(each)));
   expect(new Set(ofClosed).size).toBeLessThan(100);
 });
+
+it('counts below a filter only what matches, not what it belongs to', async () => {
+  startVirtualTime();
+  const { service } = scriptedService(busyWorld().answers);
+  const start = { view: 'tree', benchmark: 'bench_0' } as const;
+  const { screen, close } = openProgram({ service, start, poll: defaultIntervals, columns: 120, rows: 40 });
+  onTestFinished(close);
+  await passing(screen.waitFor(text => /seed24 /.test(text)));
+  await passing(screen.type('/seed24\r'));
+  await passing(screen.waitFor(text => /\/seed24 .*\b\d+ match(es)? of \d+/.test(text)));
+  const matches = screen.text().match(/seed24[0-9]? /g)?.length ?? 0;
+  expect(screen.text()).toContain(`${matches - 1} match`);
+});

@@ -20,6 +20,7 @@ import {
 import { isSameSort, type Sort, sortWordsOf } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import type { Range } from '../../../text/fuzzy.ts';
+import { counted } from '../../../text/numbers.ts';
 import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
@@ -237,6 +238,9 @@ function countWords<Row>({ arranged, cursor, state, isGrouped }: Table<Row>, tot
   if (total === 0) return '';
   const count = state.filter === '' && !isGrouped ? total : arranged.ids.length;
   const more = hasMore ? '+' : '';
+  // The cursor may be on a row that is only an ancestor of those that match.
+  if (arranged.matches < arranged.ids.length)
+    return `${counted(arranged.matches, 'match', 'matches')} of ${total}${more}`;
   return `${cursor + 1}/${count}${more}${state.filter === '' ? '' : ` of ${total}${more}`}`;
 }
 
