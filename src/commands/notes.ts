@@ -46,7 +46,7 @@ async function withNotes(
   try {
     const { lack } = memory.notes;
     if (!memory.isOpen) throw new CommandError(`${lack}.`, exitCodes.failed);
-    for (const words of [lack, memory.earlier]) if (words !== undefined) io.note(`${words}.`);
+    if (lack !== undefined) io.note(`${lack}.`);
     const read = lack === undefined ? exitCodes.done : exitCodes.failed;
     return await work({ memory, triage: config.preferences.triage, read });
   } finally {

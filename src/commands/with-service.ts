@@ -149,7 +149,6 @@ export async function withService<Result>(
   for (const warning of config.warnings) io.note(warning);
   await noteCertificates(config.profile, io);
   const memory = openRemembered(config);
-  if (memory.earlier !== undefined) io.note(`${memory.earlier}.`);
   const limit = limitOf(flags.timeout);
   // Do not retry requests that the work no longer waits for.
   const ended = new AbortController();

@@ -70,9 +70,9 @@ export class RememberedStore {
   }
 
   /**
-   * Opens or creates the file. A damaged one is set aside; if it cannot be opened, everything stays in memory. Waits at
-   * most `busyMs` for other writers. `scope` identifies the service. Never throws: benchtop works without the file, and
-   * `problem` describes what is lost.
+   * Opens or creates the file. One that is damaged or of an earlier version is set aside; if it cannot be opened,
+   * everything stays in memory. Waits at most `busyMs` for other writers. `scope` identifies the service. Never throws:
+   * benchtop works without the file, and `problem` describes what is lost.
    */
   static open(path: string, scope: string, busyMs?: number): RememberedStore {
     return new RememberedStore(openTables(path, scope, busyMs));
@@ -94,12 +94,7 @@ export class RememberedStore {
 
   /** Tells the user that earlier data is in a file that was set aside; undefined if there is none. */
   get setAside(): string | undefined {
-    return this.#tables.setAside ?? this.earlier;
-  }
-
-  /** Tells the user that this program has set aside an earlier benchtop's file; undefined if it has not. */
-  get earlier(): string | undefined {
-    return this.#tables.earlier;
+    return this.#tables.setAside;
   }
 
   /** The damage to the file, in SQLite's words; undefined if there is none. Reads the whole file. */

@@ -22,10 +22,8 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   return parseDeepJson(String(column));
 }
 
-/** Separates a damaged file's name from the time at which it was set aside. */
-const damagedPart = '.broken-';
-/** The same for an earlier benchtop's file. */
-const earlierPart = '.earlier-';
+/** Separates an unreadable file's name from the time at which it was set aside. */
+const brokenPart = '.broken-';
 
 /** Opens or creates the file. If that fails, everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
@@ -34,11 +32,9 @@ export function openTables(path: string, scope: string, busyMs = busyTimeoutMs):
     try {
       return new Tables(connect(path, busyMs), scope, { busyMs, path });
     } catch (error) {
-      const isEarlier = error instanceof EarlierTablesError;
-      if (!isEarlier && !isDamagedDatabase(error)) throw error;
-      const away = `${path}${isEarlier ? earlierPart : damagedPart}${Date.now()}`;
-      renameSync(path, away);
-      return new Tables(connect(path, busyMs), scope, { busyMs, path, earlier: isEarlier ? away : undefined });
+      if (!(error instanceof EarlierTablesError) && !isDamagedDatabase(error)) throw error;
+      renameSync(path, `${path}${brokenPart}${Date.now()}`);
+      return new Tables(connect(path, busyMs), scope, { busyMs, path });
     }
   } catch (error) {
     return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
@@ -57,8 +53,6 @@ interface TablesOptions {
   readonly busyMs: number;
   /** The file; undefined in memory. */
   readonly path?: string;
-  /** An earlier benchtop's file, set aside just now. */
-  readonly earlier?: string | undefined;
   readonly problem?: string | undefined;
 }
 
@@ -67,11 +61,6 @@ export class Tables {
   readonly scope: string;
   /** The file's folder; undefined in memory. */
   readonly folder: string | undefined;
-  /**
-   * Tells the user that this program has set aside an earlier benchtop's file. Nothing is damaged, so one notice is
-   * enough.
-   */
-  readonly earlier: string | undefined;
   readonly #path: string | undefined;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
@@ -86,13 +75,11 @@ export class Tables {
   /** SQLite's `data_version`, which changes with writes by other connections. */
   #version: SQLInputValue | undefined;
 
-  constructor(database: DatabaseSync, scope: string, { busyMs, path, earlier, problem }: TablesOptions) {
+  constructor(database: DatabaseSync, scope: string, { busyMs, path, problem }: TablesOptions) {
     this.#database = database;
     this.#statements = new Statements(database);
     this.scope = scope;
     this.folder = path && dirname(path);
-    this.earlier =
-      earlier && clean`The history of an earlier benchtop, with its flags and notes, is not read. It is in ${earlier}`;
     this.#path = path;
     this.#busyMs = busyMs;
     this.problem = problem;
@@ -104,12 +91,12 @@ export class Tables {
   }
 
   /**
-   * Tells the user that earlier data is in a damaged file, until the user moves or deletes that file; undefined if
-   * there is none.
+   * Tells the user that earlier data is in a file that was set aside, until the user moves or deletes that file;
+   * undefined if there is none.
    */
   get setAside(): string | undefined {
     if (this.#path === undefined || this.folder === undefined) return undefined;
-    const name = `${basename(this.#path)}${damagedPart}`;
+    const name = `${basename(this.#path)}${brokenPart}`;
     const latest = readdirSync(this.folder)
       .filter(each => each.startsWith(name))
       .sort()
