@@ -68,11 +68,8 @@ function goesBack(values: readonly number[]): boolean {
   return Math.min(rise, fall) > leastChange;
 }
 
-/** The best division into pieces, each level or a line. @param values scaled to the range 1 */
-function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
-  const { length } = values;
-  // Tuned so that, from ten values on, at most one in twenty courses of pure noise is not level.
-  const penalty = 2.5 * Math.log(length) * (1 + 12 / (length - 2));
+/** Returns a function that fits a level or, if that is clearly better, a line to a range of the values. */
+function fitter(values: readonly number[], noise: number, penalty: number) {
   const sums = [0];
   const squares = [0];
   const moments = [0];
@@ -82,7 +79,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     moments.push((moments[index] ?? 0) + value * index);
   }
   const over = (totals: readonly number[], from: number, to: number) => (totals[to] ?? 0) - (totals[from] ?? 0);
-  const fitted = (from: number, to: number) => {
+  return (from: number, to: number) => {
     const count = to - from;
     const average = over(sums, from, to) / count;
     const level = Math.max(0, over(squares, from, to) - average * average * count);
@@ -93,6 +90,14 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     const rest = isSloped ? line : level;
     return { average, slope: isSloped ? slope : 0, rest, cost: rest / noise + (isSloped ? 2 : 1) * penalty };
   };
+}
+
+/** The best division into pieces, each level or a line. @param values scaled to the range 1 */
+function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
+  const { length } = values;
+  // Tuned so that, from ten values on, at most one in twenty courses of pure noise is not level.
+  const penalty = 2.5 * Math.log(length) * (1 + 12 / (length - 2));
+  const fitted = fitter(values, noise, penalty);
   // For the first `to` values split into `count + 1` pieces: the lowest cost, and where the last piece starts.
   const costs = [
     Array.from({ length: length + 1 }, (_, to) => (to === 0 ? Number.POSITIVE_INFINITY : fitted(0, to).cost)),
