@@ -4,6 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
+import type { CostedRun } from '../present/start-cost.ts';
 import { seedOption } from '../present/start-name.ts';
 import { lastDeployable } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
@@ -173,16 +174,8 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
       );
     const described = await describedOptions(runs, run, { benchId: benchmark.bench_id, base }, flags, context, io);
     if (flags.dryRun) {
-      const wanted = runs[0]?.model ?? base ?? '';
-      const known = await run
-        .costFrom(benchmark.bench_id, wanted)
-        .read(context)
-        .catch(() => undefined);
       const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
-      const { priceUnit: unit } = context.config.preferences;
-      const models = unit && (await modelList.readPage({ ...context, query: {} }).catch(() => undefined));
-      const prices = models && pricesOf(models.items, wanted);
-      io.note(`What it takes: ${run.cost(each, { ...known, prices }, unit)}.`);
+      io.note(`What it takes: ${await costWords(run, benchmark, each, context)}.`);
     }
     const { startKeys } = context.memory;
     const others = new Set<string>();
@@ -213,6 +206,16 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     if (!first || more.length > 0) return beginEach(creation, starts, { ...flags, model: undefined }, context, io);
     return begin(creation, first.input, { ...first.flags, alone: undefined }, context, io);
   });
+}
+
+/** What the runs will take, as far as it is known. */
+async function costWords(run: RunStart, benchmark: Benchmark, each: readonly CostedRun[], context: CommandContext) {
+  const model = each[0]?.model ?? '';
+  const used = run.costFrom(benchmark.bench_id, model).read(context);
+  const known = await used.catch(() => undefined);
+  const { priceUnit } = context.config.preferences;
+  const models = priceUnit && (await modelList.readPage({ ...context, query: {} }).catch(() => undefined));
+  return run.cost(each, { ...known, prices: models && pricesOf(models.items, model) }, priceUnit);
 }
 
 /** Checks the runs' options. @returns the options as the service describes them, by model, if they were needed */

@@ -125,6 +125,24 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   });
 }
 
+async function printChange(
+  { kind }: ResourceRef,
+  seen: Seen,
+  flags: CommandInput<'watch'>['flags'],
+  io: CommandIo,
+): Promise<void> {
+  const { id, label, heldOut: held_out, failure } = seen;
+  const now = Date.now();
+  const at = new Date(now).toISOString();
+  // Logs are read on other days and in other time zones.
+  const time = io.columns === undefined ? at : clock(now);
+  const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
+  const text = `${clean`${time}  ${label}  ${seenWords(seen)}`}\n`;
+  // One line per change: logs are read line by line.
+  if (flags.json) await io.print(`${safeJson(record)}\n`);
+  else await printRecord(record, id, flags, io, { text: () => text });
+}
+
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {
   if (args.some(word => word.trim() === ''))
     throw new CommandError(
@@ -153,19 +171,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     const stop = new AbortController();
     const reading = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
-      const onChange = async (seen: Seen): Promise<void> => {
-        const { id, label, heldOut: held_out, failure } = seen;
-        const { kind } = ref;
-        const now = Date.now();
-        const at = new Date(now).toISOString();
-        // Logs are read on other days and in other time zones.
-        const time = io.columns === undefined ? at : clock(now);
-        const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
-        const text = `${clean`${time}  ${label}  ${seenWords(seen)}`}\n`;
-        // One line per change: logs are read line by line.
-        if (flags.json) await io.print(`${safeJson(record)}\n`);
-        else await printRecord(record, id, flags, io, { text: () => text });
-      };
+      const onChange = (seen: Seen): Promise<void> => printChange(ref, seen, flags, io);
       const alarms = new WatchedAlarms(reading, io, flags.alarm ?? false);
       const waiting = { timeout: flags.timeout, until, onChange, alarms, among: refs.length, stop: stop.signal };
       try {

@@ -236,6 +236,22 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
 const sum = (groups: readonly TaskGroup[], count: (group: TaskGroup) => number): number =>
   groups.reduce((total, group) => total + count(group), 0);
 
+/** How often tasks pass within several rollouts. */
+function passWords(groups: readonly TaskGroup[], passAt: number): readonly string[] {
+  const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
+  const last = curve.at(-1);
+  if (!last) return [];
+  const atLeast = `reward at least ${reward(passAt)}`;
+  if (curve.length === 1) return [`passed ${percent(last.any)} (${atLeast})`];
+  const points = (passing: 'any' | 'all'): string =>
+    curve.map(point => `${point.k} ${percent(point[passing])}`).join('  ');
+  const some = `; ${last.tasks} of ${counted(groups.length, 'task')} have ${counted(last.k, 'reward')}`;
+  return [
+    `pass@k  ${points('any')}`,
+    `pass^k  ${points('all')}   ${atLeast}${last.tasks === groups.length ? '' : some}`,
+  ];
+}
+
 /**
  * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
  * within several rollouts.
@@ -272,10 +288,7 @@ export function groupsWords({
     .map(kind => [several.filter(group => group.kind === kind).length, groupWords[kind]] as const);
   const idle = kinds.filter(([number]) => number > 0);
   const idleCount = idle.reduce((total, [number]) => total + number, 0);
-  const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
-  const least = curve.at(-1)?.tasks;
-  const points = (passing: 'any' | 'all'): string =>
-    curve.map(point => `${point.k} ${percent(point[passing])}`).join('  ');
+  const passes = passWords(groups, passAt);
   return [
     [`${counted(groups.length, 'task')}: ${rewards}`, ...shown].join(', '),
     ...(several.length === 0
@@ -285,15 +298,8 @@ export function groupsWords({
             idle.length === 0 ? '' : `: ${idle.map(([number, words]) => `${number} ${words}`).join(', ')}`
           }`,
         ]),
-    ...(curve.length === 0
-      ? []
-      : curve.length === 1
-        ? [`passed ${percent(curve[0]?.any)} (reward at least ${reward(passAt)})`]
-        : [
-            `pass@k  ${points('any')}`,
-            `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
-          ]),
-    ...(curve.length > 0 && steps.size > 1
+    ...passes,
+    ...(passes.length > 0 && steps.size > 1
       ? [`From ${steps.size} steps of training, ${minOf([...steps])} to ${maxOf([...steps])}: from different models`]
       : []),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
