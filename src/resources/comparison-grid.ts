@@ -152,7 +152,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
   const { interval, verdict } = compared;
   return [
     { label: 'run', value: row.name },
-    { label: 'apart by', value: row.model?.endsWith(row.apart) ? undefined : row.apart },
+    { label: 'differs in', value: row.model?.endsWith(row.apart) ? undefined : row.apart },
     ...(row.pool ?? [row.id]).map(id => referenceFact('id', 'runs', id)),
     { label: 'model', value: row.model },
     { label: 'mean', value: taskMeanWords(row.mean) },
