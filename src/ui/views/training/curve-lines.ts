@@ -83,6 +83,9 @@ interface GridOptions {
   readonly ownAxes?: boolean;
 }
 
+const crosshairWords = (x: number | undefined, unit: string): string =>
+  x === undefined ? '' : `at ${tenth(x)}${unit}`;
+
 const tenth = (x: number): number => Math.round(x * 10) / 10;
 
 /** A chart's minimum size in the grid, including the line with its name. */
@@ -96,7 +99,12 @@ export function gridLines(
 ): string[] {
   const { log, zoom } = chart;
   const xRange = zoom ?? range;
-  const words = chartNotes(all.flat(), { ...notes, log, each: xRange, lag: undefined, perColumn: undefined });
+  const words = [
+    crosshairWords(chart.crosshair, notes.unit),
+    chartNotes(all.flat(), { ...notes, log, each: xRange, lag: undefined, perColumn: undefined }),
+  ]
+    .filter(Boolean)
+    .join(', ');
   const caption = words === '' || whole <= cellSize.height ? [] : [theme.styles.muted(truncate(words, width))];
   const height = whole - caption.length;
   const most = Math.max(1, Math.floor((width + gap.length) / (cellSize.width + gap.length)));
@@ -114,7 +122,7 @@ export function gridLines(
     const series = all[index] ?? [];
     const [shown] = series;
     const value = shown && readingAt(shown.curve, chart.crosshair ?? Number.POSITIVE_INFINITY);
-    const number = value?.y === undefined ? none : reward(value.y);
+    const number = readingText(value, chart.crosshair);
     const cut = truncate(names.get(sanitiseLine(name)) ?? '', Math.max(0, cell.width - number.length - 1));
     const head = [cut, number];
     const { lines } = drawChart(series, {
@@ -151,7 +159,7 @@ export function legendLines(
   const missing = series.map(({ curve }) => gapsIn(curve));
   const gaps = missing.map(gapWords);
   const samples = series.map(({ isFaint }, index) => seriesSample(index, theme, isFaint));
-  const at = crosshair === undefined ? '' : `at ${tenth(crosshair)}${unit}  `;
+  const at = crosshair === undefined ? '' : `${crosshairWords(crosshair, unit)}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
   const texts = series.map(
     (each, index) => ` ${[`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,

@@ -97,6 +97,9 @@ it('draws all runs of a grid on one x axis, and names its range (B9)', async () 
   await stage.waitFor('held-out of');
   await stage.press('m');
   await stage.waitFor('each chart from step 0 to 40');
+  await stage.press('.', ',');
+  await stage.waitFor('at 20, each chart from step 0 to 40');
+  await stage.press('0');
   await stage.press('T');
   // The runs take one hour to four.
   await stage.waitFor('each chart from 0 to 240 minutes since each run began');
