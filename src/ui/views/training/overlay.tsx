@@ -4,7 +4,6 @@ import { statusWords } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { meanNote } from '../../../present/number-columns.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
-import { agoOf, instant } from '../../../present/times.ts';
 import type { HeldOutMeans } from '../../../queries/held-out.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { ofTrainingRun } from '../../../resources/training.ts';
@@ -54,11 +53,11 @@ interface OverlayWindowProps {
   readonly onClose: () => void;
 }
 
-/** `step 60  held-out 0.412  0.331..0.498  succeeded  2h ago`; the held-out reward only if it has already been read. */
-function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | null | undefined, range: Range): string {
+/** `step 60  held-out 0.412  0.331..0.498  succeeded`; the held-out reward only if it has already been read. */
+function noteOf({ status }: TrainingRun, measured: HeldOutMeans | null | undefined, range: Range): string {
   const { last } = measured ?? {};
   const heldOut = last && meanNote(last.step, `held-out ${heldOutCell(last)}`, intervalOfHeldOut(last, range));
-  return [heldOut, status && statusWords(status), agoOf(instant(created_at))].filter(Boolean).join('  ');
+  return [heldOut, status && statusWords(status)].filter(Boolean).join('  ');
 }
 
 function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {

@@ -187,5 +187,7 @@ it('offers runs to overlay with their held-out reward and its interval', async (
   await screen.press('enter');
   await screen.waitFor('held-out of');
   await screen.press('i');
-  await screen.waitFor(text => /remove: .*seed0 +step 40 {2}held-out 0\.100 {2}0\.0\d+\.\.0\.2\d+ /.test(text));
+  await screen.waitFor(text =>
+    /remove: .*seed0 +step 40 {2}held-out 0\.100 {2}0\.0\d+\.\.0\.2\d+ {2}succeeded +│/.test(text),
+  );
 });
