@@ -19,7 +19,7 @@ import {
 import type { ReadRewards } from '../queries/run-extent.ts';
 import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { certaintyWords } from './run-mean.ts';
 import { heldOutCell, intervalOfHeldOut, samplesColumns, sortedByWorst, splitColumn } from './training-columns.ts';
 
@@ -32,7 +32,7 @@ interface Evaluations {
   readonly rewards: number | undefined;
   /** Of several, clustered by task, because they repeat the same tasks. Undefined until their rewards are read. */
   readonly interval: Interval | undefined;
-  /** The interval of several in words, or why there is none; undefined until their rewards are read. */
+  /** The interval in words, or why there is none; empty if a list read it, undefined until the rewards are read. */
   readonly certainty?: string | undefined;
 }
 
@@ -62,17 +62,18 @@ function togetherOf(runs: readonly EvalRun[]): readonly MeasuredRun[] {
 
 const byCheckpoint = (runs: readonly EvalRun[]) => Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
 
-/** The evaluations of each of these checkpoints that has several: their mean takes all their rewards to be certain of. */
-export function severalEvaluations(
+/** The evaluations of each of these checkpoints whose rewards must be read for an interval: always those of several. */
+export function uncertainEvaluations(
   runs: readonly EvalRun[],
   checkpoints: readonly Checkpoint[],
+  range: Range,
 ): readonly (readonly EvalRun[])[] {
   const ofEach = byCheckpoint(runs);
   const all = checkpoints.map(({ checkpoint_id }) => togetherOf(ofEach.get(checkpoint_id) ?? []));
-  return all.filter(({ length }) => length > 1);
+  return all.filter(([only, ...others]) => only && (others.length > 0 || lacksIntervalOfRun(only, range)));
 }
 
-/** The interval of several evaluations by task, and the words for it or for why there is none. */
+/** The interval of evaluations by task, and the words for it or for why there is none. */
 function pooledInterval(
   { data, error }: NonNullable<ReturnType<Pools['get']>>,
   mean: number,
@@ -101,8 +102,8 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range, pools: Pools): Ev
   const mean = sum(same.map((run, index) => (listedMean(run) ?? 0) * (weights[index] ?? 0))) / all;
   const rewards = isCounted ? all : undefined;
   const of =
-    others.length === 0
-      ? { interval: intervalOfRun(only, range) }
+    others.length === 0 && !lacksIntervalOfRun(only, range)
+      ? { interval: intervalOfRun(only, range), certainty: '' }
       : pooledInterval(pools.get(poolKey(same)) ?? {}, mean, range);
   return { runs: same.length, mean, rewards, ...of };
 }
@@ -234,7 +235,7 @@ export function measuredCheckpointFacts(
       label: 'evaluated',
       value:
         evaluations &&
-        (evaluations.runs === 1
+        (evaluations.certainty === ''
           ? `${words(evaluatedMean(evaluations), evaluations.interval)} ${evaluatedOf(evaluations)}`
           : `${evaluatedMean(evaluations)} ${evaluatedOf(evaluations)}, ${evaluations.certainty ?? 'interval not read yet'}`),
     },

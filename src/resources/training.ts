@@ -37,7 +37,7 @@ import {
   measuredCheckpointColumns,
   measuredCheckpointFacts,
   poolKey,
-  severalEvaluations,
+  uncertainEvaluations,
   withMeasured,
 } from './checkpoint-columns.ts';
 import { defineResource, type Measures } from './define.ts';
@@ -334,9 +334,9 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
       // The best checkpoint may be on another page.
       ifThere(columns.has('best'), () => checkpointsByStep(context.service, id, { signal: context.signal })),
     ]);
-    const several = isCertain ? severalEvaluations(runs ?? [], rows) : [];
+    const uncertain = isCertain ? uncertainEvaluations(runs ?? [], rows, range) : [];
     const pools = await Promise.all(
-      several.map(async each => {
+      uncertain.map(async each => {
         const answer = pooledRewardsQuery(each).read(context);
         return [
           poolKey(each),

@@ -99,7 +99,7 @@ describe('checkpoints', () => {
     expect(words).toEqual(['evaluated 0.650 n=400 in 2 runs', 'evaluated 0.500 n=10', 'evaluated 0.500']);
     const facts = measured.map(row => measuredCheckpointFacts(row, range).find(({ label }) => label === 'evaluated'));
     expect(facts[0]?.value).toBe('0.650 from 400 rewards in 2 evaluations, interval not read yet');
-    expect(facts[3]?.value).toBe('0.500 in 1 evaluation');
+    expect(facts[3]?.value).toBe('0.500 in 1 evaluation, interval not read yet');
   });
 
   it('mark the mean of several evaluations until the rewards of each are counted', () => {
