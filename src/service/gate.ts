@@ -35,9 +35,6 @@ export interface GateMonitor {
 const open: GateState = { kind: 'open' };
 const openAndFailing: GateState = { kind: 'open', failing: true };
 
-/** A gate that never closes. */
-export const openGate: GateMonitor = { state: () => open, subscribe: () => () => {}, tryNow: () => {} };
-
 export interface Passage {
   readonly signal: AbortSignal;
   /** Deadline of the call, on the monotonic clock. */

@@ -2,22 +2,22 @@
 import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../base/listeners.ts';
 import { perObject } from '../base/memo.ts';
-import { type AlarmRules, type AlarmSettings, alarmDefaults, rulesFor } from '../config/alarms.ts';
-import { type CompareSettings, compareDefaults, type TriageSettings, triageDefaults } from '../config/preferences.ts';
+import { type AlarmRules, type AlarmSettings, rulesFor } from '../config/alarms.ts';
+import type { CompareSettings, TriageSettings } from '../config/preferences.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { benchmarkKeys } from '../queries/benchmarks.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
 import { Lists } from '../queries/lists/lists.ts';
 import { usualStaleMs } from '../queries/live-query.ts';
-import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
+import type { PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
 import { observeAnswers } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
 import { type Kinds, StatusStore } from '../queries/statuses/store.ts';
 import { isLastingRefusal } from '../service/errors.ts';
-import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
+import type { GateMonitor, GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
-import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
+import type { ConnectionMonitor, ConnectionState } from '../service/supervisor.ts';
 import { RememberedStore } from '../store/store.ts';
 import { TextIndex } from '../store/text-index.ts';
 import type { PriceUnit } from '../text/numbers.ts';
@@ -54,27 +54,26 @@ export interface WorkbenchOptions {
   readonly kinds: Kinds;
   /** Returns the service, loading it and connecting on first use. */
   readonly service: () => Promise<Service>;
-  /** By default, always connected. */
-  readonly connection?: ConnectionMonitor;
-  /** Whether the service's host accepts requests; by default, always. */
-  readonly gate?: GateMonitor;
+  readonly connection: ConnectionMonitor;
+  /** Whether the service's host accepts requests. */
+  readonly gate: GateMonitor;
   /** The profile's name, for the frame. */
   readonly profile: string;
   /** Whether to hide and refuse all actions that write. */
-  readonly readOnly?: boolean;
+  readonly readOnly: boolean;
   /** Whether conversations are saved to disk. */
-  readonly keepsChats?: boolean;
+  readonly keepsChats: boolean;
   /** The file, if the service was started only to show it. */
-  readonly file?: ShownFile | undefined;
-  readonly poll?: PollIntervals;
-  readonly compare?: CompareSettings;
-  readonly priceUnit?: PriceUnit | undefined;
-  readonly alarms?: AlarmSettings | undefined;
-  readonly triage?: TriageSettings | undefined;
-  /** Opens the index of trajectory text; in memory by default. */
-  readonly texts?: () => TextIndex;
-  /** Opens the remembered store; in memory by default. */
-  readonly remembered?: () => RememberedStore;
+  readonly file: ShownFile | undefined;
+  readonly poll: PollIntervals;
+  readonly compare: CompareSettings;
+  readonly priceUnit: PriceUnit | undefined;
+  readonly alarms: AlarmSettings;
+  readonly triage: TriageSettings;
+  /** Opens the index of trajectory text. */
+  readonly texts: () => TextIndex;
+  /** Opens the remembered store. */
+  readonly remembered: () => RememberedStore;
 }
 
 /** Work that would be lost on exit. */
@@ -163,9 +162,9 @@ export class Workbench implements QueryHost {
   #texts: TextIndex | undefined;
 
   constructor(options: WorkbenchOptions) {
-    const { service, profile, readOnly = false, keepsChats = true, poll = defaultIntervals, remembered } = options;
-    this.connection = options.connection ?? fixedConnection;
-    this.gate = options.gate ?? openGate;
+    const { poll } = options;
+    this.connection = options.connection;
+    this.gate = options.gate;
     this.failed = new FailedQueries({
       cache: this.cache,
       gate: this.gate,
@@ -175,23 +174,23 @@ export class Workbench implements QueryHost {
     this.#stopFollowing = this.connection.subscribe(this.#follow);
     this.kinds = options.kinds;
     this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.rewardsSince(run, count));
-    this.keepsChats = keepsChats;
+    this.keepsChats = options.keepsChats;
     this.file = options.file;
     this.poll = poll;
-    this.compare = options.compare ?? compareDefaults;
+    this.compare = options.compare;
     this.priceUnit = options.priceUnit;
-    this.#alarms = options.alarms ?? alarmDefaults;
-    this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
-    this.#openTexts = options.texts ?? (() => textsInMemory(profile));
-    this.service = service;
-    this.profile = profile;
-    this.readOnly = readOnly;
+    this.#alarms = options.alarms;
+    this.#openRemembered = options.remembered;
+    this.#openTexts = options.texts;
+    this.service = options.service;
+    this.profile = options.profile;
+    this.readOnly = options.readOnly;
     ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
     const behind = this.remembered.setting(clockSetting);
     this.#behindMs = typeof behind === 'number' ? behind : 0;
     setClockBehind(this.#behindMs);
     this.pins = new Pins(() => this.remembered);
-    this.notes = new Notes(() => this.remembered, options.triage ?? triageDefaults);
+    this.notes = new Notes(() => this.remembered, options.triage);
     this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
     this.lists.recallCounts();
     this.records = new Records({

@@ -6,12 +6,12 @@ import { answersAt } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
 import { chatOf, exportedChat, forgetChat, type ListedChat, talkOf, trajectoriesOf } from '../../src/chat/kept.ts';
 import { ChatSession } from '../../src/chat/session.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
 import { WorkbenchProvider } from '../../src/ui/data/workbench.tsx';
 import { useChatSession, useChats, useKeptChat } from '../../src/ui/views/chat/use-kept-chat.ts';
-import { type Service, Workbench } from '../../src/workbench/workbench.ts';
+import type { Service, Workbench } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const settings = { model: 'model-a', system: '' };
 const question = (content: string): Turn => ({ role: 'user', content, reasoning: '' });
@@ -54,7 +54,7 @@ function ShownService({ talk }: { readonly talk: ChatSession }) {
 
 function opened({ keepsChats = true } = {}) {
   const fake = talkingService();
-  const workbench = new Workbench({ kinds, service: async () => fake.service, profile: 'test', keepsChats });
+  const workbench = newWorkbench({ service: async () => fake.service, keepsChats });
   const talk = new ChatSession(workbench);
   const view = render(
     <WorkbenchProvider workbench={workbench}>
@@ -381,7 +381,7 @@ describe('a second model that is sent away while it answers', () => {
   it('stops, and the conversation is kept without it', async () => {
     const first = talkingService();
     const other = talkingService();
-    const workbench = new Workbench({ kinds, service: async () => first.service, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => first.service });
     const talk = new ChatSession(workbench);
     const second = new ChatSession({
       ...workbench,

@@ -8,8 +8,9 @@ import { endpoints } from '../../src/contract/endpoints.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { NetworkError, RateLimitError, ServerError } from '../../src/service/errors.ts';
-import { type GateState, openGate } from '../../src/service/gate.ts';
+import type { GateState } from '../../src/service/gate.ts';
 import { startService, type TestService } from '../local/server/running.ts';
+import { openGate } from '../service/fake-service.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder, timeIsUp } from './cli.ts';
 

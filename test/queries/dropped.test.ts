@@ -6,8 +6,8 @@ import { wholePage } from '../../src/queries/lists/list-source.ts';
 import { Lists } from '../../src/queries/lists/lists.ts';
 import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { Restarts } from '../../src/queries/statuses/restarts.ts';
-import { openGate } from '../../src/service/gate.ts';
 import { Memory } from '../../src/ui/navigation/memory.tsx';
+import { openGate } from '../service/fake-service.ts';
 
 const sourceOf = (name: string) => ({ key: [name], id: String, readPage: async () => wholePage([1, 2]) });
 

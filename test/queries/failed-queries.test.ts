@@ -3,8 +3,9 @@ import { hashKey, QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { FailedQueries, type FailedQueriesOptions } from '../../src/queries/failed-queries.ts';
 import { NetworkError } from '../../src/service/errors.ts';
-import { type GateState, openGate } from '../../src/service/gate.ts';
+import type { GateState } from '../../src/service/gate.ts';
 import { eventually } from '../eventually.ts';
+import { openGate } from '../service/fake-service.ts';
 
 /** A query on screen that failed because of the host, and the gate of the host. */
 async function failing(options: Partial<FailedQueriesOptions> = {}) {

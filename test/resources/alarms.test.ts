@@ -12,12 +12,11 @@ import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { reportLines } from '../../src/resources/alarm-words.ts';
 import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { happenedWords } from '../../src/resources/inbox.ts';
 import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const minuteMs = 60_000;
 const off: AlarmRules = rulesFor(
@@ -375,7 +374,7 @@ describe('the past of a run', () => {
 
 function world() {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const begin = Date.now();
   const ref = { kind: 'training', id: 'trn_1', label: 'sweep' } as const;

@@ -9,11 +9,11 @@ import { countsBeside, intervalBeside } from '../../src/queries/run-mean.ts';
 import { observationOf } from '../../src/queries/run-results.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { stateOf, watchedOf } from '../../src/resources/watch.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
+import type { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const ended = '2026-03-04T05:06:07Z';
 
@@ -26,7 +26,7 @@ function atList(answers: Answers) {
     listDeployments: () => pageOf([]),
     ...answers,
   });
-  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => scripted.service });
   const show = (name: string): void => {
     const observer = new QueryObserver(workbench.cache, { queryKey: [name], queryFn: () => 0 });
     onTestFinished(observer.subscribe(() => {}));

@@ -3,11 +3,10 @@ import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { busyWorld } from '../busy-world.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const secondMs = 1_000;
 
@@ -17,10 +16,8 @@ function openBusy(shown: string) {
   onTestFinished(() => void vi.useRealTimers());
   const { answers, runs, end } = busyWorld();
   const scripted = scriptedService(answers);
-  const workbench = new Workbench({
-    kinds,
+  const workbench = newWorkbench({
     service: async () => scripted.service,
-    profile: 'test',
     poll: defaultIntervals,
   });
   onTestFinished(() => workbench.close());

@@ -2,11 +2,10 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../src/queries/live-query.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { watchedOf } from '../../src/resources/watch.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { pageOf, scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 /** A run of ten rollouts in Watch. @param live what its progress says besides */
 function watching(live?: object) {
@@ -28,7 +27,7 @@ function watching(live?: object) {
   });
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const observer = new QueryObserver(workbench.cache, { queryKey: ['watch'], queryFn: () => 0 });
   onTestFinished(observer.subscribe(() => {}));

@@ -3,11 +3,10 @@ import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { NotFoundError, ServerError } from '../../src/service/errors.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const ids = Array.from({ length: 10 }, (_, index) => `evr_${index}`);
 
@@ -25,7 +24,7 @@ function world(
   };
   const { service, asked, requests } = scriptedService(answers);
   const poll = { focusedMs, visibleMs: 0 };
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test', poll });
+  const workbench = newWorkbench({ service: async () => service, poll });
   onTestFinished(() => workbench.close());
   for (const id of pinned) workbench.pins.toggle({ kind: 'run', id, label: id });
   const stop = new AbortController();

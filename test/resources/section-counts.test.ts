@@ -2,13 +2,13 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listQuery } from '../../src/queries/lists/list-query.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
-import { kinds, resourceNamed } from '../../src/resources/catalogue.ts';
+import { resourceNamed } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { Counts } from '../../src/resources/section-counts.ts';
 import { ServiceError } from '../../src/service/errors.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
 
@@ -21,7 +21,7 @@ function counting(answers: Answers) {
   });
   const call = vi.spyOn(scripted.service, 'call');
   const poll = { focusedMs: 2, visibleMs: 2 };
-  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test', poll });
+  const workbench = newWorkbench({ service: async () => scripted.service, poll });
   onTestFinished(() => workbench.close());
   const counts = new Counts(workbench);
   const round = () => {

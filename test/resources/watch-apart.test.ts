@@ -2,17 +2,16 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { fitColumns, withNamesCut } from '../../src/present/column.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { watchedLine, watchedOf } from '../../src/resources/watch.ts';
 import { rewardTitle, watchColumns } from '../../src/ui/views/watch-columns.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const minuteMs = 60_000;
 
 function world() {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
   const see = (...observations: readonly Observation[]): void => {

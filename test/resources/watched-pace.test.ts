@@ -1,16 +1,16 @@
 /** The pace in Watch: only from data that was read. */
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { kinds, resourceOfKind } from '../../src/resources/catalogue.ts';
+import { resourceOfKind } from '../../src/resources/catalogue.ts';
 import { stateOf, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 function world() {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = 1_000_000;
   const ref = { kind: 'training', id: 'trn_1', label: 'sweep', startedAt: new Date(at).toISOString() } as const;
@@ -59,7 +59,7 @@ it('steps that were never read have no pace, and a run that waits is queued (W1,
 
 it('the end of an upload is known exactly, because this program ran it', async () => {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const upload = new TrajectoryUpload('job', '/nowhere/at/all.jsonl', 'mine');
   workbench.jobs.add(upload);
@@ -73,7 +73,7 @@ const hourMs = 60 * 60_000;
 /** A training run with reads of its status, each a number of minutes after it was created. */
 function readsOf(...reads: readonly (readonly [status: string, minutes: number])[]): string | undefined {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const created = Date.now() - 3 * hourMs;
   for (const [status, minutes] of reads) {
@@ -96,7 +96,7 @@ it('counts no time in the queue as duration, and none at all where nobody saw ho
 
 it('puts faults first, then what runs, what waits and what has ended, and pins before the others', () => {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
   const report = (id: string, status: string, more: object = {}): void =>
@@ -121,7 +121,7 @@ it('puts runs that began together in one order, whichever was read first', () =>
   const startedAt = new Date().toISOString();
   const orderOf = (...ids: string[]): string[] => {
     const { service } = scriptedService({});
-    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => service });
     onTestFinished(() => workbench.close());
     const at = Date.now();
     for (const id of ids)
@@ -172,7 +172,7 @@ it('says when a run ended and how long it took, and at least when, so that neith
 it('says when it saw the end of a run that ended at a time that cannot be', () => {
   for (const endTime of ['1970-01-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
     const { service } = scriptedService({});
-    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => service });
     onTestFinished(() => workbench.close());
     const at = Date.now() - 2 * hourMs;
     const run = { kind: 'training', id: 'trn_1', startedAt: new Date(at - hourMs).toISOString() };
@@ -185,7 +185,7 @@ it('says when it saw the end of a run that ended at a time that cannot be', () =
 
 it('marks a held-out reward while a newer round should be out that was not read for a minute', () => {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
   const heldOut = [10, 20].map(step => ({ step, held_out_reward: 0.7, completed_samples: 128 }));
@@ -209,7 +209,7 @@ it('marks a held-out reward while a newer round should be out that was not read 
 
 it('marks the mean of an evaluation whose rollouts have moved on since it was read, after a minute', () => {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
   const report = (done: number, askedAt: number) =>
@@ -235,7 +235,7 @@ it('marks the mean of an evaluation whose rollouts have moved on since it was re
 
 it('counts a rollout with a reward as done, though the progress was read before', () => {
   const { service } = scriptedService({});
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
   const run = { kind: 'run', id: 'evr_1', status: 'running', total: 60 };

@@ -2,9 +2,14 @@
 import type { InputOf, Operation } from '../../src/contract/endpoints.ts';
 import { type Call, type UntypedCall, untypedCall } from '../../src/service/call.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
-import { openGate } from '../../src/service/gate.ts';
+import type { GateMonitor, GateState } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
+
+const open: GateState = { kind: 'open' };
+
+/** A gate that never closes. */
+export const openGate: GateMonitor = { state: () => open, subscribe: () => () => {}, tryNow: () => {} };
 
 /** The answers of operations to their inputs. */
 export type Answers = {

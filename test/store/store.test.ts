@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { rememberedAt, type SeenFilter } from '../../src/store/seen.ts';
 import { RememberedStore, type SeenResource } from '../../src/store/store.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 let folder: string;
 let path: string;
@@ -363,8 +362,7 @@ it('is closed at an exit by a signal without waiting for a program that holds it
   RememberedStore.open(path, 'prod').close();
   // As long as no test may take.
   const store = RememberedStore.open(path, 'prod', 60_000);
-  const workbench = new Workbench({
-    kinds,
+  const workbench = newWorkbench({
     service: () => new Promise(() => {}),
     profile: 'prod',
     remembered: () => store,

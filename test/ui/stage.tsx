@@ -3,7 +3,6 @@
 import { Text } from 'ink';
 import { type ComponentType, type ReactNode, useEffect } from 'react';
 import { onTestFinished } from 'vitest';
-import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place, ViewName } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
@@ -12,9 +11,10 @@ import { useShell } from '../../src/ui/app/shell-context.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { View } from '../../src/ui/app/view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
-import { type ShownFile, Workbench } from '../../src/workbench/workbench.ts';
+import type { ShownFile, Workbench } from '../../src/workbench/workbench.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../screen.ts';
 import { fakeService } from '../service/fake-service.ts';
+import { newWorkbench } from '../workbench/new-workbench.ts';
 
 export const noTerminal: TerminalPort = {
   writeRaw: () => {},
@@ -89,7 +89,7 @@ export function openViewOnStage<Name extends ViewName>(
     ...options
   }: StageOptions & ViewOptions<Name> = {},
 ): Stage {
-  const workbench = new Workbench({ kinds, service, profile: 'test', file });
+  const workbench = newWorkbench({ service, file });
   const screen = openScreen(
     <Program
       workbench={workbench}

@@ -7,9 +7,9 @@ import { kinds } from '../../src/resources/catalogue.ts';
 import { eventWords, summaryOf } from '../../src/resources/inbox.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { Inbox } from '../../src/workbench/inbox.ts';
-import { Workbench } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
+import { newWorkbench } from './new-workbench.ts';
 import { storeFolder } from './store-folder.ts';
 
 const hourMs = 60 * 60_000;
@@ -25,10 +25,8 @@ const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 
 /** A start of the program on the same store; `answer` is what a query answers. */
 function start(path: string) {
-  const workbench = new Workbench({
-    kinds,
+  const workbench = newWorkbench({
     service: async () => fakeService(),
-    profile: 'test',
     remembered: () => RememberedStore.open(path, 'test'),
   });
   const answer = (...said: readonly Observation[]): void => {

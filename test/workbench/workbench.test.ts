@@ -4,15 +4,15 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { datasetKeys } from '../../src/queries/datasets.ts';
 import { listQuery } from '../../src/queries/lists/list-query.ts';
 import { optionsOf } from '../../src/queries/live-query.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
 import { datasets } from '../../src/resources/datasets.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Job, type JobState } from '../../src/workbench/jobs.ts';
-import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/workbench/workbench.ts';
+import type { ConnectionMonitor, ConnectionState } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
 import { pageOf } from '../queries/scripted-service.ts';
 import { fakeService } from '../service/fake-service.ts';
+import { newWorkbench } from './new-workbench.ts';
 
 it('reads what is on screen once for each restart of the service, and not when it is only found', async () => {
   let state: ConnectionState = { kind: 'starting', since: 0 };
@@ -27,7 +27,7 @@ it('reads what is on screen once for each restart of the service, and not when i
     },
     retry: () => {},
   };
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), connection, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => fakeService(), connection });
   let reads = 0;
   const observer = new QueryObserver(workbench.cache, { queryKey: ['shown'], queryFn: () => (reads += 1) });
   const stop = observer.subscribe(() => {});
@@ -48,7 +48,7 @@ it('reads what is on screen once for each restart of the service, and not when i
 });
 
 it('reads what an upload has touched once it has ended, also after a failure', async () => {
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  const workbench = newWorkbench({ service: async () => fakeService() });
   let reads = 0;
   const options = { queryKey: datasetKeys.list, queryFn: () => (reads += 1), staleTime: Number.POSITIVE_INFINITY };
   const stop = new QueryObserver(workbench.cache, options).subscribe(() => {});
@@ -65,7 +65,7 @@ it('reads what an upload has touched once it has ended, also after a failure', a
 });
 
 it('knows nothing any more of what the program has deleted', () => {
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  const workbench = newWorkbench({ service: async () => fakeService() });
   onTestFinished(() => workbench.close());
   const run = { kind: 'run', id: 'evr_1' };
   workbench.records.started({ ...run, label: 'baseline', status: 'running' });
@@ -82,7 +82,7 @@ it('forgets the datasets that the whole list lacks', async () => {
       has_more: more,
     }),
   });
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const seen = async () => {
     await workbench.cache.fetchQuery({
@@ -101,7 +101,7 @@ it('forgets the datasets that the whole list lacks', async () => {
 });
 
 it('follows how far training runs are, and forgets what a query said that is shown no more', async () => {
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  const workbench = newWorkbench({ service: async () => fakeService() });
   onTestFinished(() => workbench.close());
   const said = (kind: string, done: number): Promise<unknown> => {
     const observes = () => ({ kind, id: `${kind}_1`, label: 'long', status: 'running', done });
@@ -125,7 +125,7 @@ it('follows how far training runs are, and forgets what a query said that is sho
 
 it('does not open what is remembered again once it is closed', () => {
   const remembered = vi.fn(() => RememberedStore.inMemory('test'));
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const workbench = newWorkbench({ service: async () => fakeService(), remembered });
   workbench.close();
   expect(workbench.remembered.chats()).toEqual([]);
   expect(remembered).toHaveBeenCalledTimes(1);
@@ -146,7 +146,7 @@ it('closes what is remembered once no upload writes to it', async () => {
   const store = RememberedStore.inMemory('test');
   const close = vi.spyOn(store, 'close');
   const remembered = () => store;
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const workbench = newWorkbench({ service: async () => fakeService(), remembered });
   const upload = new Slow('job', { label: 'mine', touches: [] }, { phase: 'waiting', error: undefined });
   workbench.jobs.add(upload);
   const run = upload.run(workbench.service);

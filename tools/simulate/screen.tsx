@@ -5,14 +5,14 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import xterm from '@xterm/headless';
-import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import { startTerminal } from '../../src/ui/app/terminal/start-terminal.tsx';
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../src/workbench/workbench.ts';
+import type { Workbench } from '../../src/workbench/workbench.ts';
+import { newWorkbench } from '../../test/workbench/new-workbench.ts';
 import { type Input, mouseBytes } from '../rig/inputs.ts';
 import { leftOn } from '../rig/sequences.ts';
 import { outputCheck } from '../rig/traces.ts';
@@ -125,7 +125,7 @@ export class SimulatedScreen {
       this.code ??= Number(code);
       return undefined as never;
     }) as typeof process.exit;
-    this.#workbench = new Workbench({ kinds, service: async () => service, profile: 'simulated', readOnly });
+    this.#workbench = newWorkbench({ service: async () => service, profile: 'simulated', readOnly });
     const workbench = this.#workbench;
     const drawn = startTerminal(
       port => (

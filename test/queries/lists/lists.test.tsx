@@ -7,7 +7,6 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ListSource } from '../../../src/queries/lists/list-source.ts';
 import type { FieldOrder } from '../../../src/queries/lists/server-sort.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import {
   countText,
@@ -19,9 +18,9 @@ import {
 } from '../../../src/ui/data/use-list.ts';
 import { useLive } from '../../../src/ui/data/use-live.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { ListServer, type Row } from './list-server.ts';
 
 const key = ['rows', 'list'];
@@ -30,7 +29,7 @@ function world(count: number, memory = RememberedStore.inMemory('test')) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
   const remembered = () => memory;
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const workbench = newWorkbench({ service: async () => fakeService(), remembered });
   const readPage: ListSource<Row>['readPage'] = async ({ query }) => server.answer(query);
   const source: ListSource<Row> = { key, id: ({ id }) => id, readPage };
   return { server, workbench, source };

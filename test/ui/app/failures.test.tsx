@@ -8,7 +8,6 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/config/redaction.ts';
 import type { Command } from '../../../src/present/command.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { ProgramBoundary } from '../../../src/ui/app/failure-boundary.tsx';
 import { Failures, failureWords } from '../../../src/ui/app/failures.ts';
@@ -22,8 +21,8 @@ import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { useMouseRegion } from '../../../src/ui/keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../../../src/ui/keys/router.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 
 const secret = 'hunter2hunter2';
 /** A word that is only in this file: a screen that shows it shows source code. */
@@ -143,7 +142,7 @@ function open(start?: string, shown = registry) {
       },
     },
   };
-  const workbench = new Workbench({ kinds, service: () => new Promise(() => {}), profile: 'test' });
+  const workbench = newWorkbench({ service: () => new Promise(() => {}) });
   const screen = openScreen(
     <ProgramBoundary failures={failures} onQuit={terminal.quit}>
       <Program

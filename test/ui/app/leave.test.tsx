@@ -2,16 +2,15 @@
 
 import { Text } from 'ink';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
 import { useUnfinished } from '../../../src/ui/data/workbench.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { Job, type JobState } from '../../../src/workbench/jobs.ts';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 import { fakeService } from '../../service/fake-service.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { noTerminal, registryOf } from '../stage.tsx';
 
 let words: string | undefined;
@@ -51,7 +50,7 @@ function opened(unfinished?: string) {
   const quit = vi.fn();
   const switchTo = vi.fn();
   const connection: Connection = { ...noConnection, profiles: ['local', 'lab'], current: 'local', switchTo };
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'local' });
+  const workbench = newWorkbench({ service: async () => fakeService(), profile: 'local' });
   const screen = openScreen(
     <Program
       workbench={workbench}

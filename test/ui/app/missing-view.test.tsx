@@ -1,18 +1,17 @@
 /** A place that no view shows never strands the user. */
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 import { fakeService } from '../../service/fake-service.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { noTerminal, registryOf } from '../stage.tsx';
 
 function openAt(start: Place) {
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  const workbench = newWorkbench({ service: async () => fakeService() });
   const screen = openScreen(
     <Program
       workbench={workbench}

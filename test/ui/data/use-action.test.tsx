@@ -2,12 +2,12 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { useRequests } from '../../../src/ui/data/use-action.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
-import { type Service, Workbench } from '../../../src/workbench/workbench.ts';
+import type { Service } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 
 const work = (service: Service) => service.call('listBenchmarks');
 
@@ -18,7 +18,7 @@ function Shown() {
 }
 
 function shownWith(service: () => Promise<Service>) {
-  const workbench = new Workbench({ kinds, service, profile: 'test' });
+  const workbench = newWorkbench({ service });
   const view = render(
     <WorkbenchProvider workbench={workbench}>
       <Shown />

@@ -6,7 +6,6 @@ import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dueAt, type LiveQuery, optionsOf } from '../../../src/queries/live-query.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import {
   AuthenticationError,
   CapabilityMissingError,
@@ -15,11 +14,11 @@ import {
 } from '../../../src/service/errors.ts';
 import { useLastAnswer, useLive } from '../../../src/ui/data/use-live.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
 import { manualClock } from '../../service/manual-clock.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 
 const service = async () => fakeService();
 
@@ -40,7 +39,7 @@ function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (ref
 
 describe('useLive', () => {
   it('keeps equal parts of two answers, and never a field as the prototype of one (X11)', async () => {
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     onTestFinished(() => workbench.close());
     const texts = ['{"a":[1],"b":1}', '{"a":[1],"b":2}', '{"a":[1],"b":3,"__proto__":{"status":"forged"}}'];
     const answers: unknown[] = texts.map(text => JSON.parse(text));
@@ -58,7 +57,7 @@ describe('useLive', () => {
   });
 
   it('is never due again once what it asks for is gone, and where the service lacks it only when that says so', async () => {
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     onTestFinished(() => workbench.close());
     const dueAfter = async (error: Error) => {
       const of = query(error.message, () => Promise.reject(error));
@@ -73,7 +72,7 @@ describe('useLive', () => {
   });
 
   it('says that what it asks for is gone, or that the service does not list it', async () => {
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const failing = (error: Error) => query(error.message, () => Promise.reject(error));
     const { lastFrame, unmount } = render(
       <WorkbenchProvider workbench={workbench}>
@@ -89,7 +88,7 @@ describe('useLive', () => {
   });
 
   it('draws its caller once an answer is there, and not as it asks, nor for the time of an equal one', async () => {
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const drawn: (string | undefined)[] = [];
     const asked: number[] = [];
     const of = query('drawn', async () => {
@@ -124,7 +123,7 @@ describe('useLive', () => {
 
   it('asks once for what several show', async () => {
     const read = vi.fn(async () => 'tea');
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const shared = query('shared', read);
     const { lastFrame, unmount } = render(
       <WorkbenchProvider workbench={workbench}>
@@ -140,7 +139,7 @@ describe('useLive', () => {
 
   it('keeps what it has while asking fails, and says so', async () => {
     let fails = false;
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const moody = query('moody', async () => {
       if (fails) throw new Error('the cable is out');
       return 'tea';
@@ -163,7 +162,7 @@ describe('useLive', () => {
     let refresh = (): void => {};
     const now = vi.spyOn(performance, 'now');
     onTestFinished(() => now.mockRestore());
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const read = vi.fn(({ signal }: { signal: AbortSignal }) => {
       if (!hangs) return Promise.resolve(`tea ${read.mock.calls.length}`);
       return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -194,7 +193,7 @@ describe('useLive', () => {
     let refresh = (): void => {};
     const now = vi.spyOn(performance, 'now');
     onTestFinished(() => now.mockRestore());
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const read = vi.fn(({ signal }: { signal: AbortSignal }) => {
       if (read.mock.calls.length > 1) return Promise.resolve('milk');
       return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -222,7 +221,7 @@ describe('useLive', () => {
     let at = 0;
     const now = vi.spyOn(performance, 'now').mockImplementation(() => at);
     onTestFinished(() => now.mockRestore());
-    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const workbench = newWorkbench({ service });
     const rest = Promise.withResolvers<string>();
     let progress: (() => void) | undefined;
     const read = vi.fn(({ progressed }: QueryContext) => {
@@ -254,7 +253,7 @@ describe('useLive', () => {
     const server = await hostileServer(limit, json({ items: [], has_more: false }));
     const clock = manualClock(Date.now());
     const live = serviceAt(server.url, { clock }).service;
-    const workbench = new Workbench({ kinds, service: async () => live, gate: live.gate, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => live, gate: live.gate });
     const first: LiveQuery<string> = {
       ...query('first', async () => 'unused'),
       read: async ({ service: asked, signal }) =>
@@ -281,7 +280,7 @@ describe('useLive', () => {
 
   it('is not live while the host cannot be reached, even if its own last answer was good', async () => {
     const live = serviceAt('http://127.0.0.1:1').service;
-    const workbench = new Workbench({ kinds, service: async () => live, gate: live.gate, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => live, gate: live.gate });
     const shown = (of: LiveQuery<string>) =>
       render(
         <WorkbenchProvider workbench={workbench}>
@@ -306,7 +305,7 @@ describe('useLive', () => {
 
     /** A query that is refused until `accept`, and another one that is refreshed manually and always answered. */
     async function refusing(visibleMs: number) {
-      const workbench = new Workbench({ kinds, service, profile: 'test', poll: { focusedMs: visibleMs, visibleMs } });
+      const workbench = newWorkbench({ service, poll: { focusedMs: visibleMs, visibleMs } });
       let isAccepted = false;
       const read = vi.fn(async () => {
         if (!isAccepted) throw refused();
@@ -361,7 +360,7 @@ describe('useLive', () => {
     const intervals = { focusedMs: 1_000, visibleMs: 1_000 };
 
     async function polling() {
-      const workbench = new Workbench({ kinds, service, profile: 'test', poll: intervals });
+      const workbench = newWorkbench({ service, poll: intervals });
       const read = vi.fn(async () => 'tea');
       const refresh = vi.fn();
       const of = query('paused', read);
@@ -442,7 +441,7 @@ describe('useLive', () => {
     const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
     const server = await hostileServer(missing, json({ items: [], has_more: false }));
     const live = serviceAt(server.url).service;
-    const workbench = new Workbench({ kinds, service: async () => live, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => live });
     const optional: LiveQuery<string> = {
       ...query('optional', async () => 'unused'),
       read: async ({ service: asked, signal }) =>
@@ -468,7 +467,7 @@ describe('useLive', () => {
 });
 
 it('draws again whoever looks up the last answer to a query, once it has arrived', async () => {
-  const workbench = new Workbench({ kinds, service, profile: 'test' });
+  const workbench = newWorkbench({ service });
   const of = query('readiness', async () => 'ready');
   function Looking() {
     const lastAnswer = useLastAnswer();

@@ -1,18 +1,18 @@
 /** The work that would be lost if the program ended now. */
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { trajectoryJobId, useJob, useUnfinishedUploads } from '../../../src/ui/data/use-uploads.ts';
 import { usePin, useUnfinished, WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
 import { BenchmarkUpload } from '../../../src/uploads/benchmark-upload.ts';
 import { TrajectoryUpload } from '../../../src/uploads/trajectory-upload.ts';
-import { Workbench } from '../../../src/workbench/workbench.ts';
+import type { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 
 it('is what a view says, as long as it says so', () => {
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  const workbench = newWorkbench({ service: async () => fakeService() });
   onTestFinished(() => workbench.close());
   function View({ words }: { readonly words: string | undefined }) {
     useUnfinished(words);
@@ -48,7 +48,7 @@ it('an upload of trajectories is one job for a file, a dataset and an agent', ()
 function drawn<Value>(read: () => Value, prepare: (workbench: Workbench) => void = () => {}) {
   const store = RememberedStore.inMemory('test');
   const remembered = () => store;
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const workbench = newWorkbench({ service: async () => fakeService(), remembered });
   prepare(workbench);
   const values: Value[] = [];
   function View() {

@@ -2,7 +2,6 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { benchmarkActions } from '../../../src/resources/benchmarks.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { deploymentActions, deploymentCommands } from '../../../src/resources/deployments.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { runActions } from '../../../src/resources/runs.ts';
@@ -15,11 +14,12 @@ import { chatCommands } from '../../../src/ui/views/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import type { Job, JobState } from '../../../src/workbench/jobs.ts';
-import { Workbench } from '../../../src/workbench/workbench.ts';
+import type { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
 import { serviceAt } from '../../service/hostile-server.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { noTerminal } from '../stage.tsx';
 
 export interface ScreenAction {
@@ -131,10 +131,8 @@ export async function openView(
 ): Promise<OpenedView> {
   const double = await serviceDouble();
   const { service } = serviceAt(`${double.url}/prefix`, options);
-  const workbench = new Workbench({
-    kinds,
+  const workbench = newWorkbench({
     service: async () => service,
-    profile: 'test',
     poll: { focusedMs: dayMs, visibleMs: dayMs },
   });
   if (job) workbench.jobs.add(job);

@@ -1,15 +1,15 @@
 /** The chat on the screen: two models side by side, and delayed answers. */
 import { expect, it, onTestFinished } from 'vitest';
 import { modelList } from '../../../src/queries/models.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { systemClock } from '../../../src/service/clock.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
+import type { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { hostileServer, json, refusal, serviceAt, stream } from '../../service/hostile-server.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { noTerminal } from '../stage.tsx';
 import { openView } from './actions.tsx';
 
@@ -18,7 +18,7 @@ const small: Place = { view: 'chat', model: 'acme/small' };
 /** Opens a view on a server; closes with the test. */
 function openAt(url: string, start = small): Screen & { readonly workbench: Workbench } {
   const { service } = serviceAt(url, { clock: systemClock });
-  const workbench = new Workbench({ kinds, service: async () => service, gate: service.gate, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service, gate: service.gate });
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
     { columns: 120, rows: 30 },

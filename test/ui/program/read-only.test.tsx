@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { ViewDefinition } from '../../../src/ui/app/registry.ts';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
@@ -14,12 +13,12 @@ import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { planUpload } from '../../../src/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/uploads/benchmark-upload.ts';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
 import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
 import { smallFolder } from '../../uploads/small-folder.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { placeIn } from '../places.ts';
 
 const size = { columns: 120, rows: 30 };
@@ -60,7 +59,7 @@ async function openAt(view: ViewDefinition, double: ServiceDouble, readOnly: boo
     },
   };
   const { service } = serviceAt(double.url);
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test', readOnly });
+  const workbench = newWorkbench({ service: async () => service, readOnly });
   const plan = await planUpload(folder);
   workbench.jobs.add(new BenchmarkUpload(folder, plan, workbench.remembered));
   const screen = openScreen(

@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NoticeKind } from '../../../src/config/preferences.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import type { RememberedStore } from '../../../src/store/store.ts';
@@ -14,8 +13,9 @@ import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
+import type { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../../screen.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 
 export interface RigOptions extends ScreenOptions {
   /** One that never answers, if it is missing. */
@@ -66,10 +66,8 @@ export function openProgram(options: RigOptions = {}): Rig {
     failures,
   };
   const silent = new Promise<Service>(() => {});
-  const workbench = new Workbench({
-    kinds,
+  const workbench = newWorkbench({
     service: async () => service ?? silent,
-    profile: 'test',
     readOnly,
     ...(service && { gate: service.gate }),
     ...(poll && { poll }),

@@ -7,16 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningService } from '../../../src/local/daemon/daemon.ts';
 import { serve } from '../../../src/local/daemon/serve.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type ScreenOptions } from '../../screen.ts';
 import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 
 let local: RunningService;
 let folder: string;
@@ -52,8 +51,7 @@ function open(options: ScreenOptions & { readOnly?: boolean; poll?: PollInterval
     },
     repaint: () => {},
   };
-  const workbench = new Workbench({
-    kinds,
+  const workbench = newWorkbench({
     service: async () => service,
     profile: 'local',
     readOnly: options.readOnly ?? false,
@@ -295,7 +293,7 @@ describe('a service that lies', () => {
     const items = [{ label: 'without an id' }, good, 'not a row', { ...good, label: 'once more' }];
     const server = await hostileServer(json({ items, has_more: false, next_cursor: null }));
     const { service: lying } = serviceAt(server.url);
-    const workbench = new Workbench({ kinds, service: async () => lying, profile: 'lying' });
+    const workbench = newWorkbench({ service: async () => lying, profile: 'lying' });
     const terminal: TerminalPort = {
       writeRaw: () => {},
       runExternal: async () => 0,
@@ -324,7 +322,7 @@ describe('a dead service', () => {
       inferenceToken: async () => 'k',
       userAgent: 'test',
     });
-    const workbench = new Workbench({ kinds, service: async () => dead, profile: 'dead' });
+    const workbench = newWorkbench({ service: async () => dead, profile: 'dead' });
     const terminal: TerminalPort = {
       writeRaw: () => {},
       runExternal: async () => 0,

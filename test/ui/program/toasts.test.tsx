@@ -1,15 +1,15 @@
 /** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Painter } from '../../../src/ui/app/painter/painter.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../src/ui/keys/key.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/workbench/workbench.ts';
+import type { ConnectionMonitor, ConnectionState } from '../../../src/workbench/workbench.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openScreen, type Screen } from '../../screen.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { noTerminal } from '../stage.tsx';
 import { ManyRows } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
@@ -95,7 +95,7 @@ describe('the local service', () => {
       retry: () => {},
     };
     const service = async () => new ManyRows(30).service;
-    const workbench = new Workbench({ kinds, service, connection, profile: 'local' });
+    const workbench = newWorkbench({ service, connection, profile: 'local' });
     const screen = openScreen(
       <Program
         workbench={workbench}

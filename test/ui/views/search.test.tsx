@@ -1,14 +1,13 @@
 /** A search through the texts of a run's trajectories: `//`, what it found, and the line in the reader. */
 import { expect, it, onTestFinished } from 'vitest';
-import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { TrajectoriesView } from '../../../src/ui/views/lists.tsx';
 import { pagesOf } from '../../../src/ui/views/search/pages.ts';
 import { SearchView } from '../../../src/ui/views/search/search.tsx';
 import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
-import { Workbench } from '../../../src/workbench/workbench.ts';
 import { fakeService } from '../../service/fake-service.ts';
+import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { openViewOnStage } from '../stage.tsx';
 
 const row = (index: number) => ({
@@ -137,7 +136,7 @@ it('hands out the rows of a list while it is read, and at the end names those th
       return { items, has_more: next !== null, next_cursor: next };
     },
   });
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const { signal } = new AbortController();
   const pages = pagesOf(workbench, { scope: { dataset: 'd' }, label: 'd' }, signal);

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Turn } from '../../../../src/chat/conversation.ts';
 import { ChatSession } from '../../../../src/chat/session.ts';
-import { kinds } from '../../../../src/resources/catalogue.ts';
 import { chatText } from '../../../../src/ui/views/chat/chat-text.ts';
-import { Workbench } from '../../../../src/workbench/workbench.ts';
+import { newWorkbench } from '../../../workbench/new-workbench.ts';
 
 it('has refusals, tool calls and left out choices (B13)', () => {
-  const workbench = new Workbench({ kinds, service: () => Promise.reject(new Error('none')), profile: 'test' });
+  const workbench = newWorkbench({ service: () => Promise.reject(new Error('none')) });
   const session = new ChatSession(workbench);
   const extras = { refusal: 'I will not.', calls: [{ name: 'look', input: '' }], leftOut: 1 };
   session.open([{ role: 'assistant', content: '', reasoning: '', ...extras }]);
@@ -22,7 +21,7 @@ it('has refusals, tool calls and left out choices (B13)', () => {
 });
 
 it('is a conversation to read, with both answers, their numbers and the choice', () => {
-  const workbench = new Workbench({ kinds, service: () => Promise.reject(new Error('none')), profile: 'test' });
+  const workbench = newWorkbench({ service: () => Promise.reject(new Error('none')) });
   const question: Turn = { role: 'user', content: 'tea?', reasoning: '' };
   const answer = (model: string, content: string, more: Partial<Turn> = {}): Turn => ({
     ...{ role: 'assistant', content, reasoning: '' },

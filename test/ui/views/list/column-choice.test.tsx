@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Column } from '../../../../src/present/column.ts';
 import { wholePage } from '../../../../src/queries/lists/list-source.ts';
-import { kinds } from '../../../../src/resources/catalogue.ts';
 import { RememberedStore } from '../../../../src/store/store.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import { listCommands } from '../../../../src/ui/keys/general.ts';
 import { ResourceList } from '../../../../src/ui/views/list/resource-list.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../../../src/workbench/workbench.ts';
 import { openScreen } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
+import { newWorkbench } from '../../../workbench/new-workbench.ts';
 import { noTerminal, openViewOnStage, registryOf } from '../../stage.tsx';
 
 interface Tea {
@@ -32,10 +31,8 @@ it('are as they were, and a column that is new is shown', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const open = (columns: readonly Column<Tea>[]) => {
     const store = RememberedStore.open(join(folder, 'remembered.db'), 'test');
-    const workbench = new Workbench({
-      kinds,
+    const workbench = newWorkbench({
       service: async () => fakeService(),
-      profile: 'test',
       remembered: () => store,
     });
     const View = () => (

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { UploadTrajectoriesResult } from '../../../../src/contract/trajectories.ts';
-import { kinds } from '../../../../src/resources/catalogue.ts';
 import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
 import type { RememberedStore } from '../../../../src/store/store.ts';
@@ -17,7 +16,6 @@ import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { PathPicker } from '../../../../src/ui/windows/path-picker.tsx';
 import { TrajectoryUpload } from '../../../../src/uploads/trajectory-upload.ts';
 import { Jobs } from '../../../../src/workbench/jobs.ts';
-import { Workbench } from '../../../../src/workbench/workbench.ts';
 import { eventually } from '../../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../../local/server/running.ts';
 import { openScreen } from '../../../screen.ts';
@@ -32,6 +30,7 @@ import {
   task,
   uploadOf,
 } from '../../../uploads/world.ts';
+import { newWorkbench } from '../../../workbench/new-workbench.ts';
 import { noTerminal, openOnStage } from '../../stage.tsx';
 
 let local: TestService;
@@ -52,7 +51,7 @@ async function openUpload(
   memory: RememberedStore = remembered()(),
   overrides: KeyOverrides = {},
 ) {
-  const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory });
+  const workbench = newWorkbench({ service: connect, remembered: () => memory });
   const job = await uploadOf(folder, memory);
   workbench.jobs.add(job);
   const start = { view: 'benchmark-upload', jobId: job.id, label: folder.label } as const;
@@ -246,7 +245,7 @@ describe('the upload of trajectories', () => {
     const path = join(folder, 'three.jsonl');
     const line = (content: string) => JSON.stringify({ messages: [{ role: 'user', content }] });
     writeFileSync(path, `${line('first of all')}\nbroken\n${line('second of all')}\n${line('third of all')}\n`);
-    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+    const workbench = newWorkbench({ service: async () => service });
     const job = new TrajectoryUpload('job', path, 'walk');
     workbench.jobs.add(job);
     const screen = openScreen(
@@ -297,7 +296,7 @@ async function openTrajectories(
   });
   const connect = async () => held;
   const poll = { focusedMs: 600_000, visibleMs: 600_000 };
-  const workbench = new Workbench({ kinds, service: connect, profile: 'test', poll });
+  const workbench = newWorkbench({ service: connect, poll });
   const job = new TrajectoryUpload('job', path, dataset, { records });
   workbench.jobs.add(job);
   const start = { view: 'trajectory-upload', jobId: 'job', dataset } as const;
@@ -421,7 +420,7 @@ const offersResume = (text: string): boolean => text.replaceAll(/[│\s]+/g, ' '
 describe('an upload that was not finished', () => {
   /** The program at its benchmarks, as it is started again with what was remembered. */
   function openBenchmarks(memory: RememberedStore, { readOnly = false, connect = async () => service } = {}) {
-    const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory, readOnly });
+    const workbench = newWorkbench({ service: connect, remembered: () => memory, readOnly });
     const screen = openScreen(
       <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} />,
       { columns: 120, rows: 30 },
@@ -595,10 +594,8 @@ describe('an upload of trajectories that was not finished', () => {
     expect(cut.state).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
 
     const store = memory();
-    const workbench = new Workbench({
-      kinds,
+    const workbench = newWorkbench({
       service: async () => service,
-      profile: 'test',
       remembered: () => store,
     });
     const start = { view: 'list', resource: 'datasets' } as const;
