@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { EvalRun } from '../../contract/evaluations.ts';
 import { hasEnded } from '../../contract/status.ts';
-import type { Checkpoint, HeldOutReward, TrainingRun } from '../../contract/training.ts';
+import type { TrainingRun } from '../../contract/training.ts';
 import { benchmarkList } from '../../queries/benchmarks.ts';
 import { checkpointTimesQuery } from '../../queries/checkpoints.ts';
 import { deploymentList } from '../../queries/deployments.ts';
@@ -38,7 +38,6 @@ import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListed } from '../data/use-list.ts';
 import { useLive, useLives } from '../data/use-live.ts';
-
 import { useWorkbench } from '../data/workbench.tsx';
 import { useKeyOf } from '../keys/router.tsx';
 import { useMemory } from '../navigation/memory.tsx';
@@ -121,6 +120,9 @@ function budgeted({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
   });
 }
 
+const useEach = <Item, Data>(items: readonly Item[], queryOf: (item: Item) => LiveQuery<Data>) =>
+  useLives<Data>(items.map(queryOf), 'visible');
+
 /** The open training runs' checkpoints, with their held-out rewards. */
 function useOpenedTraining(
   open: ReadonlySet<string>,
@@ -131,14 +133,8 @@ function useOpenedTraining(
     const run = known.find(({ training_run_id }) => training_run_id === id);
     return { id, ended: hasEnded(run?.status) };
   });
-  const checkpoints = useLives<readonly Checkpoint[]>(
-    opened.map(({ id, ended }) => inBudget(checkpointTimesQuery(id, ended))),
-    'visible',
-  );
-  const heldOut = useLives<readonly HeldOutReward[]>(
-    opened.map(({ id, ended }) => inBudget(heldOutRewardsQuery(id, ended))),
-    'visible',
-  );
+  const checkpoints = useEach(opened, ({ id, ended }) => inBudget(checkpointTimesQuery(id, ended)));
+  const heldOut = useEach(opened, ({ id, ended }) => inBudget(heldOutRewardsQuery(id, ended)));
   const parts = new Map<string, KnownTraining>();
   for (const [index, { id }] of opened.entries()) {
     const read = checkpoints[index]?.data;
@@ -150,14 +146,8 @@ function useOpenedTraining(
 /** The open benchmarks' runs and training runs. */
 function useOpenedBenchmarks(ids: readonly string[], inBudget: ReturnType<typeof budgeted>) {
   const workbench = useWorkbench();
-  const runs = useLives(
-    ids.map(id => inBudget(listQuery<EvalRun>(workbench, runsOfBenchmark(id)))),
-    'visible',
-  );
-  const training = useLives(
-    ids.map(id => inBudget(listQuery<TrainingRun>(workbench, trainingRunsOf(id)))),
-    'visible',
-  );
+  const runs = useEach(ids, id => inBudget(listQuery(workbench, runsOfBenchmark(id))));
+  const training = useEach(ids, id => inBudget(listQuery(workbench, trainingRunsOf(id))));
   const lists = ids.flatMap((id, index) => [
     asList('run', runsOfBenchmark(id), runs[index]?.data, id),
     asList('training', trainingRunsOf(id), training[index]?.data, id),
