@@ -88,9 +88,9 @@ export function useList<Row>(
 }
 
 /** A list that is read to its end. The source must not change while it is shown. */
-export function useWholeList<Row>(source: ListSource<Row>, attention: Attention): ReturnType<typeof useList<Row>> {
+export function useWholeList<Row>(source: ListSource<Row>): ReturnType<typeof useList<Row>> {
   const { lists } = useWorkbench();
-  const list = useList(source, attention);
+  const list = useList(source, 'visible');
   const isUnread = list.loaded && !list.complete;
   useEffect(() => {
     if (isUnread) void lists.of(source).readRest();

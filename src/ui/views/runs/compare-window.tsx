@@ -27,7 +27,7 @@ interface RunChoiceProps extends Pick<ActionWindowProps<EvalRun>, 'onClose'> {
 /** Chooses another run of the same benchmark. */
 export function RunChoice({ run, onChoose, onClose }: RunChoiceProps) {
   const source = useMemo(() => runsOfBenchmark(run.bench_id ?? ''), [run.bench_id]);
-  const runs = useWholeList(source, 'visible');
+  const runs = useWholeList(source);
   const { rewardRange } = useWorkbench().compare;
   const others = useMeans()(runs.rows).filter(each => each.eval_run_id !== run.eval_run_id);
   return (
