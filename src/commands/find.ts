@@ -40,11 +40,6 @@ export function isCalled(resource: Resource, row: object, word: string): boolean
 /** Why lists may have unread rows, and whether they were cut off. */
 type Gaps = Pick<ResourcePage<object>, 'unread' | 'isCutOff'>;
 
-interface NamedRows {
-  readonly rows: readonly object[];
-  readonly gaps: Gaps;
-}
-
 const noGaps: Gaps = { unread: [], isCutOff: false };
 
 /** The rows with this id or name. @param listed called with each row of the list @throws ServiceError */
@@ -53,7 +48,7 @@ export async function rowsNamed(
   word: string,
   context: CommandContext,
   listed: (row: object) => void = () => undefined,
-): Promise<NamedRows> {
+) {
   const found: object[] = [];
   let gaps = noGaps;
   for await (const page of pagesOf(resource, {}, context)) {

@@ -6,7 +6,6 @@ import { basename, join } from 'node:path';
 import { errorCode } from '../base/errors.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
-import type { RunningService } from '../local/daemon/daemon.ts';
 import { readUploaded, rewardByLog } from '../local/server/uploaded-trajectory.ts';
 import { factText } from '../present/fact-text.ts';
 import { transcriptTextParts } from '../present/transcript-lines.ts';
@@ -14,7 +13,6 @@ import { trajectoryFacts } from '../resources/trajectories.ts';
 import { jsonFileParts } from '../text/export.ts';
 import { clean } from '../text/sanitise.ts';
 import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
-import type { ShownFile } from '../workbench/workbench.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { FollowedFile, refusal } from './followed-file.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
@@ -69,18 +67,13 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
 }
 
 /** A local service in this process that has only a file's trajectories. */
-export interface ServedFile extends RunningService {
-  readonly folder: string;
-  readonly file: ShownFile;
-}
-
 /**
  * Serves a file under `name`, and follows it. The service's folder is deleted on exit.
  *
  * @param cut why the file is incomplete
  * @throws CommandError if no trajectory can be read
  */
-export async function serveFile(path: string, name: string, io: CommandIo, cut?: string): Promise<ServedFile> {
+export async function serveFile(path: string, name: string, io: CommandIo, cut?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const dataFolder = join(folder, 'data');

@@ -30,13 +30,6 @@ import type { CommandInput } from './table/commands.ts';
 
 const pathIn = ({ environment }: CommandIo): string => settingsPath(findPaths(environment));
 
-interface ProfileRow {
-  readonly name: string;
-  readonly address: string;
-  readonly key: string;
-  readonly default: boolean;
-}
-
 function keyWords({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSettings): string {
   if (apiKeyEnv !== undefined) return `variable ${apiKeyEnv}`;
   if (apiKeyFile !== undefined) return `file ${apiKeyFile}`;
@@ -47,14 +40,12 @@ function keyWords({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSetti
 export async function listProfiles({ flags }: CommandInput<'profile list'>, io: CommandIo): Promise<number> {
   const { settings } = readSettings(pathIn(io));
   const profiles = { ...settings.profiles, local: settings.profiles?.['local'] ?? {} };
-  const rows = Object.entries(profiles).map(
-    ([name, profile]): ProfileRow => ({
-      name,
-      address: profile.baseUrl ?? 'the local service',
-      key: keyWords(profile),
-      default: name === (settings.defaultProfile ?? 'local'),
-    }),
-  );
+  const rows = Object.entries(profiles).map(([name, profile]) => ({
+    name,
+    address: profile.baseUrl ?? 'the local service',
+    key: keyWords(profile),
+    default: name === (settings.defaultProfile ?? 'local'),
+  }));
   const text = tableText(
     rows,
     [

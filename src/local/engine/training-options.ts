@@ -4,7 +4,7 @@ import { maxOf } from '../../base/many.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import { mostSteps } from '../model/tools.ts';
 import type { Task } from '../samples/manifest.ts';
-import { defaultsOf, type OptionSpec, type ReadOptions, readOptions } from './options.ts';
+import { defaultsOf, type OptionSpec, readOptions } from './options.ts';
 
 export const trainingOptionSpecs = {
   num_steps: {
@@ -99,17 +99,12 @@ function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOp
 }
 
 /** A run's options, and the names of those ignored. */
-export interface ReadTrainingOptions {
-  readonly options: TrainingOptions;
-  readonly ignored: ReadOptions<string>['ignored'];
-}
-
 /**
  * A run's options: checked values, and defaults for the rest.
  *
  * @throws OptionError for the first invalid option
  */
-export function readTrainingOptions(input: Readonly<Record<string, unknown>>, on: TrainedOn): ReadTrainingOptions {
+export function readTrainingOptions(input: Readonly<Record<string, unknown>>, on: TrainedOn) {
   const { set, ignored } = readOptions(trainingOptionSpecs, input);
   const most = { ...defaultsOf(trainingOptionSpecs), held_out_every: 0, ...set };
   const num_steps = set.num_steps ?? stepsOf(on, most);

@@ -31,14 +31,8 @@ interface Shown {
   readonly counts: ReturnType<typeof countHits>;
 }
 
-interface RunningSearch {
-  readonly shown: Shown | undefined;
-  readonly stop: () => void;
-  readonly again: () => void;
-}
-
 /** Runs the search, and keeps its result for when the user comes back. */
-function useTextSearch(place: Place<'search'>): RunningSearch {
+function useTextSearch(place: Place<'search'>) {
   const workbench = useWorkbench();
   const key = useMemo(() => ['text-search', placeKey(place)], [place]);
   const [shown, show] = useState(() => workbench.cache.getQueryData<Shown>(key));

@@ -10,7 +10,7 @@ import { readAllInFull } from '../../../rollouts/in-full.ts';
 import { ServiceError } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { type Binding, useKeyOf } from '../../keys/router.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
 import { lengthCommands } from '../commands.ts';
 import type { Rollouts } from './use-rollouts.ts';
 
@@ -39,17 +39,8 @@ function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
 /** The lengths read from each rollout; undefined for one that could not be read. */
 type Read = Map<string, Partial<Trajectory> | undefined>;
 
-export interface LengthReader {
-  /** All rollouts, with their lengths where known. */
-  readonly rows: readonly Trajectory[];
-  /** Whether more lengths are still being read. */
-  readonly isReading: boolean;
-  readonly notes: readonly string[];
-  readonly bindings: readonly Binding[];
-}
-
 /** @param length read for a sample of the rollouts, or for all, if neither the list nor the search index has it */
-export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, length: Length): LengthReader {
+export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, length: Length) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
   // Kept for when the user comes back.
@@ -78,6 +69,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
   const whole = read.size - failed;
   const purpose = `read for their ${length}`;
   return {
+    /** All rollouts, with their lengths where known. */
     rows: shown,
     isReading: isListing || isReading,
     notes: [

@@ -60,14 +60,8 @@ export function useRunCurves(runId: string, ended: boolean, attention: Attention
 /** The fields that identify a run on a chart. */
 export type RunToChart = Pick<ChartedRun, 'id' | 'name'> & Partial<Pick<TrainingRun, 'status'>>;
 
-export interface ChartedRuns {
-  readonly runs: readonly ChartedRun[];
-  /** What was read for them, for the freshness and for refreshing. */
-  readonly parts: readonly Live<unknown>[];
-}
-
 /** The curves of any number of runs. */
-export function useChartedRuns(runs: readonly RunToChart[], attention: Attention): ChartedRuns {
+export function useChartedRuns(runs: readonly RunToChart[], attention: Attention) {
   const running = runs.filter(({ status }) => isRunning(status));
   const progress = useLives(
     running.map(({ id }) => trainingProgressQuery(id)),

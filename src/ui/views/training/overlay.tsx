@@ -11,19 +11,12 @@ import { heldOutCell, intervalOfHeldOut } from '../../../resources/training-colu
 import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import type { Binding } from '../../keys/router.tsx';
 import { useKeptState } from '../../navigation/memory.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
-import { type ChartedRun, type RunToChart, useChartedRuns } from './charted-runs.ts';
-
-export interface Overlaid {
-  readonly overlaid: readonly ChartedRun[];
-  readonly choose: Binding;
-  readonly clear: () => void;
-}
+import { type RunToChart, useChartedRuns } from './charted-runs.ts';
 
 /** The runs overlaid on `run`, kept for when the user comes back to the view. */
-export function useOverlaid(run: TrainingRun): Overlaid {
+export function useOverlaid(run: TrainingRun) {
   const shell = useShell();
   const [chosen, setChosen] = useKeptState<readonly RunToChart[]>('overlaid', (kept = []) => kept);
   const toggle = (toggled: RunToChart): void =>
@@ -62,7 +55,7 @@ function noteOf({ status }: TrainingRun, measured: HeldOutMeans | null | undefin
 
 function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
   const source = useMemo(() => trainingRunsOf(run.bench_id ?? ''), [run.bench_id]);
-  const runs = useWholeList(source, 'visible');
+  const runs = useWholeList(source);
   const { statuses, compare } = useWorkbench();
   const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
   return (

@@ -2,30 +2,19 @@
 import { hashKey } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
-import type { Range } from '../../../present/statistics/tasks.ts';
 import { type StepTeaching, teachingOf, teachingTurn, widenedRange } from '../../../present/teaching.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { type ReadStep, stepRewardsQuery, stepsIn, stepsToRead } from '../../../queries/step-rewards.ts';
 import { trainingKeys } from '../../../queries/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
-import { type Live, useLive } from '../../data/use-live.ts';
+import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { TeachingSignal } from './teaching-strip.ts';
 
 const none: readonly never[] = [];
 
-export interface StepsRead {
-  /** In order. */
-  readonly read: readonly ReadStep[];
-  /** How many steps the run has. */
-  readonly known: number;
-  readonly range: Range;
-  readonly isReading: boolean;
-  readonly live: Live<readonly ReadStep[]>;
-}
-
 /** Reads the rollouts in some steps at first, and in a few more with each poll, up to {@link mostStepsRead}. */
-export function useStepsRead(runId: string, trainer: TrainerCurve, attention: Attention): StepsRead {
+export function useStepsRead(runId: string, trainer: TrainerCurve, attention: Attention) {
   const { cache, compare } = useWorkbench();
   const steps = stepsIn(trainer);
   const wanted = useMemo(() => stepsToRead(steps), [steps]);
