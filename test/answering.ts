@@ -39,9 +39,8 @@ export const answering =
     send(response, { error }, 404);
   };
 
-export interface AnsweringServer {
+export interface AnsweringServer extends Disposable {
   readonly baseUrl: string;
-  readonly close: () => void;
 }
 
 /** Starts a service with these answers on a free port of this machine. */
@@ -49,9 +48,11 @@ export async function serveAnswers(answers: Answers): Promise<AnsweringServer> {
   const answer = answering(answers);
   const server = createServer((request, response) => answer(response, request));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
   };
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }

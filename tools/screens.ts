@@ -56,7 +56,7 @@ async function busyViews(folder: string): Promise<number> {
   let written = 0;
   for (const [columns, rows] of sizes) {
     const { answers, runs, end } = busyAnswers();
-    const server = await serveAnswers(answers);
+    using server = await serveAnswers(answers);
     const home = freshHome();
     const env = { ...home.env, BENCHTOP_BASE_URL: server.baseUrl, BENCHTOP_API_KEY: 'key' };
     const pathOf = (name: string): string => join(folder, `${name}-${columns}x${rows}`);
@@ -81,7 +81,6 @@ async function busyViews(folder: string): Promise<number> {
     writeScreen(second, pathOf('busy-inbox'));
     await ended(second);
     written += 5;
-    server.close();
     await home.remove();
   }
   return written;

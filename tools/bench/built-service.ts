@@ -48,10 +48,9 @@ function memoryOf(report: Report): Memory {
   };
 }
 
-export interface BuiltService extends Caller, LocalAddress {
+export interface BuiltService extends Caller, LocalAddress, AsyncDisposable {
   /** Current memory of the process, from the diagnostic report that Node writes on a signal. */
   readonly memory: () => Promise<Memory>;
-  readonly stop: () => Promise<void>;
 }
 
 /** Time limit for waiting. */
@@ -63,7 +62,7 @@ export async function startBuiltService(): Promise<BuiltService> {
   const entry = { command: process.execPath, args: [...flags, program] };
   const address = await ensureLocalService({ dataFolder: dataFolderIn(home), entry, version });
   const memory = async (): Promise<Memory> => memoryOf(await reportOf(address.pid, home));
-  return { ...address, ...callerOf(address, limitMs), memory, stop: remove };
+  return { ...address, ...callerOf(address, limitMs), memory, [Symbol.asyncDispose]: remove };
 }
 
 /** The id of a sample benchmark, once it is ready to launch. */

@@ -91,7 +91,7 @@ const saved = (without: readonly number[], all: readonly number[]): string =>
 export async function benchPatches({ smoke }: BenchOptions): Promise<number> {
   const patches = readdirSync(join(root, 'patches')).filter(name => /^(?!yoga-layout).*\.patch$/.test(name));
   const wanted = smoke ? patches.slice(0, 1) : patches;
-  const large = await startLargeService();
+  using large = await startLargeService();
   const builds: readonly (readonly [name: string, removed: readonly string[]])[] = [
     [withAll, []],
     ...(smoke ? [] : [[withoutAny, patches] as const]),
@@ -120,7 +120,6 @@ export async function benchPatches({ smoke }: BenchOptions): Promise<number> {
   for (let round = 0; round < (smoke ? 1 : keyRounds); round += 1) {
     for (const variant of variants) variant.key.push(await cpuOfKey(variant, address, smoke ? 5 : usualKeys));
   }
-  large.close();
   for (const { remove } of variants) await remove();
   const [all, ...without] = variants;
   if (!all) return 1;

@@ -61,9 +61,8 @@ class Bench {
     }
   }
 
-  async close(): Promise<void> {
-    this.large.close();
-    await this.#fresh.remove();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#fresh.remove();
   }
 }
 
@@ -125,7 +124,7 @@ async function typeFilter(terminal: TimedTerminal, rows: number): Promise<number
 }
 
 async function list(bench: Bench): Promise<void> {
-  const terminal = bench.openLarge();
+  await using terminal = bench.openLarge();
   await readAll(bench, terminal, 10_000);
   const moves = await bench.times(40, () => terminal.key('j'));
   bench.row('cursor move in 10,000 rows, p95', p95(msOf(moves)), 16, 'ms', 1);
@@ -151,11 +150,10 @@ async function list(bench: Bench): Promise<void> {
   const cpu = lines.map(({ cpuMs }) => cpuMs);
   bench.row('the same, CPU of the main thread, p95', p95(cpu), 10, 'ms', 1);
   bench.row('memory with all of this', memoryOf(terminal.pid) / 1e6, 180, 'MB');
-  await terminal.end();
 }
 
 async function oneCell(bench: Bench): Promise<void> {
-  const terminal = bench.openLarge();
+  await using terminal = bench.openLarge();
   await terminal.reach('▸ benchmark 0');
   // Wait for the output of the first seconds.
   await terminal.watch(bench.period(1_500));
@@ -167,11 +165,10 @@ async function oneCell(bench: Bench): Promise<void> {
   }
   // The list and the inspector both show the number.
   bench.row('one changed cell of a live list, shown twice', median(changes) / 2, 60, 'bytes');
-  await terminal.end();
 }
 
 async function slowLine(bench: Bench): Promise<void> {
-  const terminal = bench.openLarge();
+  await using terminal = bench.openLarge();
   await terminal.reach('▸ benchmark 0');
   await terminal.watch(bench.period(1_500));
   terminal.slowDown(5_000);
@@ -179,16 +176,14 @@ async function slowLine(bench: Bench): Promise<void> {
   // The first fifty rows are visible; the others scroll in from below.
   bench.row('50 keys in 200 ms over 5 KB/s, settled', settled[0] ?? Number.NaN, 0.5, 's', 2);
   bench.row('the same, where they scroll', median(settled.slice(1)), 0.5, 's', 2);
-  await terminal.end();
 }
 
 async function onePane(bench: Bench): Promise<void> {
-  const terminal = bench.openLarge({ columns: 79 });
+  await using terminal = bench.openLarge({ columns: 79 });
   await terminal.reach('▸ benchmark 0');
   await bench.times(60, () => terminal.key('j'));
   const scrolls = await bench.times(15, () => terminal.key('j'));
   bench.row('scroll by a row, one pane', median(bytesOf(scrolls)), 600, 'bytes');
-  await terminal.end();
 }
 
 async function openChat(bench: Bench): Promise<TimedTerminal> {
@@ -200,10 +195,9 @@ async function openChat(bench: Bench): Promise<TimedTerminal> {
 }
 
 async function chat(bench: Bench): Promise<void> {
-  const terminal = await openChat(bench);
+  await using terminal = await openChat(bench);
   const answer = await terminal.keyUntil('go\r', 'complete after');
   bench.row('streaming chat, bytes for 1 KB of text', answer.bytes / (chatBytes / 1024), 3_072, 'bytes');
-  await terminal.end();
 }
 
 /** Lists that were not read before the service ended: each needs a request. */
@@ -214,7 +208,7 @@ const unread = [
 ] as const;
 
 async function gone(bench: Bench): Promise<void> {
-  const terminal = bench.open();
+  await using terminal = bench.open();
   await terminal.reach('live');
   const taken: number[] = [];
   for (const [keys, answer] of unread) {
@@ -225,7 +219,6 @@ async function gone(bench: Bench): Promise<void> {
     await terminal.reach('live');
   }
   bench.row('a key after the local service has gone', Math.max(...taken), 2, 's', 2);
-  await terminal.end();
 }
 
 async function uploading(bench: Bench): Promise<TimedTerminal> {
@@ -304,8 +297,8 @@ async function stop(bench: Bench): Promise<void> {
 
 async function huge(bench: Bench): Promise<void> {
   const benchmarks = bench.smoke ? 2_000 : 100_000;
-  const service = await startLargeService({ benchmarks, trajectoryBytes: bench.smoke ? 1_000_000 : 50_000_000 });
-  const terminal = bench.openLarge({}, service);
+  using service = await startLargeService({ benchmarks, trajectoryBytes: bench.smoke ? 1_000_000 : 50_000_000 });
+  await using terminal = bench.openLarge({}, service);
   await readAll(bench, terminal, benchmarks);
   bench.row('filter keystroke over 100,000 rows, p95', p95(await typeFilter(terminal, benchmarks)), 50, 'ms', 1);
   const sorts = await bench.times(4, () => terminal.key('s', 400));
@@ -315,8 +308,6 @@ async function huge(bench: Bench): Promise<void> {
   await terminal.keyUntil('\r', 'assistant');
   await bench.times(5, () => terminal.key('j'));
   bench.row('memory with these and a trajectory of 50 MB', memoryOf(terminal.pid) / 1e6, 300, 'MB');
-  await terminal.end();
-  service.close();
 }
 
 /** Tasks of a long list of trajectories. */
@@ -389,21 +380,20 @@ async function read(bench: Bench): Promise<void> {
   const scrolled = await bench.times(60, () => wide.key('j'));
   bench.row('scroll it by a line, p95', p95(msOf(scrolled)), 16, 'ms', 1);
   await wide.end();
-  const service = await startLargeService({ benchmarks: 1, trajectoryBytes: bench.smoke ? 1_000_000 : 50_000_000 });
+  using service = await startLargeService({ benchmarks: 1, trajectoryBytes: bench.smoke ? 1_000_000 : 50_000_000 });
   const opened = bench.open(['--base-url', service.baseUrl, 'open', 'traj_large']);
   await opened.reach(/1 step +top/);
   peak('open, a trajectory of 50 MB', opened);
   await opened.end();
   const { peak: got } = await ran([program, '--base-url', service.baseUrl, 'get', 'traj_large'], bench.env);
   bench.row('peak memory of get, a trajectory of 50 MB', got / 1e6, 300, 'MB');
-  service.close();
 }
 
 async function curves(bench: Bench): Promise<void> {
   // Not a round number, at which the axis grows: this redraws the chart, but only once in 200,000 steps.
   const steps = bench.smoke ? 20_007 : 1_000_007;
-  const service = await startLargeService({ benchmarks: 1, trajectoryBytes: 1_000, steps });
-  const terminal = bench.openLarge({}, service);
+  using service = await startLargeService({ benchmarks: 1, trajectoryBytes: 1_000, steps });
+  await using terminal = bench.openLarge({}, service);
   await terminal.reach('a million steps');
   await terminal.key(':training\r');
   await terminal.reach('▸ a million steps');
@@ -425,14 +415,12 @@ async function curves(bench: Bench): Promise<void> {
   bench.row('a new point of it, 200×60', bytes, 300, 'bytes');
   // After it has been read several times.
   bench.row('memory with it', memoryOf(terminal.pid) / 1e6, 250, 'MB');
-  await terminal.end();
-  service.close();
 }
 
 async function search(bench: Bench): Promise<void> {
   const count = bench.smoke ? 200 : 10_000;
-  const service = await startLargeService({ benchmarks: 1, trajectories: count });
-  const terminal = bench.openLarge({}, service);
+  using service = await startLargeService({ benchmarks: 1, trajectories: count });
+  await using terminal = bench.openLarge({}, service);
   const searched = `searched ${count} of ${count} trajectories`;
   const enter = async (words: string): Promise<void> => {
     await terminal.keyUntil('//', 'Search for');
@@ -460,14 +448,12 @@ async function search(bench: Bench): Promise<void> {
     for (const word of bench.smoke ? words.slice(0, 1) : words) times.push(await find(word));
     bench.row(`later search for ${what}, ${count} trajectories`, median(times), 300, 'ms');
   }
-  await terminal.end();
-  service.close();
 }
 
 async function compare(bench: Bench): Promise<void> {
   const tasks = bench.smoke ? 200 : 2_000;
-  const service = await startLargeService({ benchmarks: 1, compared: tasks });
-  const terminal = bench.openLarge({}, service);
+  using service = await startLargeService({ benchmarks: 1, compared: tasks });
+  await using terminal = bench.openLarge({}, service);
   await terminal.reach('▸ benchmark 0');
   await terminal.key(':run evr_new\r');
   await terminal.reach('<=> compare');
@@ -487,21 +473,16 @@ async function compare(bench: Bench): Promise<void> {
   await terminal.keyUntil('=', comparedWords(0, 'new'));
   const next = await terminal.keyUntil(']', comparedWords(100, 'new'));
   bench.row('the same of the next changed task', next.ms, 1_000, 'ms');
-  await terminal.end();
-  service.close();
 }
 
 const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, read, curves, search, compare };
 
 /** Returns the exit code: 1 if a row exceeds its limit, which `smoke` ignores. */
 export async function benchScreen({ smoke, parts: names }: BenchOptions): Promise<number> {
-  const bench = new Bench(await startLargeService(), smoke);
-  try {
-    for (const [name, part] of Object.entries(parts)) {
-      if (names.length === 0 || names.includes(name)) await part(bench);
-    }
-  } finally {
-    await bench.close();
+  using large = await startLargeService();
+  await using bench = new Bench(large, smoke);
+  for (const [name, part] of Object.entries(parts)) {
+    if (names.length === 0 || names.includes(name)) await part(bench);
   }
   return printMeasured(bench.table, smoke);
 }

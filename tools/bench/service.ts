@@ -82,45 +82,41 @@ const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
 /** Returns the exit code: 1 if there was an error, or memory keeps growing, which `smoke` ignores. */
 export async function benchService({ smoke }: BenchOptions): Promise<number> {
   const seconds = smoke ? 2 : usualSeconds;
-  const service = await startBuiltService();
+  await using service = await startBuiltService();
   const load = new Load(service);
-  try {
-    const benchId = await readyBenchmark(service, 't-words');
-    const body = { display_name: 'polled', model_slug: 'benchtop/tutor-base' };
-    const { eval_run_id } = await service.call('POST', `eval/${benchId}/start`, body);
-    // Load a model and the threads first, because they take memory only once.
-    await Promise.all(
-      Array.from({ length: chatEvery }, (_, index) => load.client(index, eval_run_id, AbortSignal.timeout(1_000))),
-    );
-    load.samples.length = 0;
-    const before = await service.memory();
-    const begun = performance.now();
-    const halfOfTheLoad = async (): Promise<Memory> => {
-      const stop = AbortSignal.timeout(seconds * 500);
-      await Promise.all(Array.from({ length: clients }, (_, index) => load.client(index, eval_run_id, stop)));
-      return service.memory();
-    };
-    const middle = await halfOfTheLoad();
-    const after = await halfOfTheLoad();
-    const elapsed = (performance.now() - begun) / 1000;
-    process.stdout.write(`${clients} clients for ${elapsed.toFixed(0)} s\n`);
-    const rows = [['REQUEST', 'COUNT', 'A SECOND', 'P50 MS', 'P95 MS', 'P99 MS']];
-    for (const kind of new Set(load.samples.map(sample => sample.kind))) {
-      const times = load.samples.filter(sample => sample.kind === kind).map(({ ms }) => ms);
-      const quantiles = [0.5, 0.95, 0.99].map(share => quantile(times, share).toFixed(1));
-      rows.push([kind, String(times.length), (times.length / elapsed).toFixed(1), ...quantiles]);
-    }
-    rows.push(['all', String(load.samples.length), (load.samples.length / elapsed).toFixed(1), '', '', '']);
-    printTable(rows);
-    process.stdout.write(`errors: ${load.errors.length} (goal 0)\n`);
-    for (const error of new Set(load.errors.slice(0, 20))) process.stdout.write(`  ${error}\n`);
-    const growth = (after.resident - middle.resident) / 1e6;
-    process.stdout.write(
-      `memory of the service: ${wordsOf(before)} after one request of each kind\n${wordsOf(middle)} after half of the load, ${wordsOf(after)} after all\n`,
-    );
-    process.stdout.write(`growth in the second half: ${growth.toFixed(0)} MB (goal at most ${mostGrowth})\n`);
-    return load.errors.length > 0 || (growth > mostGrowth && !smoke) ? 1 : 0;
-  } finally {
-    await service.stop();
+  const benchId = await readyBenchmark(service, 't-words');
+  const body = { display_name: 'polled', model_slug: 'benchtop/tutor-base' };
+  const { eval_run_id } = await service.call('POST', `eval/${benchId}/start`, body);
+  // Load a model and the threads first, because they take memory only once.
+  await Promise.all(
+    Array.from({ length: chatEvery }, (_, index) => load.client(index, eval_run_id, AbortSignal.timeout(1_000))),
+  );
+  load.samples.length = 0;
+  const before = await service.memory();
+  const begun = performance.now();
+  const halfOfTheLoad = async (): Promise<Memory> => {
+    const stop = AbortSignal.timeout(seconds * 500);
+    await Promise.all(Array.from({ length: clients }, (_, index) => load.client(index, eval_run_id, stop)));
+    return service.memory();
+  };
+  const middle = await halfOfTheLoad();
+  const after = await halfOfTheLoad();
+  const elapsed = (performance.now() - begun) / 1000;
+  process.stdout.write(`${clients} clients for ${elapsed.toFixed(0)} s\n`);
+  const rows = [['REQUEST', 'COUNT', 'A SECOND', 'P50 MS', 'P95 MS', 'P99 MS']];
+  for (const kind of new Set(load.samples.map(sample => sample.kind))) {
+    const times = load.samples.filter(sample => sample.kind === kind).map(({ ms }) => ms);
+    const quantiles = [0.5, 0.95, 0.99].map(share => quantile(times, share).toFixed(1));
+    rows.push([kind, String(times.length), (times.length / elapsed).toFixed(1), ...quantiles]);
   }
+  rows.push(['all', String(load.samples.length), (load.samples.length / elapsed).toFixed(1), '', '', '']);
+  printTable(rows);
+  process.stdout.write(`errors: ${load.errors.length} (goal 0)\n`);
+  for (const error of new Set(load.errors.slice(0, 20))) process.stdout.write(`  ${error}\n`);
+  const growth = (after.resident - middle.resident) / 1e6;
+  process.stdout.write(
+    `memory of the service: ${wordsOf(before)} after one request of each kind\n${wordsOf(middle)} after half of the load, ${wordsOf(after)} after all\n`,
+  );
+  process.stdout.write(`growth in the second half: ${growth.toFixed(0)} MB (goal at most ${mostGrowth})\n`);
+  return load.errors.length > 0 || (growth > mostGrowth && !smoke) ? 1 : 0;
 }

@@ -147,6 +147,10 @@ export class TimedTerminal extends Terminal {
     this.emulator.dispose();
     return ended.at - at;
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
 }
 
 /** A run of Node without a terminal: its duration in milliseconds, and the peak of its resident memory in bytes. */

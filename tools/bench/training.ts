@@ -60,49 +60,45 @@ const brief = { num_steps: 2, held_out_every: 1 };
 /** Returns the exit code: 1 if a goal was missed, which `smoke` ignores. */
 export async function benchTraining({ smoke }: BenchOptions): Promise<number> {
   const model = smoke ? smallModel : usualModel;
-  const service = await startBuiltService();
+  await using service = await startBuiltService();
   const missed: string[] = [];
   const note = (met: boolean, what: string): string => {
     if (!met) missed.push(what);
     return verdict(met);
   };
-  try {
-    process.stdout.write(`t-words, ${model}, default options: held-out mean reward\n`);
-    const rows = [['SEED', 'BASE', 'END', 'STEPS', 'SECONDS', 'GOAL MET']];
-    for (const seed of smoke ? seeds.slice(0, 1) : seeds) {
-      const over = (heldOut: readonly HeldOut[]): boolean => heldOut.some(each => each.held_out_reward > goal.learnt);
-      const { heldOut, seconds } = await train(service, 't-words', model, { seed, ...(smoke && brief) }, over);
-      const base = heldOut.find(each => each.step === 0)?.held_out_reward ?? 1;
-      const reached = heldOut.find(each => each.held_out_reward > goal.learnt);
-      const met = base < goal.base && reached !== undefined && seconds < goal.seconds;
-      const row = [String(seed), three(base), three(heldOut.at(-1)?.held_out_reward), String(reached?.step ?? '')];
-      rows.push([...row, seconds.toFixed(1), note(met, `t-words with seed ${seed}`)]);
-    }
-    printTable(rows);
-    process.stdout.write(`goal: base under ${goal.base}, over ${goal.learnt} within ${goal.seconds} s\n\n`);
-
-    const short = { seed: 7, ...(smoke ? brief : { num_steps: 10 }) };
-    const [first, second] = [
-      await train(service, 't-words', model, short, never),
-      await train(service, 't-words', model, short, never),
-    ];
-    const same = first.curve.length === short.num_steps && JSON.stringify(first.curve) === JSON.stringify(second.curve);
-    process.stdout.write(`the same seed gives the same curve: ${note(same, 'same seed')}\n`);
-
-    const other = await train(service, 'opposites', smallModel, smoke ? brief : {}, never);
-    const [from, to] = [other.heldOut[0]?.held_out_reward ?? 0, other.heldOut.at(-1)?.held_out_reward ?? 0];
-    process.stdout.write(
-      `opposites, ${smallModel}: held-out ${three(from)} → ${three(to)} in ${other.seconds.toFixed(1)} s, rises clearly: ${note(to - from > 0.3, 'opposites')}\n`,
-    );
-
-    const whole = await train(service, 't-words', model, smoke ? brief : {}, never);
-    const inRange = whole.seconds >= defaultRun.least && whole.seconds <= defaultRun.most;
-    process.stdout.write(
-      `a default run of t-words: ${whole.curve.length} steps in ${whole.seconds.toFixed(1)} s, ${defaultRun.least} to ${defaultRun.most} s: ${note(inRange, 'length of a default run')}\n`,
-    );
-  } finally {
-    await service.stop();
+  process.stdout.write(`t-words, ${model}, default options: held-out mean reward\n`);
+  const rows = [['SEED', 'BASE', 'END', 'STEPS', 'SECONDS', 'GOAL MET']];
+  for (const seed of smoke ? seeds.slice(0, 1) : seeds) {
+    const over = (heldOut: readonly HeldOut[]): boolean => heldOut.some(each => each.held_out_reward > goal.learnt);
+    const { heldOut, seconds } = await train(service, 't-words', model, { seed, ...(smoke && brief) }, over);
+    const base = heldOut.find(each => each.step === 0)?.held_out_reward ?? 1;
+    const reached = heldOut.find(each => each.held_out_reward > goal.learnt);
+    const met = base < goal.base && reached !== undefined && seconds < goal.seconds;
+    const row = [String(seed), three(base), three(heldOut.at(-1)?.held_out_reward), String(reached?.step ?? '')];
+    rows.push([...row, seconds.toFixed(1), note(met, `t-words with seed ${seed}`)]);
   }
+  printTable(rows);
+  process.stdout.write(`goal: base under ${goal.base}, over ${goal.learnt} within ${goal.seconds} s\n\n`);
+
+  const short = { seed: 7, ...(smoke ? brief : { num_steps: 10 }) };
+  const [first, second] = [
+    await train(service, 't-words', model, short, never),
+    await train(service, 't-words', model, short, never),
+  ];
+  const same = first.curve.length === short.num_steps && JSON.stringify(first.curve) === JSON.stringify(second.curve);
+  process.stdout.write(`the same seed gives the same curve: ${note(same, 'same seed')}\n`);
+
+  const other = await train(service, 'opposites', smallModel, smoke ? brief : {}, never);
+  const [from, to] = [other.heldOut[0]?.held_out_reward ?? 0, other.heldOut.at(-1)?.held_out_reward ?? 0];
+  process.stdout.write(
+    `opposites, ${smallModel}: held-out ${three(from)} → ${three(to)} in ${other.seconds.toFixed(1)} s, rises clearly: ${note(to - from > 0.3, 'opposites')}\n`,
+  );
+
+  const whole = await train(service, 't-words', model, smoke ? brief : {}, never);
+  const inRange = whole.seconds >= defaultRun.least && whole.seconds <= defaultRun.most;
+  process.stdout.write(
+    `a default run of t-words: ${whole.curve.length} steps in ${whole.seconds.toFixed(1)} s, ${defaultRun.least} to ${defaultRun.most} s: ${note(inRange, 'length of a default run')}\n`,
+  );
   if (missed.length > 0) process.stdout.write(`missed: ${missed.join(', ')}\n`);
   return missed.length > 0 && !smoke ? 1 : 0;
 }
