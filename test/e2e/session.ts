@@ -26,7 +26,7 @@ export function killService(dataFolder: string): void {
   }
 }
 
-export interface Home {
+export interface Home extends AsyncDisposable {
   readonly home: string;
   readonly env: Record<string, string>;
   /** Stops its local service, too. */
@@ -46,7 +46,7 @@ export function freshHome(): Home {
     });
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   };
-  return { home, env, remove };
+  return { home, env, remove, [Symbol.asyncDispose]: remove };
 }
 
 /** A copy of the program in `folder` that reports the next version. */

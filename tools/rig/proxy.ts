@@ -30,7 +30,7 @@ export interface ProxyOptions {
   readonly onForward?: (exchange: Exchange) => void;
 }
 
-export interface FaultyProxy {
+export interface FaultyProxy extends AsyncDisposable {
   readonly baseUrl: string;
   /** The foreign origin, to which answers redirect. */
   readonly elsewhere: string;
@@ -42,7 +42,6 @@ export interface FaultyProxy {
   /** Sets the faults of answers; with a part of a user agent, only of answers to that. */
   readonly setFaults: (faults: Faults, userAgent?: string) => void;
   readonly setTarget: (target: string) => void;
-  readonly close: () => Promise<void>;
 }
 
 const startsWork = /^\/api\/v1\/(?:train|deploy|eval\/[^/]+\/start|benchmarks\/[^/]+\/(?:build|ingest))/;
@@ -209,7 +208,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     setTarget: next => {
       target = next;
     },
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       for (const each of [server, elsewhere]) {
         each.closeAllConnections();
         await new Promise(resolve => each.close(resolve));

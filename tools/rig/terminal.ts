@@ -179,6 +179,10 @@ export class Terminal {
     this.signal('SIGKILL');
     this.emulator.dispose();
   }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
 
 function linesOf({ rows }: xterm.Terminal, buffer: xterm.IBuffer, from: number): string {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { typedTraces } from './desk.ts';
-import type { Exchange } from './proxy.ts';
+import type { Exchange, FaultyProxy } from './proxy.ts';
 import { type Meant, SequenceReader } from './sequences.ts';
 import { apiKey, secretValue } from './world.ts';
 
@@ -40,6 +40,17 @@ export function filesWithSecrets(folder: string): string[] {
     })
     .map(path => `a credential is in ${path}`);
 }
+
+/** The crash reports below a folder: the program catches an error in a view, and goes on. */
+export function crashesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => /crash-.*\.txt$/.test(name))
+    .map(name => `the screen survives: ${readFileSync(join(folder, name), 'utf8').slice(0, 2_000)}`);
+}
+
+/** Messages about redirects to another origin that were followed. */
+export const strayedIn = ({ strayed }: FaultyProxy): string[] =>
+  strayed.map(({ method, url }) => `a redirect was followed: ${method} ${url}`);
 
 /** A message if a request contains a credential that it must not contain. */
 export function leakIn({ method, url, requestBody }: Exchange): string | undefined {

@@ -19,7 +19,7 @@ const limitMs = 120_000;
 
 export interface World {
   /** Starts a service on a copy of the data. */
-  readonly start: () => Promise<RunningService & { readonly folder: string; readonly end: () => Promise<void> }>;
+  readonly start: () => Promise<RunningService & AsyncDisposable & { readonly folder: string }>;
   /** Makes `folder` the data folder of a service that is not started yet. Its key is `apiKey`. */
   readonly copyTo: (folder: string) => void;
   /** A folder to work in, with a benchmark and trajectories to upload. */
@@ -71,11 +71,14 @@ export async function makeWorld(): Promise<World> {
       const folder = folderFor('data');
       copyTo(folder);
       const running = await serve({ dataFolder: folder, apiKey });
-      const end = async (): Promise<void> => {
-        await running.stop();
-        rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+      return {
+        ...running,
+        folder,
+        [Symbol.asyncDispose]: async () => {
+          await running.stop();
+          rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+        },
       };
-      return { ...running, folder, end };
     },
     workFolder: () => {
       const folder = folderFor('work');

@@ -2,7 +2,7 @@
  * A session: the local service, the client, the screen and a user with a plan in one process, under virtual time and
  * faults. Its laws are checked throughout. Import this after installing virtual time.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { createService, type Service } from '../../src/service/index.ts';
@@ -10,7 +10,7 @@ import { fillWorkFolder } from '../../test/populate.ts';
 import { failureOf, full, rollBackAlone, setOnWrite, watchWrites } from '../rig/disk.ts';
 import { listen } from '../rig/judge.ts';
 import { type Exchange, type FaultyProxy, startProxy } from '../rig/proxy.ts';
-import { filesWithSecrets, leakIn, writes } from '../rig/traces.ts';
+import { crashesIn, filesWithSecrets, leakIn, strayedIn, writes } from '../rig/traces.ts';
 import { apiKey } from '../rig/world.ts';
 import { AtScreen } from './at-screen.ts';
 import type { Bugs } from './bugs.ts';
@@ -117,9 +117,10 @@ class Session {
     } finally {
       setOnWrite(undefined);
       await this.#screen?.end();
-      await time.during(Promise.allSettled([proxy.close(), this.#local.stop()]), callMs);
+      await time.during(Promise.allSettled([proxy[Symbol.asyncDispose](), this.#local.stop()]), callMs);
       await time.pass(callMs);
-      this.#judgeTraces(proxy);
+      // Laws: no redirect is followed with a credential, and no file contains one.
+      for (const what of [...strayedIn(proxy), ...filesWithSecrets(this.#options.root)]) this.#fail(what);
       this.#count('faults', proxy.counts.faults);
       process.chdir('/');
       deafen();
@@ -257,16 +258,7 @@ class Session {
 
   /** Law: the screen reports no caught error, even if it survives. */
   #judgeCrashes(): void {
-    const { root } = this.#options;
-    for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
-      if (/crash-.*\.txt$/.test(name)) this.#fail(`the screen survives: ${readFileSync(join(root, name), 'utf8')}`);
-    }
-  }
-
-  /** Laws: no redirect is followed with a credential, and no file contains one. */
-  #judgeTraces(proxy: FaultyProxy): void {
-    for (const { method, url } of proxy.strayed) this.#fail(`a redirect was followed: ${method} ${url}`);
-    for (const leak of filesWithSecrets(this.#options.root)) this.#fail(leak);
+    for (const what of crashesIn(this.#options.root)) this.#fail(what);
   }
 
   /** Stops the faults, lets everything end, and compares everything. */

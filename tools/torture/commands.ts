@@ -76,8 +76,8 @@ export async function commandsSession(
   bug?: string,
 ): Promise<CommandsResult> {
   const failures: string[] = [];
-  const home = freshHome();
-  const running = await world.start();
+  await using home = freshHome();
+  await using running = await world.start();
   const before = descriptors();
   const proxy = await startProxy({ target: running.baseUrl, refuses: refusesAfter(0), stallMs: 100 });
   const env = { ...home.env, BENCHTOP_BASE_URL: proxy.baseUrl, BENCHTOP_API_KEY: apiKey };
@@ -90,7 +90,7 @@ export async function commandsSession(
     const fail = (what: string): void => void failures.push(`${args.join(' ')}: ${what}`);
     const check = outputCheck(fail, { meant: meantByCommands, cleaned: data => data.replaceAll('\t', ' ') });
     const command = [process.execPath, ...preloaded(bug), program, ...args] as const;
-    const terminal = new Terminal({ command, columns: 100, rows: 30, env, onOutput: check });
+    using terminal = new Terminal({ command, columns: 100, rows: 30, env, onOutput: check });
     const timer = setTimeout(() => terminal.signal('SIGKILL'), limitMs);
     const { exitCode, signal } = await terminal.ended;
     clearTimeout(timer);
@@ -98,14 +98,11 @@ export async function commandsSession(
       ids.add(found);
     if (terminal.leftOn().length > 0) fail(`left changed: ${terminal.leftOn().join(', ')}`);
     if (signal || !knownCodes.has(exitCode)) fail(`exit code ${exitCode}, signal ${signal}`);
-    terminal.close();
   }
-  await proxy.close();
+  await proxy[Symbol.asyncDispose]();
   const until = performance.now() + settleMs;
   while (descriptors() > before && performance.now() < until) await wait(50);
   const left = descriptors() - before;
   if (left > 0) failures.push(`${left} descriptors of the service are still open`);
-  await running.end();
-  await home.remove();
   return { commands: commands.length, faults: proxy.counts.faults, failures };
 }

@@ -2,11 +2,9 @@
  * Runs the built program in a real pseudo-terminal on mutated answers, with random keys, signals and a service that
  * dies in between. Checks the screen, the exit, and the state that it leaves behind.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
-import { dataFolderIn, freshHome, killService } from '../../test/e2e/session.ts';
+import { dataFolderIn, freshHome, type Home, killService } from '../../test/e2e/session.ts';
 import { memoryOf } from '../bench/timed.ts';
 import { answersKeys, type Desk, hangMs, typeSecret } from '../rig/desk.ts';
 import { anyFaults, type Faults } from '../rig/faults.ts';
@@ -14,7 +12,7 @@ import { mouseBytes } from '../rig/inputs.ts';
 import { frameFailures } from '../rig/judge.ts';
 import { type FaultyProxy, refusesAfter, startProxy } from '../rig/proxy.ts';
 import { program, Terminal } from '../rig/terminal.ts';
-import { filesWithSecrets, hasSecret, leakIn, outputCheck, writes } from '../rig/traces.ts';
+import { crashesIn, filesWithSecrets, hasSecret, leakIn, outputCheck, strayedIn, writes } from '../rig/traces.ts';
 import { apiKey, type World } from '../rig/world.ts';
 import { type Purpose, type Step, terminalSteps } from '../simulate/plan.ts';
 
@@ -87,7 +85,6 @@ export const preloaded = (code: string | undefined): string[] =>
 
 class DepthSession {
   readonly #options: DepthOptions;
-  readonly #home = freshHome();
   readonly #failures: string[] = [];
   #terminal: Terminal | undefined;
   #memory = 0;
@@ -105,65 +102,56 @@ class DepthSession {
 
   async run(): Promise<DepthResult> {
     const { world, plan } = this.#options;
-    const { local } = plan;
-    const data = dataFolderIn(this.#home.home);
-    if (local) world.copyTo(data);
-    const service = local ? undefined : await world.start();
-    const proxy =
+    await using home = freshHome();
+    const data = dataFolderIn(home.home);
+    if (plan.local) world.copyTo(data);
+    await using services = new AsyncDisposableStack();
+    let service = plan.local ? undefined : services.use(await world.start());
+    const folders = [home.home, ...(service ? [service.folder] : [])];
+    await using proxy =
       service && (await startProxy({ target: service.baseUrl, refuses: refusesAfter(mostStarts), stallMs }));
-    const terminal = this.#open(proxy?.baseUrl, world.workFolder());
+    using terminal = this.#open(home, proxy?.baseUrl);
     const desk = deskOf(terminal, proxy?.baseUrl ?? nowhere);
-    let ending: Ending = 'by itself';
-    let endMs = 0;
-    let revive: (() => Promise<void>) | undefined;
-    try {
-      if (await this.#started(terminal)) {
-        proxy?.setFaults(plan.faults);
-        const crash = async (): Promise<void> => {
-          if (local) killService(data);
-          else if (service) {
-            await service.stop();
-            await revive?.();
-            const again = await world.start();
-            proxy?.setTarget(again.baseUrl);
-            revive = again.end;
-          }
-        };
-        for (const step of plan.steps) {
-          if (terminal.hasEnded || this.#failures.length > 0) break;
-          await this.#take(step, terminal, desk, crash);
-        }
-        ({ ending, endMs } = await this.#end(terminal, desk));
-        await this.#judgeEnd(terminal, ending, endMs);
+    const crash = async (): Promise<void> => {
+      if (!service) return killService(data);
+      await service.stop();
+      service = services.use(await world.start());
+      proxy?.setTarget(service.baseUrl);
+    };
+    let end: { ending: Ending; endMs: number } = { ending: 'by itself', endMs: 0 };
+    if (await this.#started(terminal)) {
+      proxy?.setFaults(plan.faults);
+      for (const step of plan.steps) {
+        if (terminal.hasEnded || this.#failures.length > 0) break;
+        await this.#take(step, terminal, desk, crash);
       }
-      if (proxy) this.#judgeRequests(proxy);
-      this.#judgeFiles(service?.folder);
-    } finally {
-      terminal.close();
-      await proxy?.close();
-      await service?.end();
-      await revive?.();
-      await this.#home.remove();
+      end = await this.#end(terminal, desk);
+      await this.#judgeEnd(terminal, end.ending, end.endMs);
     }
+    if (proxy) this.#judgeRequests(proxy);
+    for (const what of [...folders.flatMap(filesWithSecrets), ...crashesIn(home.home)]) this.#fail(what);
     const faults = proxy?.counts.faults ?? 0;
     const [keys, typed, memory] = [this.#keys, this.#typed, this.#memory];
-    return { keys, typed, faults, ending, endMs, memory, failures: this.#failures };
+    return { keys, typed, faults, ...end, memory, failures: this.#failures };
   }
 
-  #open(baseUrl: string | undefined, cwd: string): Terminal {
-    const { readOnly, mouse, answers } = this.#options.plan;
-    const args = ['--notices', 'desktop', ...(readOnly ? ['--read-only'] : []), ...(mouse ? ['--mouse'] : [])];
-    const env = {
-      ...this.#home.env,
-      PAGER: 'true',
-      EDITOR: 'true',
-      ...(baseUrl === undefined ? {} : { BENCHTOP_BASE_URL: baseUrl, BENCHTOP_API_KEY: apiKey }),
-    };
+  #open({ env }: Home, baseUrl: string | undefined): Terminal {
+    const { world, plan, bug } = this.#options;
+    const args = [
+      '--notices',
+      'desktop',
+      ...(plan.readOnly ? ['--read-only'] : []),
+      ...(plan.mouse ? ['--mouse'] : []),
+    ];
     this.#terminal = new Terminal({
-      command: [process.execPath, ...preloaded(this.#options.bug), program, ...args],
-      env,
-      cwd,
-      answers,
+      command: [process.execPath, ...preloaded(bug), program, ...args],
+      env: {
+        ...env,
+        ...{ PAGER: 'true', EDITOR: 'true' },
+        ...(baseUrl !== undefined && { BENCHTOP_BASE_URL: baseUrl, BENCHTOP_API_KEY: apiKey }),
+      },
+      cwd: world.workFolder(),
+      answers: plan.answers,
       onOutput: outputCheck(what => this.#fail(`written: ${what}`), { cleaned: withoutEcho }),
     });
     return this.#terminal;
@@ -254,23 +242,12 @@ class DepthSession {
   }
 
   #judgeRequests(proxy: FaultyProxy): void {
-    for (const { method, url } of proxy.strayed) this.#fail(`a redirect was followed: ${method} ${url}`);
+    for (const what of strayedIn(proxy)) this.#fail(what);
     for (const exchange of proxy.exchanges) {
       const leak = leakIn(exchange);
       if (leak !== undefined) this.#fail(leak);
       if (this.#options.plan.readOnly && writes(exchange))
         this.#fail(`read-only, but sent ${exchange.method} ${exchange.url}`);
-    }
-  }
-
-  /** @param served the data folder of this session's service, in addition to its home folder */
-  #judgeFiles(served: string | undefined): void {
-    const { home } = this.#home;
-    for (const folder of [home, ...(served === undefined ? [] : [served])]) {
-      for (const leak of filesWithSecrets(folder)) this.#fail(leak);
-    }
-    for (const entry of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
-      if (/crash-.*\.txt$/.test(entry)) this.#fail(readFileSync(join(home, entry), 'utf8').slice(0, 2_000));
     }
   }
 }
