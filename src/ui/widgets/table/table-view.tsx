@@ -87,10 +87,11 @@ function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSo
   const { sort } = table.state;
   const by = isSameSort(sort, usualSort) ? undefined : columns.find(({ id }) => id === sort?.column);
   const sortWords = useMemo(() => (by ? sortWordsOf(by, arranged.rows) : ''), [by, arranged.rows]);
-  const order = by && (sortWords !== '' || !isShown(by.id)) ? `sorted by ${by.title}` : '';
+  const order = by && !isShown(by.id) ? `by ${by.title}` : '';
+  const ordered = [order, sortWords && `with ${sortWords}`].filter(Boolean).join(', ');
   return {
     fitted,
-    words: [[order, sortWords].filter(Boolean).join(', '), unsearched, words.length === 0 ? '' : inAllRows(words)],
+    words: [ordered && `sorted ${ordered}`, unsearched, words.length === 0 ? '' : inAllRows(words)],
   };
 }
 

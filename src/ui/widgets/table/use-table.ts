@@ -172,12 +172,13 @@ const countCells = (rows: number): number => 2 * `${rows}`.length + 8;
 /** The text about a row, on lines of its own if it does not fit beside the count. @param free how many lines are empty */
 function useBelow<Row>(
   { rows, width, height, below: textOf }: TableOptions<Row>,
-  { filter, marks }: TableState,
+  { filter, marks, sort }: TableState,
   row: Row | undefined,
   free: number,
 ): Pick<Table<Row>, 'below' | 'belowLines'> {
   const below = sanitiseLine((row && textOf?.(row)) ?? '');
-  const beside = filter === '' && marks.size === 0 ? width - countCells(rows.length) : 0;
+  // A filter, marks and an order are named there too.
+  const beside = filter === '' && marks.size === 0 && sort === undefined ? width - countCells(rows.length) : 0;
   const most = Math.max(free, Math.min(mostTaken, Math.floor(height / 5)));
   const isBeside = displayWidth(below) <= beside;
   return {
