@@ -57,8 +57,6 @@ export interface StartRunWindowProps extends StartRunProps {
   readonly checkpoint?: FindCheckpoint;
 }
 
-const noCheckpoint = async (): Promise<undefined> => undefined;
-
 export const EvaluateWindow = (props: ActionWindowProps<Benchmark>) => (
   <StartRunWindow {...props} start={benchmarkActions.evaluate.sends} />
 );
@@ -67,12 +65,11 @@ export const TrainWindow = (props: ActionWindowProps<Benchmark>) => (
   <StartRunWindow {...props} start={benchmarkActions.train.sends} />
 );
 
-export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRunWindowProps) {
+export function StartRunWindow({ checkpoint, ...props }: StartRunWindowProps) {
   const { start, model, onClose } = props;
   const offer = useRunOffer(start, benchmarksOf(props), model);
-  const found = useCheckpoint(checkpoint);
-  if (offer && found.kind === 'known') return <StartRunForm {...props} {...offer} checkpoint={found.checkpoint} />;
-  const error = found.kind === 'failed' ? found.error : undefined;
+  const { found, error } = useCheckpoint(checkpoint);
+  if (offer && found) return <StartRunForm {...props} {...offer} {...found} />;
   return <LoadingWindow title={titleOf(props)} error={error} onClose={onClose} />;
 }
 

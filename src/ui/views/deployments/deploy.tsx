@@ -46,16 +46,13 @@ function checkSlug(value: string): string | undefined {
 
 const slugIn = (values: FormValues): string => values['model_slug']?.trim() ?? '';
 
-const none = async (): Promise<undefined> => undefined;
-
 interface Preset {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps) {
-  const found = useCheckpoint(checkpoint);
-  if (found.kind === 'known') return <DeployForm {...props} checkpoint={found.checkpoint} />;
-  const error = found.kind === 'failed' ? found.error : undefined;
+export function DeployWindow({ checkpoint, ...props }: DeployWindowProps) {
+  const { found, error } = useCheckpoint(checkpoint);
+  if (found) return <DeployForm {...props} {...found} />;
   return <LoadingWindow title="Deploy" error={error} onClose={props.onClose} />;
 }
 

@@ -6,18 +6,20 @@ import type { Checkpoint } from '../../../contract/training.ts';
 import type { Service } from '../../../workbench/workbench.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-export type CheckpointState =
-  | { readonly kind: 'asking' }
-  | { readonly kind: 'known'; readonly checkpoint: Checkpoint | undefined }
-  | { readonly kind: 'failed'; readonly error: Error };
-
 /** Finds a checkpoint; undefined if the user is to choose it. */
 export type FindCheckpoint = (service: Service) => Promise<Checkpoint | undefined>;
 
+interface CheckpointState {
+  readonly found?: { readonly checkpoint: Checkpoint | undefined };
+  readonly error?: Error;
+}
+
+const findNone: FindCheckpoint = async () => undefined;
+
 /** `find` is called once. */
-export function useCheckpoint(find: FindCheckpoint): CheckpointState {
+export function useCheckpoint(find = findNone): CheckpointState {
   const workbench = useWorkbench();
-  const [state, setState] = useState<CheckpointState>({ kind: 'asking' });
+  const [state, setState] = useState<CheckpointState>({});
   // biome-ignore lint/correctness/useExhaustiveDependencies: a window's checkpoint never changes
   useEffect(() => {
     let gone = false;
@@ -28,8 +30,8 @@ export function useCheckpoint(find: FindCheckpoint): CheckpointState {
       .service()
       .then(find)
       .then(
-        checkpoint => report({ kind: 'known', checkpoint }),
-        (error: unknown) => report({ kind: 'failed', error: asError(error) }),
+        checkpoint => report({ found: { checkpoint } }),
+        (error: unknown) => report({ error: asError(error) }),
       );
     return () => {
       gone = true;
