@@ -125,32 +125,16 @@ export function createArrange<Row>(
     if (rows === lastRows && last && sameArrangement(last.arrangement, arrangement)) return last.answer;
     if (rows !== lastRows) sorted = undefined;
     texts.use(rows);
-    const parsed = parseRowFilter(arrangement.filter, columns);
     const ordered = sort(rows, arrangement.sort);
     // A longer plain text can only match rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
-    const { kept, notice } =
-      'error' in parsed ? { kept: [], notice: parsed.error } : filterSearchable(narrowed, parsed);
-    const found = kept
-      ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
-      : narrowed;
-    const inTree = ancestorsOf && kept && !arrangement.sort ? withAncestors(found.rows, rows) : found.rows;
+    const { found, ...words } = filtered(narrowed, parseRowFilter(arrangement.filter, columns), rows);
+    const keepsAncestors = ancestorsOf && found !== narrowed && !arrangement.sort;
+    const inTree = keepsAncestors ? withAncestors(found.rows, rows) : found.rows;
     // Reuse the last ids if the new character excluded no row, e.g. in a common prefix.
     const ids = last?.answer.rows === inTree ? last.answer.ids : inTree.map(id);
-    const filter = 'error' in parsed ? undefined : parsed.text;
-    const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
-    const mistake = 'error' in parsed ? parsed.at : doubt?.at;
     const first = Math.max(0, inTree.indexOf(found.rows[0] as Row));
-    const answer = {
-      rows: inTree,
-      ids,
-      matches: found.rows.length,
-      first,
-      filter,
-      notice,
-      doubt: doubt?.words,
-      mistake,
-    };
+    const answer = { rows: inTree, ids, matches: found.rows.length, first, ...words };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;
@@ -172,6 +156,24 @@ function textOfRows<Row>(columns: readonly Column<Row>[]): (row: Row) => string 
     for (const column of searched) joined += `${searchedText(column, row)}\n`;
     return sanitise(joined, { multiline: true });
   };
+}
+
+/** The rows that match a filter, and what is wrong with it. @param all the rows before an earlier filter */
+function filtered<Row>(
+  searchable: Searchable<Row>,
+  filter: ReturnType<typeof parseRowFilter<Row>>,
+  all: readonly Row[],
+): { readonly found: Searchable<Row> } & Pick<ArrangedRows<Row>, 'filter' | 'notice' | 'doubt' | 'mistake'> {
+  if ('error' in filter) {
+    const { error, at } = filter;
+    return { found: { rows: [], textAt: () => '' }, filter: undefined, notice: error, doubt: undefined, mistake: at };
+  }
+  const { kept, notice } = filterSearchable(searchable, filter);
+  const found = kept
+    ? { rows: pick(searchable.rows, kept), textAt: (place: number) => searchable.textAt(kept[place] ?? 0) }
+    : searchable;
+  const doubt = found.rows.length > 0 ? undefined : filter.doubt(all);
+  return { found, filter: filter.text, notice, doubt: doubt?.words, mistake: doubt?.at };
 }
 
 /** The indexes of the rows that pass. */
