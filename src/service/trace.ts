@@ -36,8 +36,10 @@ export interface Traced {
 
 /** The most characters to show of a body. */
 export const maxBodyLength = 8_192;
-/** Extra characters to buffer, to find a secret that spans the cut. */
-const lookahead = 8_192;
+/** The most characters to keep of a body: redaction may make it shorter. */
+const maxKeptLength = 65_536;
+/** The most characters of a secret, which may span the end of what is kept. */
+const maxSecretLength = 8_192;
 
 const secretHeader = /^(x-api-key|(proxy-)?authorization|(set-)?cookie)$|token|secret|signature|credential/;
 
@@ -102,6 +104,7 @@ class AnswerBody {
   readonly #traced: Traced;
   readonly #streams: boolean;
   readonly #decoder = new StringDecoder();
+  /** Whether the rest is not kept. */
   #isFull = false;
   #bytes = 0;
   /** The shown part of `#bytes`, before redaction. */
@@ -109,8 +112,6 @@ class AnswerBody {
   /** Number of shown characters. */
   #shown = 0;
   #text = '';
-  /** Length at which the text is redacted and measured again. */
-  #nextMeasure = maxBodyLength + lookahead;
 
   constructor(tracer: Tracer, traced: Traced, streams: boolean) {
     this.#tracer = tracer;
@@ -124,14 +125,10 @@ class AnswerBody {
     this.#text += this.#decoder.write(chunk);
     if (this.#streams) this.#showLines();
     // A body with secrets in JSON fields must be read whole.
-    else if (!this.#traced.endpoint.sensitiveAnswer) this.#isFull = this.#isEnough();
-  }
-
-  /** Whether the text is longer than the part to show, even when redacted. */
-  #isEnough(): boolean {
-    if (this.#text.length <= this.#nextMeasure) return false;
-    this.#nextMeasure = 2 * this.#text.length;
-    return this.#traced.redact(this.#text).length > maxBodyLength + lookahead;
+    if (this.#text.length <= maxKeptLength || this.#traced.endpoint.sensitiveAnswer) return;
+    this.#isFull = true;
+    this.#show(this.#text);
+    this.#text = '';
   }
 
   #showLines(): void {
@@ -141,14 +138,12 @@ class AnswerBody {
       if (this.#shown < maxBodyLength) this.#shownBytes += 1;
     }
     this.#text = this.#text.slice(end);
-    if (!this.#isEnough()) return;
-    this.#show(this.#text);
-    this.#text = '';
   }
 
   #show(text: string): void {
     const whole = this.#traced.redact(text);
-    const shown = whole.slice(0, maxBodyLength - this.#shown);
+    const safe = this.#isFull ? Math.max(0, whole.length - maxSecretLength) : whole.length;
+    const shown = whole.slice(0, Math.min(safe, maxBodyLength - this.#shown));
     this.#shown += shown.length;
     // If the whole body is shown, count its length before redaction.
     this.#shownBytes += Buffer.byteLength(shown.length < whole.length ? shown : text);
@@ -157,7 +152,8 @@ class AnswerBody {
 
   end(): void {
     this.#show(this.#withoutSensitive(this.#text + this.#decoder.end()));
-    const left = this.#shown < maxBodyLength ? 0 : this.#bytes - this.#shownBytes;
+    const isCut = this.#isFull || this.#shown >= maxBodyLength;
+    const left = isCut ? this.#bytes - this.#shownBytes : 0;
     if (left > 0) this.#tracer({ kind: 'left out', of: 'answer', bytes: left });
   }
 

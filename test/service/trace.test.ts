@@ -21,7 +21,12 @@ const question = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 /** The trace of an answer with this body, which arrives in pieces of this many bytes. */
 async function tracedAnswer(
   text: string,
-  { type = 'application/json', piece = 3, sensitiveAnswer = undefined as readonly string[] | undefined } = {},
+  {
+    type = 'application/json',
+    piece = 3,
+    sensitiveAnswer = undefined as readonly string[] | undefined,
+    redact = redactor([apiKey]),
+  } = {},
 ) {
   const bytes = Buffer.from(text);
   const events: TraceEvent[] = [];
@@ -38,7 +43,7 @@ async function tracedAnswer(
       tracer: event => events.push(event),
       endpoint: { operation: 'listBenchmarks', ...(sensitiveAnswer && { sensitiveAnswer }) },
       body: () => undefined,
-      redact: redactor([apiKey]),
+      redact,
     },
   );
   const read: Uint8Array[] = [];
@@ -241,6 +246,28 @@ describe('a body that is long', () => {
     },
   );
 
+  it.each(['application/json', 'text/event-stream'])(
+    'is redacted once, and not shown where a long secret may be cut: %s',
+    async type => {
+      const secret = 'k'.repeat(7_000);
+      let redacted = 0;
+      const redact = (text: string): string => {
+        if (text.length > maxBodyLength) redacted += 1;
+        return redactor([secret])(text);
+      };
+      const text = `${'x'.repeat(100)}${secret.repeat(30)}`;
+      expect(await tracedAnswer(text, { type, piece: 1_000, redact })).toEqual([
+        { kind: 'left out', of: 'answer', bytes: text.length },
+      ]);
+      const long = `${secret}${'x'.repeat(100_000)}`;
+      expect(await tracedAnswer(long, { type, piece: 1_000, redact })).toEqual([
+        { kind: 'body', of: 'answer', text: `[redacted]${'x'.repeat(maxBodyLength - 10)}` },
+        { kind: 'left out', of: 'answer', bytes: long.length - maxBodyLength },
+      ]);
+      expect(redacted).toBe(2);
+    },
+  );
+
   it('of a request is whole where it is short without its secrets', () => {
     const shown = (keys: number) => tracedRequest(new Uint8Array(keys * apiKey.length), apiKey.repeat(keys));
     expect(shown(500)).toEqual([{ kind: 'body', of: 'request', text: '[redacted]'.repeat(500) }]);
@@ -269,7 +296,7 @@ describe('a body that is long', () => {
 
   it('shows a line that does not end once it is long enough', async () => {
     const { promise: isShown, resolve: show } = Promise.withResolvers<void>();
-    const long = `: ${'x'.repeat(3 * maxBodyLength)}`;
+    const long = `: ${'x'.repeat(9 * maxBodyLength)}`;
     const server = await hostileServer(async (response, request) => {
       await open([long])(response, request);
       await isShown;
