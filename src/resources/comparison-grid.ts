@@ -32,6 +32,8 @@ export interface GridRow extends ComparedRun {
   readonly letter: string;
   /** What tells it apart from the others in few words; empty if that is only its name or its id. */
   readonly apart: string;
+  /** Its name, followed by that if others share it. */
+  readonly title: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
   /** The comparison with the baseline. */
@@ -58,10 +60,13 @@ export function gridOf(
   const apart = apartWords(runs);
   const rows = runs.map((run, index): GridRow => {
     const isBase = run === base;
+    const { [index]: words = '' } = apart;
+    const isShared = runs.some(other => other !== run && other.name === run.name);
     const compared = compareRuns(compareTasks(base.read, run.read), { ...options, confidence });
     return {
       ...run,
-      apart: apart[index] ?? '',
+      apart: words,
+      title: isShared && words ? `${run.name} (${words})` : run.name,
       letter: String.fromCharCode('A'.charCodeAt(0) + index),
       isBase,
       mean: compared.new,
@@ -72,7 +77,7 @@ export function gridOf(
   return { rows, confidence };
 }
 
-/** The models and options in which the runs differ, those with the most values first, until no two runs are alike. */
+/** Each run's model, followed by the options in which it differs from other runs of that model, if that tells more apart than the names do. */
 function apartWords(runs: readonly ComparedRun[]): readonly string[] {
   const options = optionColumns(runs).filter(({ hidden }) => !hidden);
   const features = [
@@ -81,13 +86,16 @@ function apartWords(runs: readonly ComparedRun[]): readonly string[] {
       const word = optionWord(column.id.slice('option.'.length));
       return runs.map(run => `${word} ${cellText(column, run) || none}`);
     }),
-  ].toSorted((one, other) => new Set(other).size - new Set(one).size);
+  ];
   let words = runs.map(() => '');
   for (const feature of features) {
-    if (new Set(words).size === runs.length) break;
-    if (new Set(feature).size > 1) words = words.map((each, index) => `${each} ${feature[index]}`.trim());
+    const alike = Map.groupBy(runs.keys(), index => words[index]);
+    words = words.map((each, index) => {
+      const differs = new Set(alike.get(each)?.map(other => feature[other])).size > 1;
+      return differs ? `${each} ${feature[index]}`.trim() : each;
+    });
   }
-  if (new Set(words).size < runs.length) return [];
+  if (new Set(words).size < new Set(runs.map(({ name }) => name)).size) return [];
   return words.map((each, index) => withPool(each, runs[index]?.pool));
 }
 
@@ -117,7 +125,8 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
     {
       ...{ id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
-      shortText: row => row.apart || row.name,
+      text: row => row.title,
+      shortText: row => row.apart || row.title,
     },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
     // Show the mean over the tasks that both runs share, so that DIFF is the difference of the means.

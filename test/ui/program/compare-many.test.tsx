@@ -121,6 +121,18 @@ it('names eight runs by what tells them apart if their names do not fit (B12)', 
   expect(new Set(names).size).toBe(8);
 });
 
+it('names repeated runs alike and tells the others apart, also in short names', async () => {
+  const screen = await open(120, 40, index => ({
+    ...{ base_model_slug: `acme/m${Math.min(index, 6) % 2}`, options: { seed: Math.min(index, 6) }, display_name: 'e' },
+  }));
+  await screen.press(...Array.from({ length: 8 }, () => ' '), '=');
+  // Beside the facts, there is room only for what differs.
+  await eventually(() => expect(screen.text()).toMatch(/▸ m0 s…d 0 +A /));
+  await screen.press('F');
+  await eventually(() => expect(screen.text()).toMatch(/▸ e \(m0 seed 0\) +A /));
+  expect(screen.text()).toMatch(/ e \(m0 seed 6\) +G .*\n.* e \(m0 seed 6\) +H /);
+});
+
 it('says how many can be compared', async () => {
   const screen = await open(120, 40, index => ({ base_model_slug: `acme/model-${index}` }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
