@@ -33,12 +33,15 @@ export function isBroken(misses: number, draws: number, promise: number): boolea
   return misses > draws * promise + 3.09 * Math.sqrt(draws * promise * (1 - promise));
 }
 
-export interface Once {
+export interface Looked {
   readonly draws: number;
-  /** The interval does not contain the mean. */
+  /** The interval did not contain the mean; of several looks, in at least one. */
   readonly missed: number;
-  /** The interval is above the mean, so that a verdict of "better" would be false. */
+  /** The interval was above the mean, so that a verdict of "better" would be false. */
   readonly tooHigh: number;
+}
+
+export interface Once extends Looked {
   /** How often the t interval misses the mean. */
   readonly naiveMissed: number;
   /** The factor of tasks that the interval needs to be as narrow as the t interval. */
@@ -115,18 +118,11 @@ function runAfter(
   return { tasks: [...tasks.values()], total, samplesPerTask, end: 'running' };
 }
 
-export interface Always {
-  readonly draws: number;
-  /** The mean was outside the interval in at least one look. */
-  readonly missed: number;
-  readonly tooHigh: number;
-}
-
 /**
  * Looks up to `looks` times during a run of `tasks` tasks, at most after every rollout, and at its end. The base of a
  * pair has already ended.
  */
-export function lookAlways(shape: Shape, tasks: number, draws: number, looks: number, random: Random): Always {
+export function lookAlways(shape: Shape, tasks: number, draws: number, looks: number, random: Random): Looked {
   let [missed, tooHigh] = [0, 0];
   for (let draw = 0; draw < draws; draw++) {
     const drawn = Array.from({ length: tasks }, () => shape.draw(random));

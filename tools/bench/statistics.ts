@@ -5,7 +5,7 @@
 import type { BenchOptions } from '../bench.ts';
 import { Random } from '../rig/random.ts';
 import { shapes } from './statistics-shapes.ts';
-import { isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
+import { isBroken, type Looked, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
 
 const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000] as const;
 /** Numbers of tasks of an ongoing run, and of looks at it. */
@@ -36,7 +36,7 @@ export async function benchStatistics({ smoke }: BenchOptions): Promise<number> 
   );
   const broken: string[] = [];
   const worst = { missed: 0, tooHigh: 0 };
-  const judge = (name: string, { missed, tooHigh }: { missed: number; tooHigh: number }): void => {
+  const judge = (name: string, { missed, tooHigh }: Looked): void => {
     worst.missed = Math.max(worst.missed, missed / draws);
     worst.tooHigh = Math.max(worst.tooHigh, tooHigh / draws);
     if (isBroken(missed, draws, promises.missed) || isBroken(tooHigh, draws, promises.tooHigh)) broken.push(name);

@@ -1,8 +1,7 @@
 /** Finds errors on the screen and in the process of a program, independent of its content. */
 import { smallest } from '../../src/ui/app/layout.ts';
+import { deceptive } from './sequences.ts';
 
-const deceptive =
-  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u;
 const corners = /^┌.*┐$/;
 const bottom = /^└─+┘$/;
 

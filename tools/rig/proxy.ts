@@ -4,6 +4,7 @@
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { hashOf } from '../../src/base/hash.ts';
 import { changed } from './answers.ts';
 import { brokenEvent, deliver, type Fault, type Faults } from './faults.ts';
@@ -61,15 +62,6 @@ export function patternOf(method: string, url: string): string {
   return `${method} ${url.replace(/\?.*$/, '').replaceAll(/[a-z]+_[\w-]{6,}/g, '{id}')}`;
 }
 
-function bodyOf(message: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    message.on('data', (part: Buffer) => parts.push(part));
-    message.on('end', () => resolve(Buffer.concat(parts)));
-    message.on('error', reject);
-  });
-}
-
 const credentialsOf = ({ headers }: Exchange): string[] =>
   [headers['x-api-key'], headers.authorization?.replace(/^Bearer /, '')].filter(value => typeof value === 'string');
 
@@ -90,14 +82,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
 
   const record = (incoming: IncomingMessage, list: Exchange[]): Exchange => {
     const { method = '', url = '', headers } = incoming;
-    const exchange: Exchange = {
-      method,
-      url,
-      headers,
-      requestBody: '',
-      sent: '',
-      fault: undefined,
-    };
+    const exchange: Exchange = { method, url, headers, requestBody: '', sent: '', fault: undefined };
     list.push(exchange);
     if (list.length > mostKept) list.shift();
     return exchange;
@@ -109,11 +94,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
   });
 
   /** The fault of a request, which depends on the number of equal requests before it. */
-  const faultOf = ({
-    method,
-    url,
-    headers,
-  }: Exchange): { readonly fault: Fault | undefined; readonly turn: number } => {
+  const faultOf = ({ method, url, headers }: Exchange): { fault: Fault | undefined; turn: number } => {
     const agent = [...faultsFor.keys()].find(name => String(headers['user-agent']).includes(name)) ?? '';
     const faults = faultsFor.get(agent) ?? [];
     const pattern = patternOf(method, url);
@@ -159,7 +140,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     counts.answers += 1;
     if (fault) counts.faults += 1;
     if (contentType.startsWith('text/event-stream')) return stream(answer, response, fault && turn);
-    const body = await bodyOf(answer);
+    const body = await buffer(answer);
     if (fault && !('json' in fault)) {
       const around = { elsewhere: addressOf(elsewhere), credentials: credentialsOf(exchange), stallMs };
       return deliver(fault, response, { status, contentType, body }, around);
@@ -173,7 +154,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const exchange = record(incoming, exchanges);
-    const body = await bodyOf(incoming);
+    const body = await buffer(incoming);
     exchange.requestBody = body.toString('utf8');
     if (options.refuses(exchange)) {
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' });

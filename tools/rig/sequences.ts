@@ -44,7 +44,7 @@ const meantByScreen: Meant = { controls: meantControls, strings: meantStrings, b
 export const meantByCommands: Meant = { controls: [/^3[1-39]m$/], strings: [], bell: false };
 
 /** Reorders or hides text in any script. Joiners and variation selectors have legitimate uses. */
-const deceptive =
+export const deceptive =
   /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 
 /** A control sequence; a terminated string; any other escape sequence. */

@@ -1,6 +1,6 @@
 /** The actions of a user and the faults in a session, as a list of steps. Any step may be left out. */
 import fc from 'fast-check';
-import { orNone } from '../rig/answers.ts';
+import { orNone, share as which } from '../rig/answers.ts';
 import { type Typing, typings } from '../rig/desk.ts';
 import { anyFaults, type Faults, networkFaults } from '../rig/faults.ts';
 import { type Input, inputsOf } from '../rig/inputs.ts';
@@ -42,7 +42,6 @@ export type Listed = (typeof listed)[number];
 const second = 1_000;
 const minute = 60 * second;
 const oneOf = fc.constantFrom;
-const which = fc.nat(999).map(thousandths => thousandths / 1_000);
 const step = <Name extends Step['do'], Rest extends object>(
   name: Name,
   rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },

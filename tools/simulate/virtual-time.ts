@@ -17,9 +17,8 @@ class VirtualTimeout {
   readonly run: () => void;
   readonly ms: number;
   readonly repeats: boolean;
-  at = 0;
-  /** The order of its latest queue entry; older entries are void. */
-  order = -1;
+  /** Its latest entry in the queue; older ones are void. */
+  due: Due | undefined;
 
   constructor(time: VirtualTime, run: () => void, ms: number, repeats: boolean) {
     this.#time = time;
@@ -34,7 +33,7 @@ class VirtualTimeout {
   }
 
   close(): this {
-    this.order = -1;
+    this.due = undefined;
     return this;
   }
 
@@ -57,7 +56,6 @@ class VirtualTimeout {
 
 interface Due {
   readonly at: number;
-  readonly order: number;
   readonly timer: VirtualTimeout;
 }
 
@@ -79,7 +77,7 @@ class Queue {
   /** The next timer that is still set. */
   peek(): Due | undefined {
     for (let next = this.#entries.at(-1); next; next = this.#entries.at(-1)) {
-      if (next.order === next.timer.order) return next;
+      if (next === next.timer.due) return next;
       this.pop();
     }
     return undefined;
@@ -96,7 +94,6 @@ const began = Date.UTC(2026, 0, 5, 8);
 
 export class VirtualTime {
   #now = 0;
-  #order = 0;
   #immediates = 0;
   #queue = new Queue();
   readonly #turn = setImmediate;
@@ -115,10 +112,8 @@ export class VirtualTime {
   }
 
   set(timer: VirtualTimeout): void {
-    this.#order += 1;
-    timer.at = this.#now + timer.ms;
-    timer.order = this.#order;
-    this.#queue.push({ at: timer.at, order: timer.order, timer });
+    timer.due = { at: this.#now + timer.ms, timer };
+    this.#queue.push(timer.due);
   }
 
   /** Replaces the clocks, timers and random numbers of this process. */
@@ -214,7 +209,7 @@ export class VirtualTime {
     this.#queue.pop();
     this.#now = Math.max(this.#now, next.at);
     const { timer } = next;
-    timer.order = -1;
+    timer.due = undefined;
     if (timer.repeats) this.set(timer);
     timer.run();
     return true;
