@@ -227,7 +227,7 @@ export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonl
 
 /** A column's value that all rows share: `MODEL tutor-base`. */
 export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
-  `${column.title} ${sanitiseLine(cellText(column, row))}`;
+  `${column.title} ${sanitiseLine(cellText(column, row)).trim()}`;
 
 /** Returns the width of the widest text so far, using the short form if there is one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {

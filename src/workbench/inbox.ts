@@ -308,7 +308,10 @@ export class Inbox {
     const name = nameOf({ kind, id, what });
     if (this.#raised.has(name) || this.#find({ kind, id, what })) return undefined;
     this.#raised.add(name);
-    if (this.#remembered().events.find({ kind, id, what })) return undefined;
+    const { events } = this.#remembered();
+    // Another process may have seen the end first.
+    if (events.find({ kind, id, what }) || (what === 'stall' && events.find({ kind, id, what: 'end' })))
+      return undefined;
     const { since = at } = alarm;
     const isMissed = this.#absence !== undefined && since > this.#absence.from && since <= this.#absence.to;
     if (isMissed) this.#missed.add(name);

@@ -56,6 +56,18 @@ it('says of how many rollouts the mean is, once its rewards are read', () => {
   expect(now.said()).toEqual(['a completed, mean 0.500 n=22/40; 40 of 40']);
 });
 
+it('raises no stall of a run whose end another process has recorded', () => {
+  const path = storeFolder(onTestFinished);
+  const [one, other] = [start(path), start(path)];
+  for (const each of [one, other]) each.answer(run('a'));
+  other.answer(run('a', { status: 'succeeded' }));
+  const known = one.workbench.statuses.get({ kind: 'training', id: 'a' });
+  const stall = { alarm: 'no new step for more than 5m', since: Date.now() - hourMs };
+  expect(known && one.workbench.inbox.raise('stall', known, Date.now(), stall)).toBeUndefined();
+  one.workbench.inbox.readAgain();
+  expect(one.said()).toEqual([expect.stringMatching(/^a succeeded/)]);
+});
+
 describe('what ended while the program was closed', () => {
   it('is found with its time, reason and numbers, and kept until it is dismissed (W15, W16)', async () => {
     const path = storeFolder(onTestFinished);

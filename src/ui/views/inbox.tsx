@@ -105,7 +105,7 @@ export function InboxView() {
       columns={columns}
       emptyWords="Nothing new: anything that ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
-      below={isNarrow ? row => reasonOf(row, rewardRange) : undefined}
+      below={row => reasonOf(row, rewardRange)}
       facts={row => eventFacts(row, workbench)}
       serviceId={({ id }) => id}
       label={({ label }) => label}

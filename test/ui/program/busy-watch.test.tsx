@@ -80,6 +80,16 @@ it('says how long a run stalls and why it failed, at every size', async () => {
   }
 });
 
+it('says why a run failed below the inbox, too, and names equal columns without spaces', async () => {
+  const { screen, busy } = await openBusy({ minutes: 0.5, columns: 120, rows: 40 });
+  for (const run of busy.runs.slice(0, 40)) if (run.total === 400) busy.end(run, 'failed');
+  await vi.advanceTimersByTimeAsync(1.5 * minuteMs);
+  await passing(screen.type('/state:failed\r'));
+  await passing(screen.waitFor(text => /in every row:.* DONE 399\/400/.test(text)));
+  await passing(screen.press('I'));
+  await passing(screen.waitFor(text => text.includes(`▸ ${failureWords}`)));
+});
+
 it('stays where it is once a key was pressed, also back at home (W20)', async () => {
   const rig = openProgram({ service: scriptedService(world('none').answers).service });
   onTestFinished(rig.close);
