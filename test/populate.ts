@@ -42,6 +42,8 @@ const model = 'benchtop/tutor-base';
 export interface PopulateOptions {
   /** Names of the evaluation runs. */
   readonly runs: readonly string[];
+  /** Names of short training runs before `first training`. */
+  readonly trainings?: readonly string[];
   readonly secretValue: string;
   readonly trajectories: readonly object[];
 }
@@ -65,13 +67,15 @@ export async function populate({ call, until }: Caller, options: PopulateOptions
     const { eval_run_id } = await call('POST', `eval/${benchId}/start`, { display_name, model_slug: model });
     await until(`eval/${eval_run_id}`, ({ status }) => status === 'completed');
   }
-  const { training_run_id: trainingId } = await call('POST', 'train', {
-    bench_id: benchId,
-    base_model_slug: model,
-    display_name: 'first training',
-    options: { num_steps: 6, train_batch_size: 4, samples_per_instance: 4, held_out_every: 3 },
-  });
-  await until(`train/${trainingId}`, ({ status }) => status === 'succeeded');
+  const train = async (display_name: string, num_steps: number): Promise<string> => {
+    const settings = { num_steps, train_batch_size: 4, samples_per_instance: 4, held_out_every: 3 };
+    const base = { bench_id: benchId, base_model_slug: model };
+    const { training_run_id: id } = await call('POST', 'train', { ...base, display_name, options: settings });
+    await until(`train/${id}`, ({ status }) => status === 'succeeded');
+    return id;
+  };
+  for (const name of options.trainings ?? []) await train(name, 3);
+  const trainingId = await train('first training', 6);
   const checkpoints = await call('GET', `train/${trainingId}/checkpoints`);
   const checkpointId: string = (checkpoints.items ?? checkpoints).at(-1).checkpoint_id;
   const deployment = { checkpoint_id: checkpointId, model_slug: 'talker', role: 'production' };

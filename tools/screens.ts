@@ -12,7 +12,7 @@ import { busyWorld } from '../test/busy-world.ts';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { freshHome, openSession, type Session } from '../test/e2e/session.ts';
 import { svgOf } from '../test/e2e/svg.ts';
-import { go, goWay, sizes, viewRuns, viewSessions } from '../test/e2e/views.ts';
+import { go, goWay, sizes, viewed, viewSessions } from '../test/e2e/views.ts';
 import './built.ts';
 
 /** Writes what is on screen as text and as a picture. */
@@ -136,7 +136,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
 }
 
 const [target = 'screens'] = process.argv.slice(2);
-const home = await populatedHome(viewRuns, 120_000);
+const home = await populatedHome(viewed, 120_000);
 try {
   if (target === '--readme') await readmePicture(home, resolve('docs/benchtop.svg'));
   else if (target === '--smoke') {

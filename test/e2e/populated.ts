@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { version } from '../../src/base/version.ts';
 import { ensureLocalService } from '../../src/local/daemon/client.ts';
-import { type Caller, callerOf, fillWorkFolder, type Populated, populate } from '../populate.ts';
+import { type Caller, callerOf, fillWorkFolder, type Populated, type PopulateOptions, populate } from '../populate.ts';
 import { dataFolderIn, freshHome, program } from './session.ts';
 
 export interface PopulatedHome extends Caller, Omit<Populated, 'trajectoryId'> {
@@ -14,12 +14,9 @@ export interface PopulatedHome extends Caller, Omit<Populated, 'trajectoryId'> {
   readonly remove: () => Promise<void>;
 }
 
-/**
- * @param runs names of the evaluation runs, oldest first
- * @param deadlineMs time limit for waiting
- */
+/** @param deadlineMs time limit for waiting */
 export async function populatedHome(
-  runs: readonly string[] = ['baseline'],
+  { runs, trainings = [] }: Pick<PopulateOptions, 'runs' | 'trainings'> = { runs: ['baseline'] },
   deadlineMs = 30_000,
 ): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
@@ -29,7 +26,7 @@ export async function populatedHome(
   const caller = callerOf({ baseUrl, apiKey }, deadlineMs);
   const open = { task_id: 'open-task', status: 'running', messages: [{ role: 'user', content: 'still going' }] };
   const { trajectoryId, ...ids } = await populate(caller, {
-    runs,
+    ...{ runs, trainings },
     secretValue: 'v',
     trajectories: [open],
   });

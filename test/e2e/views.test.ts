@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PopulatedHome, populatedHome } from './populated.ts';
 import { openSession, type Session } from './session.ts';
-import { go, goWay, sizes, viewRuns, viewSessions } from './views.ts';
+import { go, goWay, sizes, viewed, viewSessions } from './views.ts';
 
 let home: PopulatedHome;
 let session: Session;
 beforeAll(async () => {
-  home = await populatedHome(viewRuns);
+  home = await populatedHome(viewed);
   const [[columns, rows]] = sizes;
   session = openSession(home.env, { columns, rows });
   await session.waitFor('▸ t-words');

@@ -51,8 +51,8 @@ export const go = (name: string): readonly Step[] => [
   { gone: 'Go to, or run' },
 ];
 
-/** The evaluation runs that the ways need, oldest first. */
-export const viewRuns = ['earlier', 'other', 'baseline'] as const;
+/** The runs that the ways need, oldest first. */
+export const viewed = { runs: ['earlier', 'other', 'baseline'], trainings: ['earlier training'] } as const;
 
 export const viewSessions: readonly ViewSession[] = [
   { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing is running or pinned'] },
@@ -131,6 +131,20 @@ export const viewSessions: readonly ViewSession[] = [
     ],
     shows: [/suspicious|FOUND|CHECK/],
   },
+  {
+    name: 'regrade',
+    way: [
+      ...go('runs'),
+      { see: '▸ baseline' },
+      'R',
+      { see: 'Regrade baseline' },
+      'tab',
+      { type: 'to' },
+      'enter',
+      { see: 'graded again 28 of 28' },
+    ],
+    shows: [/graded again\s+28 of 28/],
+  },
   { name: 'inbox', way: go('inbox'), shows: ['Inbox'] },
   { name: 'tree', way: go('tree'), shows: ['t-words', 'opposites'] },
   { name: 'trajectories', way: go('trajectories'), shows: ['TASK', 'STATUS'], selected: 'open-task' },
@@ -144,6 +158,21 @@ export const viewSessions: readonly ViewSession[] = [
     name: 'training run',
     way: [...go('training'), { see: '▸ first training' }, 'enter'],
     shows: ['step 6 of 6', 'held-out', 'CHECKPOINT'],
+  },
+  {
+    name: 'curves of two training runs',
+    way: [
+      ...go('training'),
+      { see: '▸ first training' },
+      'enter',
+      { see: 'step 6 of 6' },
+      '=',
+      { see: 'Overlay curves from' },
+      { see: '▸ earlier training' },
+      'enter',
+      { gone: 'Overlay curves from' },
+    ],
+    shows: ['earlier training', 'held-out'],
   },
   {
     name: 'step of a training run',
@@ -177,6 +206,33 @@ export const viewSessions: readonly ViewSession[] = [
     way: [...go('runs'), { see: '▸ baseline' }, 'space', 'space', 'space', '=', { see: 'undecided' }],
     shows: ['undecided'],
     selected: 'baseline',
+  },
+  {
+    name: 'upload of a benchmark',
+    way: [
+      'u',
+      { see: 'Choose a benchmark folder' },
+      { type: '~/work/bench' },
+      'enter',
+      { see: 'reads this folder' },
+      'ctrl-o',
+    ],
+    shows: ['from-a-folder', 'not sent yet', 'data/a.txt'],
+  },
+  {
+    name: 'upload of trajectories',
+    way: [
+      ...go('datasets'),
+      { see: 'uploaded' },
+      'u',
+      { see: 'Choose a trajectory file' },
+      { type: '~/work/three.jsonl' },
+      'enter',
+      { see: 'Into the dataset' },
+      'enter',
+      { see: '1 failed' },
+    ],
+    shows: ['2 stored', '1 failed', 'LINE'],
   },
   { name: 'help', way: ['?'], shows: ['Help', 'evaluate a model on it'] },
 ];

@@ -1,6 +1,6 @@
 /** A menu, drawn by ink-select-input; the router handles its keys. */
 
-import { Text } from 'ink';
+import { Box, Text } from 'ink';
 import SelectInput from 'ink-select-input';
 import { useReducer } from 'react';
 import type { Command } from '../../present/command.ts';
@@ -80,7 +80,12 @@ export function menuBindings(
 /** Draws the marker in the theme's glyphs and styles, like a list's cursor. */
 function Indicator({ isSelected = false }: { isSelected?: boolean }) {
   const { glyphs, styles } = useTheme();
-  return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;
+  // A label that is too long must not take its room.
+  return (
+    <Box flexShrink={0}>
+      <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>
+    </Box>
+  );
 }
 
 function Item({ isSelected = false, label }: { isSelected?: boolean; label: string }) {
