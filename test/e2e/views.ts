@@ -52,7 +52,7 @@ export const go = (name: string): readonly Step[] => [
 ];
 
 /** The runs that the ways need, oldest first. */
-export const viewed = { runs: ['earlier', 'other', 'baseline'], trainings: ['earlier training'] } as const;
+export const viewed = { runs: ['earlier', 'other', 'baseline'], trainings: ['early'] } as const;
 
 export const viewSessions: readonly ViewSession[] = [
   { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing is running or pinned'] },
@@ -168,11 +168,14 @@ export const viewSessions: readonly ViewSession[] = [
       { see: 'step 6 of 6' },
       '=',
       { see: 'Overlay curves from' },
-      { see: '▸ earlier training' },
+      { see: '▸ early' },
       'enter',
       { gone: 'Overlay curves from' },
+      // At full height, both have room in the legend.
+      'f',
     ],
-    shows: ['earlier training', 'held-out'],
+    shows: ['of early', 'of first training'],
+    back: ['f', '0', { see: '▸ step 6' }],
   },
   {
     name: 'step of a training run',
