@@ -10,7 +10,7 @@ import { counted } from '../../text/numbers.ts';
 import { parseTime } from '../../text/time.ts';
 import type { InboxEvent } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
-import { useTime } from '../app/clock.tsx';
+import { usePaceTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
 import { useInbox } from '../data/use-watched.ts';
@@ -46,11 +46,6 @@ function useDismissal() {
   return { dismiss, undo: { command: inboxCommands.undo, enabled: last.length > 0, run: restore } };
 }
 
-/** How often an event's age is redrawn. */
-const agoMs = 5_000;
-
-const agoTick = (now: number): number => Math.floor(now / agoMs);
-
 function eventFacts(row: InboxEvent, workbench: Workbench): readonly Fact[] {
   const { rewardRange } = workbench.compare;
   const event = happenedWords(row, workbench.statuses.doneReadAt(row));
@@ -75,7 +70,7 @@ export function InboxView() {
   const source = useMemo(() => inboxList(workbench), [workbench]);
   const rows = useInbox();
   // Redraws the ages in the facts.
-  useTime(agoTick);
+  usePaceTime();
   const { dismiss, undo } = useDismissal();
   const { inbox, statuses } = workbench;
   const { glyphs } = useTheme();
