@@ -3,6 +3,9 @@ export const endAll = (stops: readonly (() => unknown)[]) => (): void => {
   for (const stop of stops) stop();
 };
 
+/** Subscribes to something that never changes. */
+export const neverChanges = () => (): void => {};
+
 /** Callbacks for changes and events; `subscribe` has the form that React's `useSyncExternalStore` expects. */
 export class Listeners<Event = void> {
   readonly #listeners = new Set<(event: Event) => void>();

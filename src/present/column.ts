@@ -397,7 +397,7 @@ export function fitColumns<Row>(
 }
 
 /** The width that fits the widest text, up to the column's maximum. */
-const neededWidth = ({ min, max }: WidthRange, text = 0): number => Math.max(min, Math.min(max, text));
+const neededWidth = ({ min, max }: WidthRange, text: number): number => Math.max(min, Math.min(max, text));
 
 /** Distributes the spare cells among the columns, each up to its limit. */
 function share<Row>(

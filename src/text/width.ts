@@ -6,7 +6,8 @@ import stringWidth from 'string-width';
 
 /** Created on first use: creating it takes milliseconds, and a plain first screen does not need it. */
 let segmenter: Intl.Segmenter | undefined;
-const printableAscii = /^[ -~]*$/;
+/** Each character of such text is one cell. */
+export const printableAscii = /^[ -~]*$/;
 
 /**
  * For each simple UTF-16 unit, its cells plus one; 0 for all others. Next to each other, simple units are graphemes of

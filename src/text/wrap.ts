@@ -1,6 +1,5 @@
-import { expandTabs, walk } from './width.ts';
+import { expandTabs, printableAscii, walk } from './width.ts';
 
-const printableAscii = /^[ -~]*$/;
 const space = 0x20;
 
 /**

@@ -3,7 +3,7 @@
  * when the value that it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
-import { endAll, Listeners } from '../../base/listeners.ts';
+import { endAll, Listeners, neverChanges } from '../../base/listeners.ts';
 
 const tickMs = 1_000;
 const readers = new Listeners();
@@ -27,8 +27,6 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-const noChanges = () => () => {};
-
 /**
  * The value that `derive` computes from the time (epoch milliseconds); the caller is redrawn when it changes.
  *
@@ -36,7 +34,7 @@ const noChanges = () => () => {};
  */
 export function useTime<Derived extends string | number | undefined>(
   derive: (now: number) => Derived,
-  changes: (reader: () => void) => () => void = noChanges,
+  changes: (reader: () => void) => () => void = neverChanges,
 ): Derived {
   const read = useCallback(() => {
     if (timer === undefined) now = Date.now();

@@ -14,7 +14,7 @@ import { useRouter } from '../keys/router.tsx';
 import { cutTitles, type PaletteEntry } from '../navigation/palette.ts';
 import { manyKind, paletteEntries } from '../navigation/palette-records.ts';
 import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -39,8 +39,6 @@ type PaletteAction =
   | { readonly kind: 'move'; readonly by: number; readonly count: number };
 
 const shortNote = (note: string): string => truncate(note, 28);
-
-const oneLine = { multiline: false } as const;
 
 function paletteReducer(state: PaletteState, action: PaletteAction): PaletteState {
   switch (action.kind) {

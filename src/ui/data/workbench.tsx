@@ -10,11 +10,10 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import { neverChanges } from '../../base/listeners.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import type { Export } from '../../workbench/exports.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
-
-const noFile = () => () => {};
 
 const WorkbenchContext = createContext<Workbench | undefined>(undefined);
 
@@ -41,7 +40,7 @@ export function usePaused(): boolean {
 /** A value from the file being read; undefined if no file is read. */
 export function useFile(name: 'title' | 'problem'): string | undefined {
   const { file } = useWorkbench();
-  return useSyncExternalStore(file?.subscribe ?? noFile, () => file?.[name]);
+  return useSyncExternalStore(file?.subscribe ?? neverChanges, () => file?.[name]);
 }
 
 export function useExports(): readonly Export[] {

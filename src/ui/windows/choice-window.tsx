@@ -21,7 +21,7 @@ import {
   menuIndex,
   menuReducer,
 } from '../widgets/menu.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -174,7 +174,6 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
 
 /** The typed text and the position, above the choices. */
 const typedLines = 1;
-const oneLine = { multiline: false } as const;
 
 interface SearchState {
   readonly typed: EditState;

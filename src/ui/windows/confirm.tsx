@@ -18,7 +18,7 @@ import { confirmCommands, formCommands, overlayCommands } from '../keys/general.
 import type { KeyPress } from '../keys/key.ts';
 import { useKeyOf } from '../keys/router.tsx';
 import { Lines } from '../widgets/lines.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -49,7 +49,6 @@ export interface ConfirmProps<Row> {
 const buttonLines = 2;
 /** Lines for the prompt and its field. */
 const typedLines = 2;
-const oneLine = { multiline: false } as const;
 /** Maximum number of requests to show. */
 const shownRequests = 6;
 const mostErrorLines = 6;

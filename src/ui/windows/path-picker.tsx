@@ -11,7 +11,7 @@ import { overlayCommands, pickerCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { useKeyOf } from '../keys/router.tsx';
 import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -39,7 +39,6 @@ type PickerAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'move'; readonly by: number };
 
-const oneLine = { multiline: false } as const;
 const nothing = editStateOf('');
 
 /** Pure: folders are read before they are shown. */

@@ -1,5 +1,6 @@
 /** The rollouts in a run, a training run or a dataset, graded again: flips first. */
 import { useMemo, useState, useSyncExternalStore } from 'react';
+import { neverChanges } from '../../../base/listeners.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -33,12 +34,11 @@ import { useRegrade } from './regrade-window.tsx';
 import { regradingWith } from './regradings.ts';
 
 const unknown: Pick<RegradingState, 'rows' | 'notes' | 'error'> = { rows: [], notes: [], error: undefined };
-const never = () => () => {};
 
 export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   const workbench = useWorkbench();
   const regrading = regradingWith(workbench, id);
-  const state = useSyncExternalStore(regrading?.subscribe ?? never, () => regrading?.state());
+  const state = useSyncExternalStore(regrading?.subscribe ?? neverChanges, () => regrading?.state());
   const { rewardRange: range } = workbench.compare;
   const pane = usePane('main');
   const { styles } = useTheme();

@@ -36,6 +36,8 @@ export interface EditOptions {
   readonly multiline: boolean;
 }
 
+export const oneLine: EditOptions = { multiline: false };
+
 /** Inserts text at the cursor, as typing or pasting does. */
 export function insert(state: EditState, text: string, { multiline }: EditOptions): EditState {
   const clean = sanitise(multiline ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]+/g, ' '), { multiline });

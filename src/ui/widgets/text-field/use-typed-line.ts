@@ -3,9 +3,7 @@ import { useCallback, useReducer } from 'react';
 import { typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { afterCursor, type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from './editing.ts';
-
-const oneLine = { multiline: false } as const;
+import { afterCursor, type EditState, edit, editStateOf, fieldHandlers, insert, oneLine, textOf } from './editing.ts';
 
 interface Typed<State> {
   readonly state: State;
