@@ -21,11 +21,6 @@ function writeScreen(session: Session, path: string): void {
   writeFileSync(`${path}.svg`, svgOf(session.emulator));
 }
 
-async function ended(session: Session): Promise<void> {
-  session.signal('SIGTERM');
-  await session.ended;
-}
-
 /** The answers of the busy service, where one benchmark has eight evaluations that differ. */
 function busyAnswers() {
   const busy = busyWorld();
@@ -74,12 +69,12 @@ async function busyViews(folder: string): Promise<number> {
     await goWay(first, [...go('training'), 'j', 'j', 'j', 'j', ...mark, { see: '4 marked' }, 'i']);
     await goWay(first, [{ see: 'curves of' }, { see: 'held-out of' }, 'm', { gone: 'held-out of' }]);
     writeScreen(first, pathOf('busy-charts'));
-    await ended(first);
+    await first.end();
     for (const [index, run] of runs.slice(0, 9).entries()) end(run, index % 3 === 0 ? 'failed' : 'succeeded');
     const second = openSession(env, { columns, rows, args: ['open', 'inbox'] });
     await second.waitFor('1/9');
     writeScreen(second, pathOf('busy-inbox'));
-    await ended(second);
+    await second.end();
     written += 5;
     await home.remove();
   }
@@ -105,7 +100,7 @@ async function everyView(
       for (const words of shows) await session.waitFor(words);
       writeScreen(session, join(folder, `${name.replaceAll(' ', '-')}-${columns}x${rows}`));
       written += 1;
-      await ended(session);
+      await session.end();
     }
   }
   return written;
@@ -131,8 +126,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
   // Without the welcome of a first start.
   await session.waitFor('<enter> open');
   writeFileSync(path, svgOf(session.emulator));
-  session.signal('SIGTERM');
-  await session.ended;
+  await session.end();
 }
 
 const [target = 'screens'] = process.argv.slice(2);

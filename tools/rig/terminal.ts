@@ -174,6 +174,19 @@ export class Terminal {
     return leftOn(this.#sent);
   }
 
+  /** Ends the program with SIGTERM. Returns the milliseconds until it has ended. */
+  async end(): Promise<number> {
+    const at = performance.now();
+    this.signal('SIGTERM');
+    const ended = await this.ended;
+    this.emulator.dispose();
+    return ended.at - at;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+
   /** Ends the program at once, if it has not ended. */
   close(): void {
     this.signal('SIGKILL');
