@@ -156,7 +156,6 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): T
     test: row => textsOf(row).some(accepts),
     ...(column.status && { doubt: statusDoubt(column, wanted, text => accepts(text.toLowerCase())) }),
   });
-  if (operator === ':') return ofTexts(text => text.includes(lower));
   if (operator === '~') {
     const fuzzy = parseFilter(`~${wanted}`);
     return fuzzy.ok ? ofTexts(fuzzy.accepts) : fuzzy;
@@ -164,6 +163,18 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): T
   const isText = ofTexts(text => text === lower);
   const isEqual: Test<Row> = row =>
     (number !== undefined && comparedValue(column, row, now) === number) || isText.test(row);
+  if (operator === ':') {
+    const includes = ofTexts(text => text.includes(lower));
+    // `reward:0` must not find 0.400: of a number, a whole word counts, which is rounded and may have a unit.
+    const isShown = (row: Row): boolean =>
+      cellText(column, row)
+        .toLowerCase()
+        .split(/\s+/)
+        .some(word => word === lower || (number !== undefined && numberOf(word) === number));
+    const test: Test<Row> = row =>
+      typeof column.value(row) === 'number' ? isEqual(row) || isShown(row) : includes.test(row);
+    return { ...includes, test };
+  }
   return operator === '=' ? { ...isText, test: isEqual } : { test: row => !isEqual(row) };
 }
 

@@ -72,6 +72,32 @@ describe('a filter of rows', () => {
     expect(found('status:failed seed1 heldout<0.5')).toEqual(['sweep seed1']);
   });
 
+  it('finds a number that is the same, exactly or as it is shown, and not one that has the digit', () => {
+    const values = [0, 0.4, 0.1004, 1, 10, undefined];
+    const columnOf = (text?: (value: number | undefined) => string): Column<number | undefined>[] => [
+      { id: 'reward', title: 'REWARD', width: 8, value: row => row, ...(text && { text }) },
+    ];
+    const of = (filter: string, text?: (value: number | undefined) => string) =>
+      createArrange(columnOf(text), String)(values, { filter, sort: undefined }).rows;
+    for (const text of [reward, undefined]) {
+      expect(of('reward:0', text)).toEqual([0]);
+      expect(of('reward:0.0', text)).toEqual([0]);
+      expect(of('reward:0.4', text)).toEqual([0.4]);
+      expect(of('reward:0.1004', text)).toEqual([0.1004]);
+      expect(of('reward:1', text)).toEqual([1]);
+      expect(of('!reward:1', text)).toEqual([0, 0.4, 0.1004, 10, undefined]);
+      expect(of('reward:0.', text)).toEqual([0]);
+    }
+    expect(of('reward:0.1', reward)).toEqual([0.1004]);
+    const withUnit = (value: number | undefined) => (value === undefined ? '' : `${value} MiB, last`);
+    expect(of('reward:10', withUnit)).toEqual([10]);
+    expect(found('age:3h')).toEqual(['sweep seed1']);
+    expect(found('lr:1e-5')).toEqual(['sweep seed1']);
+    expect(found('lr:0.00001')).toEqual(['sweep seed1']);
+    // A text may be part of a cell.
+    expect(found('name:seed1')).toHaveLength(3);
+  });
+
   it('leaves out nothing while a value is not typed yet', () => {
     for (const filter of ['lr', 'status:', 'lr>', 'age<', '"', '!']) {
       if (filter !== 'lr') expect(found(filter)).toHaveLength(4);
