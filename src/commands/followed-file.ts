@@ -1,13 +1,13 @@
 /** Stores a file of rollouts as a dataset on the local service, and follows the file as it changes. */
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { unwatchFile, watchFile } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import { readUploaded } from '../local/server/uploaded-trajectory.ts';
 import type { FileRows } from '../local/store/file-rows.ts';
-import type { UploadFailure } from '../local/store/trajectory-uploads.ts';
-import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
+import type { UploadedTrajectory } from '../local/store/trajectory-uploads.ts';
+import { type FileTrajectory, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import type { ShownFile } from '../workbench/workbench.ts';
 import type { CommandIo } from './io.ts';
 import { Unread, withOpenFile } from './trajectory-files.ts';
@@ -16,19 +16,27 @@ import { Unread, withOpenFile } from './trajectory-files.ts';
 const lookMs = 1_000;
 const pieceBytes = 256 * 1024;
 
-/** Adds a range of a file's bytes to a hash; stops early at the end of the file. */
-async function hashBytes(hash: Hash, file: FileHandle, from: number, to: number): Promise<void> {
+/** Hashes the beginning of a file, up to this length in bytes. */
+async function hashOf(file: FileHandle, length: number): Promise<string> {
+  const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(pieceBytes);
-  for (let at = from; at < to; ) {
-    const { bytesRead } = await file.read(piece, 0, Math.min(piece.byteLength, to - at), at);
-    if (bytesRead === 0) return;
+  for (let at = 0; at < length; ) {
+    const { bytesRead } = await file.read(piece, 0, Math.min(piece.byteLength, length - at), at);
+    if (bytesRead === 0) break;
     hash.update(piece.subarray(0, bytesRead));
     at += bytesRead;
   }
+  return hash.digest('hex');
 }
 
-/** Why the service refuses a trajectory. */
-export const refusal = ({ message }: UploadFailure): string => `Unreadable ${message}`;
+/** A trajectory as the service would store it, or why it would refuse it. */
+export function storable(trajectory: Readonly<Record<string, unknown>>): UploadedTrajectory | string {
+  const read = readUploaded(trajectory, 0);
+  return 'code' in read ? `Unreadable ${read.message}` : read;
+}
+
+/** The stored part of a file, its last stored trajectory, how many before that are unread, and up to where all are named. */
+const nothing = { bytes: 0, hash: '', place: 0, unread: 0, named: 0 };
 
 export class FollowedFile implements ShownFile {
   readonly #path: string;
@@ -40,12 +48,7 @@ export class FollowedFile implements ShownFile {
   readonly subscribe = this.#listeners.subscribe;
   /** The ids that the file has given, each with the hash of its content. */
   readonly #given = new Map<string, string>();
-  /** The stored part of the file: its length in bytes, and its hash. */
-  #stored = { bytes: 0, hash: '' };
-  /** The last stored trajectory's place among all in the file, and how many before it could not be read. */
-  #last = { place: 0, unread: 0 };
-  /** The last place that was read. What cannot be read up to it has been named. */
-  #named = 0;
+  #done = nothing;
   #said: Pick<ShownFile, 'title' | 'problem'>;
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
@@ -77,13 +80,10 @@ export class FollowedFile implements ShownFile {
     // Watch before reading, so that no change is missed.
     watchFile(this.#path, { interval: lookMs, persistent: false }, this.#changed);
     const first = this.#read();
-    this.#reading = first.then(
-      () => {},
-      () => {},
-    );
+    this.#reading = Promise.allSettled([first]).then(() => {});
     try {
       const { unread, notes } = await first;
-      if (this.#last.place === 0) throw unread.holdsNone();
+      if (this.#done.place === 0) throw unread.holdsNone();
       unread.note(this.#io);
       for (const note of notes) this.#io.note(note);
     } catch (error) {
@@ -126,43 +126,43 @@ export class FollowedFile implements ShownFile {
     const gap = this.#cut === undefined ? `${missing} not read in full` : 'incomplete';
     this.#said = {
       title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
-      problem: this.#last.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),
+      problem: this.#done.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),
     };
     return { unread, notes: reading.notes };
   }
 
-  /** Returns how many trajectories in the file could not be read. */
+  /** Stores what is new, or all of a file that was rewritten. Returns how many trajectories could not be read. */
   async #store(file: FileHandle, rows: FileRows, reading: Reading, unread: Unread): Promise<number> {
-    const { size } = await file.stat();
-    const hash = createHash('sha256');
-    await hashBytes(hash, file, 0, this.#stored.bytes);
-    const isGrown = hash.copy().digest('hex') === this.#stored.hash;
-    await hashBytes(hash, file, this.#stored.bytes, size);
+    const { size: bytes } = await file.stat();
+    const isGrown = (await hashOf(file, this.#done.bytes)) === this.#done.hash;
+    const hash = await hashOf(file, bytes);
     if (!isGrown) {
-      this.#stored = { bytes: 0, hash: '' };
-      this.#last = { place: 0, unread: 0 };
-      this.#named = 0;
+      this.#done = nothing;
       rows.beginAgain();
     }
-    const { place: from } = this.#last;
-    let { unread: lost } = this.#last;
-    let place = 0;
-    for await (const each of trajectoriesIn(file, reading)) {
+    const lost = await this.#add(trajectoriesIn(file, reading), rows, unread);
+    if (!isGrown) rows.endAgain();
+    this.#done = { ...this.#done, bytes, hash };
+    return lost;
+  }
+
+  /** Adds the trajectories after the last stored one. Returns how many could not be read so far. */
+  async #add(all: AsyncIterable<FileTrajectory>, rows: FileRows, unread: Unread): Promise<number> {
+    let [place, lost] = [0, this.#done.unread];
+    for await (const each of all) {
       this.#io.signal.throwIfAborted();
       place += 1;
-      if (place <= from) continue;
-      const read = 'error' in each ? each.error : readUploaded(each.trajectory, 0);
-      if (typeof read !== 'string' && !('code' in read)) {
-        rows.add(read);
-        this.#last = { place, unread: lost };
+      if (place <= this.#done.place) continue;
+      const read = 'error' in each ? each.error : storable(each.trajectory);
+      if (typeof read === 'string') {
+        lost += 1;
+        if (place > this.#done.named) unread.add(each.place, read);
         continue;
       }
-      lost += 1;
-      if (place > this.#named) unread.add(each.place, typeof read === 'string' ? read : refusal(read));
+      rows.add(read);
+      this.#done = { ...this.#done, place, unread: lost };
     }
-    if (!isGrown) rows.endAgain();
-    this.#named = place;
-    this.#stored = { bytes: size, hash: hash.digest('hex') };
+    this.#done = { ...this.#done, named: place };
     return lost;
   }
 }

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { errorCode } from '../base/errors.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
-import { readUploaded, rewardByLog } from '../local/server/uploaded-trajectory.ts';
+import { rewardByLog } from '../local/server/uploaded-trajectory.ts';
 import { factText } from '../present/fact-text.ts';
 import { transcriptTextParts } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
@@ -14,7 +14,7 @@ import { jsonFileParts } from '../text/export.ts';
 import { clean } from '../text/sanitise.ts';
 import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { FollowedFile, refusal } from './followed-file.ts';
+import { FollowedFile, storable } from './followed-file.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -37,8 +37,8 @@ function received(item: Record<string, unknown>, place: string) {
     ...(termination_reason !== undefined && { rollout: { termination_reason } }),
   });
   if (read.success && Array.isArray(steps) && (steps.length > 0 || read.data.error != null)) return read.data;
-  const refused = readUploaded(item, 0);
-  return 'code' in refused ? refusal(refused) : 'It cannot be read.';
+  const refused = storable(item);
+  return typeof refused === 'string' ? refused : 'It cannot be read.';
 }
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
