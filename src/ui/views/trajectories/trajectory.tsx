@@ -6,6 +6,7 @@ import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.
 import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
 import { flagsOf, noteFacts, textsOf } from '../../../present/notes.ts';
+import { tokensOf } from '../../../present/task-groups.ts';
 import { hasStepRewards } from '../../../present/transcript.ts';
 import { transcriptTextParts } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
@@ -284,7 +285,7 @@ const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepCol
     const flag = step.has_error ? styles.danger(glyphs.cross) : ' ';
     const number = fitCells(`${step.step_index ?? index}`, 5);
     const score = hasRewards ? fitCells(reward(step.reward), 9, 'right') : '';
-    const tokens = hasTokens ? fitCells(count(tokensOf(step)), 8, 'right') : '';
+    const tokens = hasTokens ? fitCells(count(tokensOf({ steps: [step] })), 8, 'right') : '';
     const words = hasWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, wordsWidth)) : '';
     return `${mark} ${isCurrent ? styles.selected(number) : number}${score}${tokens} ${flag}${words}`;
   };
@@ -306,7 +307,7 @@ StepColumn.displayName = 'StepColumn';
 /** Whether any step has a reward, or tokens: an empty column would be useless. */
 const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
   hasRewards: hasStepRewards(steps),
-  hasTokens: steps.some(step => tokensOf(step) !== undefined),
+  hasTokens: steps.some(step => tokensOf({ steps: [step] }) !== undefined),
 }));
 
 interface StepColumns {
@@ -323,12 +324,6 @@ function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColu
   const width = 9 + (numbers.hasRewards ? 9 : 0) + (hasTokens ? 8 : 0);
   const hasWords = paneWidth - width - wordsWidth > outsideWidth;
   return { ...numbers, hasTokens, hasWords, width: width + (hasWords ? wordsWidth : 0) };
-}
-
-/** How many tokens a step's answers have; undefined if the service counted none. */
-function tokensOf({ messages }: TrajectoryStep): number | undefined {
-  const counts = (messages ?? []).flatMap(({ completion_tokens: tokens }) => tokens ?? []);
-  return counts.length === 0 ? undefined : counts.reduce((sum, tokens) => sum + tokens, 0);
 }
 
 /** The flags and notes, for a terminal that has no room for the facts. */
