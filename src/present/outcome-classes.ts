@@ -2,6 +2,7 @@
 import { perObject } from '../base/memo.ts';
 import { mean } from '../base/statistics.ts';
 import { statusWords } from '../contract/status.ts';
+import { lastToolError } from '../contract/tool-error.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -12,6 +13,7 @@ import { scoresOf } from './teaching.ts';
 export const outcomeKinds = {
   status: 'status',
   error: 'error',
+  tool: 'tool error',
   ended: 'ended by',
   finish: 'finish reason',
   steps: 'steps',
@@ -53,6 +55,11 @@ export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): s
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
 });
 
+/** The last error of a tool; undefined if none failed, or the service sends neither errors nor steps. */
+export const toolErrorOf = perObject(({ steps, tool_error: own }: Trajectory): string | undefined =>
+  typeof own === 'string' ? own : lastToolError((steps ?? []).flatMap(step => step.messages ?? [])),
+);
+
 /** If there are more distinct numbers of steps than this, they are grouped: 1, 2-3, 4-7, 8-15, ... */
 const mostNumbers = 10;
 
@@ -85,6 +92,10 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
         return row.status ? statusWords(row.status) : undefined;
       case 'error':
         return row.error ? errorClass(row.error) : undefined;
+      case 'tool': {
+        const error = toolErrorOf(row);
+        return error === undefined ? undefined : errorClass(error);
+      }
       case 'ended':
         return endedBy(row);
       case 'finish':

@@ -83,7 +83,7 @@ const knownFields: ReadonlySet<string> = new Set([...Object.keys(contractFields)
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
   // Another fact shows it.
-  if (name === 'finish_reason') return typeof value === 'string';
+  if (name === 'finish_reason' || name === 'tool_error') return typeof value === 'string';
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }
 

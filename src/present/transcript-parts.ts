@@ -6,6 +6,7 @@
 import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { contentText, messageContent } from '../contract/common.ts';
+import { hasFailed } from '../contract/tool-error.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
 import { attachmentWords, imageIn } from './attachments.ts';
 import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
@@ -38,9 +39,6 @@ const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
 export const isToolRole = (role: string | null | undefined): boolean => role != null && toolRoles.has(role);
 
-/** Whether a message is the result of a failed tool call. */
-export const failed = ({ is_error }: TrajectoryMessage): boolean => is_error === true || is_error === 'true';
-
 /** A message's parts, in reading order. */
 export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   const { role, reasoning, reasoning_content, refusal, tool_calls, tool_response, function_call } = message;
@@ -50,7 +48,7 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   const content = contentOf(message);
   if (isToolRole(role)) {
     const text = textOf(content);
-    const isError = failed(message);
+    const isError = hasFailed(message);
     const own = { id: message.tool_call_id ?? undefined, name: message.name ?? undefined, isError };
     if (text !== '' || !tool_response) parts.push({ kind: 'response', ...own, text });
   } else for (const part of contentParts(content)) parts.push(part);
@@ -147,7 +145,7 @@ function responsesOf(text: string, message: TrajectoryMessage): readonly Message
     kind: 'response',
     id: message.tool_call_id ?? undefined,
     name: message.name ?? undefined,
-    isError: failed(message),
+    isError: hasFailed(message),
     text: '',
   };
   if (!isJson(text)) return [{ ...plain, text }];

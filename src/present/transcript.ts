@@ -5,6 +5,7 @@
  */
 import { lastAt } from '../base/binary-search.ts';
 import { unreadableIn } from '../contract/lists.ts';
+import { hasFailed } from '../contract/tool-error.ts';
 import {
   step as stepSchema,
   type Trajectory,
@@ -19,14 +20,7 @@ import { withoutData } from './attachments.ts';
 import { otherFields } from './other-fields.ts';
 import { trajectoryDetails } from './trajectory-details.ts';
 import type { ToolCall } from './transcript-calls.ts';
-import {
-  failed,
-  isToolRole,
-  type MessagePart,
-  otherMessageFields,
-  partsOf,
-  type ToolResponse,
-} from './transcript-parts.ts';
+import { isToolRole, type MessagePart, otherMessageFields, partsOf, type ToolResponse } from './transcript-parts.ts';
 
 export type LineKind =
   | 'step'
@@ -308,7 +302,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   const result = isToolRole(message.role) ? first : undefined;
   const { message_id: number } = message;
   const id = typeof number === 'string' ? number : message.uploaded_message_id;
-  const isError = failed(message) || (result?.isError ?? false);
+  const isError = hasFailed(message) || (result?.isError ?? false);
   // Most important first, because the line is cut, not wrapped.
   const facts = [
     ...(isError ? ['error'] : []),
@@ -374,7 +368,7 @@ function writeOthers(writer: Writer, fields: readonly string[]): void {
 
 /** Whether a message explains its step's error. */
 const saysWhy = (message: TrajectoryMessage): boolean =>
-  failed(message) || partsOf(message).some(part => part.kind === 'response' && part.isError);
+  hasFailed(message) || partsOf(message).some(part => part.kind === 'response' && part.isError);
 
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 

@@ -6,7 +6,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { rewardColumn } from '../present/number-columns.ts';
-import { endedBy, errorClass, finishOf } from '../present/outcome-classes.ts';
+import { endedBy, errorClass, finishOf, toolErrorOf } from '../present/outcome-classes.ts';
 import { secondsOf, tokensOf } from '../present/task-groups.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
@@ -27,6 +27,11 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   plainColumn('steps', 'STEPS', 6, row => countOf(row.num_steps), { field: 'num_steps', align: 'right' }),
   plainColumn('ended', 'ENDED BY', { min: 8, max: 20, grow: 1 }, endedBy, { wide: true, decides: 1 }),
   plainColumn('finish', 'FINISH', { min: 6, max: 14, grow: 0 }, finishOf, { wide: true, ifAny: true }),
+  plainColumn('tool', 'TOOL ERROR', { min: 10, max: 60, grow: 1 }, toolErrorOf, {
+    wide: true,
+    ifAny: true,
+    cutAt: 'end',
+  }),
   plainColumn('tokens', 'TOKENS', 6, tokensOf, {
     align: 'right',
     wide: true,

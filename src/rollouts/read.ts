@@ -3,7 +3,7 @@
 import { pushAll } from '../base/many.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { finishOf } from '../present/outcome-classes.ts';
+import { finishOf, toolErrorOf } from '../present/outcome-classes.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
@@ -88,7 +88,11 @@ export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryCont
   for await (const trajectory of readAllInFull(ids, context, trajectoryStatusQuery)) {
     if (trajectory instanceof ServiceError) continue;
     const { steps: _, ...rest } = trajectory;
-    read.set(trajectory.trajectory_id, { ...rest, finish_reason: finishOf(trajectory) });
+    read.set(trajectory.trajectory_id, {
+      ...rest,
+      finish_reason: finishOf(trajectory),
+      tool_error: toolErrorOf(trajectory),
+    });
   }
   const unread = ids.length - read.size;
   const words = unread === 0 ? [] : [`${counted(unread, 'rollout')} could not be read, so counted as none`];

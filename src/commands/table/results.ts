@@ -108,8 +108,9 @@ ${aboutPasses}`,
   }),
   failures: spec({
     summary: 'count how the rollouts of a run, a training run or a dataset ended',
-    about: `Groups rollouts by status, error (ignoring ids and numbers), termination reason, finish reason and number of
-steps, and prints how many are in each group, their share and their mean reward. The JSON has their ids.`,
+    about: `Groups rollouts by status, error and last tool error (ignoring ids and numbers), termination reason, finish
+reason and number of steps, and prints how many are in each group, their share and their mean reward. The JSON has their
+ids.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: { ...serviceFlags, ...recordFlags },
     examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],

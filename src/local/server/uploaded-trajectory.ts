@@ -8,9 +8,10 @@ import { isRecord, own } from '../../base/own-property.ts';
 import { pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { trajectoryStatuses } from '../../contract/status.ts';
+import { lastToolError } from '../../contract/tool-error.ts';
 import { terminationReasons } from '../../contract/trajectories.ts';
 import { type UploadedReward, weightedMean } from '../store/reward-logs.ts';
-import { finishOf } from '../store/trajectories.ts';
+import { finishOf, messagesOf } from '../store/trajectories.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
 import { check } from './validate.ts';
 
@@ -212,10 +213,10 @@ const readFields: ReadonlySet<string> = new Set([
 ]);
 
 function unknownFields(item: Uploaded): Fields {
-  const finish = finishOf(stepsOf(item));
-  // Drop a finish reason that equals the messages' own, so that an export from a list is the same trajectory.
-  const isRead = (name: string, value: unknown) =>
-    readFields.has(name) || (name === 'finish_reason' && value === finish);
+  const steps = stepsOf(item);
+  // Drop what equals the messages' own, so that an export from a list is the same trajectory.
+  const read = { finish_reason: finishOf(steps), tool_error: lastToolError(messagesOf(steps)) };
+  const isRead = (name: string, value: unknown) => readFields.has(name) || own(read, name) === value;
   return Object.fromEntries(Object.entries(item).filter(([name, value]) => !isRead(name, value)));
 }
 

@@ -121,4 +121,5 @@ export const migrations: readonly string[] = [
     created_at text not null, primary key (organization_id, key)
   ) strict, without rowid;
   `,
+  'alter table trajectories add column tool_error text',
 ];

@@ -97,6 +97,8 @@ export interface TrajectoryRow extends Record<string, unknown> {
   model_association_source: string | null;
   /** The last finish reason in its messages. Lists need it, because they contain no steps. */
   finish_reason: string | null;
+  /** The text of the last failed tool call in its messages, for lists. */
+  tool_error: string | null;
   /** Other uploaded fields (metrics and so on), as JSON. */
   details: string | null;
 }

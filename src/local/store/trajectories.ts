@@ -3,6 +3,7 @@
 import { isRecord } from '../../base/own-property.ts';
 import { contentText, written } from '../../contract/common.ts';
 import { hasEnded } from '../../contract/status.ts';
+import { lastToolError } from '../../contract/tool-error.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
@@ -31,7 +32,7 @@ const trajectoryList = {
   searches: ['trajectory_id', "coalesce(task_id, '')", "coalesce(model_id, '')", "coalesce(error, '')"],
 } as const;
 
-type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'num_steps' | 'finish_reason'>;
+type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'num_steps' | 'finish_reason' | 'tool_error'>;
 
 /** A new trajectory's fields. Missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
@@ -61,6 +62,7 @@ export class TrajectoryStore {
         trajectory_id,
         num_steps: steps.length,
         finish_reason: finishOf(steps),
+        tool_error: lastToolError(messagesOf(steps)) ?? null,
       });
       for (const [step_index, step] of steps.entries()) this.#insertStep(trajectory_id, step_index, step);
     });
@@ -75,10 +77,11 @@ export class TrajectoryStore {
       this.#insertStep(trajectoryId, row.num_steps, step);
       this.#database.run(
         `update trajectories set num_steps = num_steps + 1, finish_reason = coalesce(?, finish_reason),
-         model_id = coalesce(model_id, ?),
+         tool_error = coalesce(?, tool_error), model_id = coalesce(model_id, ?),
          model_association_source = case when model_id is null then 'chat' else model_association_source end
          where trajectory_id = ?`,
         finishOf([step]),
+        lastToolError(messagesOf([step])) ?? null,
         model,
         trajectoryId,
       );
@@ -142,10 +145,16 @@ export class TrajectoryStore {
   }
 }
 
-/** The last finish reason in the messages of steps, whatever their shape. */
+/** The messages of steps, whatever their shape. */
+export const messagesOf = (steps: readonly unknown[]) =>
+  steps
+    .filter(isRecord)
+    .flatMap(step => (Array.isArray(step['messages']) ? step['messages'] : []))
+    .filter(isRecord);
+
+/** The last finish reason in the messages of steps. */
 export function finishOf(steps: readonly unknown[]): string | null {
-  const messages = steps.filter(isRecord).flatMap(step => (Array.isArray(step['messages']) ? step['messages'] : []));
-  const last = messages.filter(isRecord).findLast(({ finish_reason: each }) => typeof each === 'string' && each !== '');
+  const last = messagesOf(steps).findLast(({ finish_reason: each }) => typeof each === 'string' && each !== '');
   return last === undefined ? null : String(last['finish_reason']);
 }
 
@@ -155,12 +164,13 @@ function detailsOf({ details }: Pick<TrajectoryRow, 'details'>): Fields {
 
 /** A trajectory in the contract's form; null for unknown fields. */
 function bodyOf(row: TrajectoryRow, dataset: DatasetRow | undefined) {
-  const { content_hash: _, occurrence: __, details: ___, finish_reason, ...rest } = row;
+  const { content_hash: _, occurrence: __, details: ___, finish_reason, tool_error, ...rest } = row;
   const { status, termination_reason } = row;
   const details = detailsOf(row);
   return {
-    // An uploaded finish reason in the details wins.
+    // What was uploaded, in the details, wins.
     finish_reason,
+    tool_error,
     ...details,
     ...rest,
     dataset_source: dataset?.source ?? null,
