@@ -186,7 +186,7 @@ export function termParts({ text, isQuoted }: Token) {
   return { name, operator, value: rest.slice(operator.length).replace(/^"|"$/g, '') };
 }
 
-/** Parses a condition on a column; undefined for a plain word. While its value is still missing, all rows pass. */
+/** Parses a condition on a column; undefined for a plain word. `flag:` accepts rows with any flag. */
 function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> | FilterError | undefined {
   const parts = termParts(token);
   if (!parts) return undefined;
@@ -199,7 +199,9 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
       error: `No column ${name}: "${token.text}" in quotes searches for the text. Columns: ${known}`,
     };
   }
-  return value === '' ? { test: () => true } : termOn(column, operator, value);
+  if (value !== '') return termOn(column, operator, value);
+  // The value may still be typed, so the others accept all rows.
+  return { test: row => operator !== ':' || (column.value(row) ?? '') !== '' };
 }
 
 /** The columns that a filter names, each undefined if the name is unknown. */

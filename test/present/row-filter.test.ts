@@ -1,6 +1,7 @@
 /** The filter of a list: words, and terms on columns. */
 import { describe, expect, it } from 'vitest';
 import { type Column, namedColumn, statusColumn } from '../../src/present/column.ts';
+import { noteColumns } from '../../src/present/notes.ts';
 import { parseRowFilter } from '../../src/present/row-filter.ts';
 import { createArrange } from '../../src/present/rows.ts';
 import { timeColumn } from '../../src/present/times.ts';
@@ -99,11 +100,20 @@ describe('a filter of rows', () => {
   });
 
   it('leaves out nothing while a value is not typed yet', () => {
-    for (const filter of ['lr', 'status:', 'lr>', 'age<', '"', '!']) {
+    for (const filter of ['lr', 'model:', 'lr>', 'age<', '"', '!']) {
       if (filter !== 'lr') expect(found(filter)).toHaveLength(4);
       expect(errorOf(filter)).toBeUndefined();
     }
     for (const filter of ['lr>1', 'lr>1e', 'lr>1e-']) expect(errorOf(filter) ?? '').not.toContain('No column');
+  });
+
+  it('finds rows with any value by a colon with nothing after it (B17)', () => {
+    expect(found('status:')).toEqual(['sweep seed1', 'sweep seed2', 'other seed1']);
+    expect(found('!status:')).toEqual(['a:b seed11']);
+    expect(found('heldout: seed1')).toEqual(['sweep seed1', 'a:b seed11']);
+    expect(errorOf('status:')).toBeUndefined();
+    const [row] = createArrange(noteColumns(new Map(), String), String)([1], { filter: 'flag:', sort: undefined }).rows;
+    expect(row).toBeUndefined();
   });
 
   it('refuses at once what it does not know, and says how to search for the text', () => {
