@@ -341,6 +341,32 @@ function fromShareGpt(fields: Fields): ForeignRecord | undefined {
   return { format: 'a ShareGPT conversation', trajectories: [record], leftOut: [] };
 }
 
+/** Finish reasons for Anthropic's stop reasons. */
+const stopReasons: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'refusal',
+};
+
+/** A conversation whose last answer gets the record's stop reason and tokens. What is unknown stays in the record. */
+function ended(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  if (last === -1) return conversation(fields, format, messages);
+  const { stop_reason, usage, ...rest } = fields;
+  const finish = own<string>(stopReasons, String(stop_reason));
+  const { input_tokens, output_tokens, ...more } = recordOf(usage);
+  const end = withoutEmpty({
+    finish_reason: finish,
+    prompt_tokens: numberOf(input_tokens),
+    completion_tokens: numberOf(output_tokens),
+  });
+  const others = withoutEmpty({ ...(finish === undefined && { stop_reason }), usage: isRecord(usage) ? more : usage });
+  return conversation({ ...rest, ...others }, format, messages.with(last, { ...end, ...messages[last] }));
+}
+
 /** A request or response of Anthropic's Messages API, or a line of batch results. */
 function fromAnthropic(fields: Fields): ForeignRecord | undefined {
   const { result, custom_id, type, role, system, messages } = fields;
@@ -354,26 +380,16 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
     };
   }
   if (type === 'message' && role === 'assistant' && Array.isArray(fields['content'])) {
-    const usage = recordOf(fields['usage']);
-    const answer = withoutEmpty({
-      role,
-      content: fields['content'],
-      finish_reason: fields['stop_reason'],
-      prompt_tokens: usage['input_tokens'],
-      completion_tokens: usage['output_tokens'],
-    });
-    const record = withoutEmpty({ model_id: textOf(fields['model']), steps: [{ messages: [answer] }] });
-    return { format: 'an Anthropic response', trajectories: [record], leftOut: [] };
+    const about = kept(fields, ['model', 'stop_reason', 'usage']);
+    return ended(about, 'an Anthropic response', [{ role, content: fields['content'] }]);
   }
   const all = recordsIn(messages);
   const hasSystem = (typeof system === 'string' || Array.isArray(system)) && all.length > 0;
-  const own = ['tool_use', 'tool_result', 'thinking'];
-  const hasParts = all.some(({ content }) => recordsIn(content).some(part => own.includes(String(part['type']))));
-  if (!hasSystem && !hasParts) return undefined;
-  return conversation(fields, 'Anthropic messages', [
-    ...(hasSystem ? [{ role: 'system', content: system }] : []),
-    ...all,
-  ]);
+  const partTypes = ['tool_use', 'tool_result', 'thinking'];
+  const hasParts = all.some(({ content }) => recordsIn(content).some(part => partTypes.includes(String(part['type']))));
+  const isEnded = typeof fields['stop_reason'] === 'string' && all.length > 0;
+  if (!hasSystem && !hasParts && !isEnded) return undefined;
+  return ended(fields, 'Anthropic messages', [...(hasSystem ? [{ role: 'system', content: system }] : []), ...all]);
 }
 
 /** An OpenAI chat request or fine-tuning example, or a line of batch results. */

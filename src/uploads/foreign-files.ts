@@ -102,7 +102,9 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
   const read = bytesOf(file);
   if (isZip(await read(0))) return true;
   for await (const { value } of readItems(read)) {
-    if (value) return foreignRecord(value) !== undefined && (!Array.isArray(value['messages']) || 'system' in value);
+    if (!value) continue;
+    const isAccepted = Array.isArray(value['messages']) && !('system' in value) && !('stop_reason' in value);
+    return !isAccepted && foreignRecord(value) !== undefined;
   }
   return false;
 }

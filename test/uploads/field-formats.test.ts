@@ -273,6 +273,52 @@ it.each([
   expect(read?.trajectories[0]?.['steps']).toEqual([{ messages }]);
 });
 
+describe("Anthropic's stop reason and tokens", () => {
+  const usage = { input_tokens: 20, output_tokens: 5 };
+  const tokens = { prompt_tokens: 20, completion_tokens: 5 };
+
+  it.each([
+    ['max_tokens', 'length'],
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['tool_use', 'tool_calls'],
+    ['refusal', 'refusal'],
+  ])('%s of messages and of a response is the finish reason %s', (stop_reason, finish_reason) => {
+    const end = { finish_reason, ...tokens };
+    const ho = [{ type: 'text', text: 'ho' }];
+    expect(only({ messages: [user, said('ho'), user], stop_reason, usage })).toEqual({
+      steps: [{ messages: [user, { ...said('ho'), ...end }, user] }],
+    });
+    expect(only({ type: 'message', role: 'assistant', content: ho, stop_reason, usage })).toEqual({
+      steps: [{ messages: [{ ...said(ho), ...end }] }],
+    });
+  });
+
+  it('stay among the other fields if they are unknown, or if nothing was answered', () => {
+    const more = { ...usage, cache_read_input_tokens: 7 };
+    expect(only({ system: 'be kind', messages: [said('ho')], stop_reason: 'pause_turn', usage: more })).toEqual({
+      stop_reason: 'pause_turn',
+      usage: { cache_read_input_tokens: 7 },
+      steps: [
+        {
+          messages: [
+            { role: 'system', content: 'be kind' },
+            { ...said('ho'), ...tokens },
+          ],
+        },
+      ],
+    });
+    const unanswered = { stop_reason: 'max_tokens', usage };
+    expect(only({ messages: [user], ...unanswered })).toEqual({ ...unanswered, steps: [{ messages: [user] }] });
+  });
+
+  it('are read before an upload, too', async () => {
+    const line = JSON.stringify({ messages: [user, said('ho')], stop_reason: 'max_tokens' });
+    const { isForeign } = await readFileOf(line);
+    expect(isForeign).toBe(true);
+  });
+});
+
 it('knows the Inspect log of a run that ended before its first sample', () => {
   const log = { version: 2, status: 'error', eval: { task: 'popularity' }, plan: { name: 'plan', steps: [] } };
   expect(foreignRecord(log)).toMatchObject({ format: 'an Inspect log', trajectories: [] });
