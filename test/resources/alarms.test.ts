@@ -15,6 +15,7 @@ import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/al
 import { happenedWords } from '../../src/resources/inbox.ts';
 import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
+import { Random } from '../../tools/rig/random.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
 
@@ -252,6 +253,16 @@ describe('the past of a run', () => {
     // At the end it says the same as Watch.
     const last = { ...nothing, heldOut: curve([0.7, 0.5, 0.5]) };
     expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
+  });
+
+  it('has a drop by noise alone in about 1 of 20 runs with 200 held-out rewards', () => {
+    const random = new Random('noise');
+    const sample = (): number => Array.from({ length: 128 }, () => random.chance(0.5)).filter(Boolean).length;
+    const raised = Array.from({ length: 100 }, () => {
+      const rewards = Array.from({ length: 200 }, () => sample() / 128);
+      return pastAlarms({ ...nothing, heldOut: curve(rewards) }, alarmDefaults.all, [0, 1]).length > 0;
+    });
+    expect(raised.filter(Boolean).length).toBeLessThanOrEqual(9);
   });
 
   it('takes no part of a round for the best, and says what it could not judge', () => {
