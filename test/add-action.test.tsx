@@ -65,7 +65,7 @@ it('is a command, with what it would send and the names that it takes, and in li
   );
   expect((await cli('__complete', ['delete', 't-'])).out).toContain('t-words');
   const lines = await cli('--lines', [], { input: 'benchmarks\ndelete 1\n\nquit' });
-  expect(lines.out).toContain('Delete this benchmark? t-words: its tasks');
+  expect(lines.out).toContain('Delete benchmark t-words (bench_1)? Its tasks');
   expect(double.writes()).toEqual([]);
   expect((await cli('delete', ['t-words', '--yes'])).out).toBe('bench_1\n');
   await eventually(() => expect(double.writes()).toEqual([expect.stringMatching(/^DELETE .*\/benchmarks\/bench_1$/)]));

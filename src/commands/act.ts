@@ -4,13 +4,11 @@ import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import { errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
-import { type Action, isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
+import type { Action } from '../queries/action.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { RequestPreview } from '../service/request.ts';
-import type { EarlierStart } from '../store/start-keys.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
-import { clockOrDay } from '../text/time.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
@@ -68,6 +66,7 @@ export async function printPreviews(
  * @throws AbortError if the user interrupts or ends the input
  */
 export async function askLine(io: CommandIo, question: string, { hidden = false } = {}): Promise<string> {
+  if (io.lines) return io.lines.ask(question, hidden);
   const { stderr } = process;
   const output = hidden ? new Writable({ write: (_text, _encoding, done) => done() }) : stderr;
   // In raw mode, so that the terminal does not echo.
@@ -108,36 +107,6 @@ export function trajectoryToken(
   const token = tokenEnv === undefined ? undefined : own(environment, tokenEnv);
   if (tokenEnv === undefined || token) return token;
   throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
-}
-
-/** A sentence about a start request that may already have succeeded. */
-export const earlierWords = ({ sentAt }: EarlierStart): string =>
-  `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
-
-interface StartOptions {
-  readonly idempotencyKey?: string | undefined;
-  /**
-   * Called if the same request may already have succeeded and a repeat may start the work twice. Nothing is sent if
-   * it throws.
-   */
-  readonly onDoubt: (earlier: EarlierStart) => Promise<void>;
-}
-
-/** Sends an action that starts something, and remembers the started resource. */
-export async function start<Input, Result>(
-  send: Action<Input, Result>,
-  input: Input,
-  { service, memory, signal, note }: CommandContext,
-  { idempotencyKey, onDoubt }: StartOptions,
-): Promise<Result> {
-  const onEarlier = async (earlier: EarlierStart): Promise<void> => {
-    if (!isHarmlessRepeat(earlier, service)) return onDoubt(earlier);
-    note(`${earlierWords(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`);
-  };
-  const result = await sendKeyed(service, send, input, { signal, keys: memory.startKeys, idempotencyKey, onEarlier });
-  const seen = send.starts?.(result, input);
-  if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);
-  return result;
 }
 
 /** Makes `--field id` valid for every record that `printOutcome` prints. */

@@ -2,6 +2,7 @@
 import { pushAll } from '../base/many.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { endpoints } from '../contract/endpoints.ts';
+import { isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { type Start, startedOtherwise } from '../resources/action.ts';
@@ -13,7 +14,7 @@ import type { ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { clockOrDay, parseTime } from '../text/time.ts';
-import { type ActFlags, checkOutcomeField, earlierWords, finish, printRequests, start } from './act.ts';
+import { type ActFlags, checkOutcomeField, finish, printRequests } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { runHint } from './find-checkpoint.ts';
@@ -107,7 +108,7 @@ function newestWords(resource: Resource, named: readonly object[]): string {
  * Whether the same start request may have succeeded before this command. If so, a count that the command has read may
  * include it.
  */
-export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
+const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
   memory.startKeys.earlier(keyed, input) !== undefined;
 
 /**
@@ -115,7 +116,7 @@ export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memo
  *
  * @param isRepeat what `mayBeRepeat` returned before the request was sent
  */
-export async function whereToLook(
+async function whereToLook(
   creation: Creation,
   input: object,
   context: CommandContext,
@@ -149,6 +150,10 @@ async function withRepeatAdvice(
   const where = await whereToLook(creation, input, context, isRepeat);
   return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey, alone)}`, error);
 }
+
+/** A sentence about a start request that may already have succeeded. */
+const earlierWords = ({ sentAt }: EarlierStart): string =>
+  `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
 
 /** Refuses to repeat a request that may have succeeded, and says how to check and how to repeat it anyway. */
 async function inDoubt(
@@ -235,13 +240,19 @@ export async function sendStart<Input extends object>(
   const { idempotencyKey, alone } = flags;
   // If the response is lost, only the error says that the work may have started, and with which key.
   io.stopOnSignals?.();
-  const onDoubt = async (earlier: EarlierStart): Promise<void> => {
-    throw await inDoubt(earlier, creation, input, alone, context);
-  };
+  const { service, memory, signal, note } = context;
   const isRepeat = mayBeRepeat(send, input, context);
-  const result = await start(send, input, context, { idempotencyKey, onDoubt }).catch(async (error: unknown) => {
+  const onEarlier = async (earlier: EarlierStart): Promise<void> => {
+    if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, alone, context);
+    note(`${earlierWords(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`);
+  };
+  const keyed = { signal, keys: memory.startKeys, idempotencyKey, onEarlier };
+  const result = await sendKeyed(service, send, input, keyed).catch(async (error: unknown) => {
     throw await withCause(error, creation, input, flags, context, isRepeat);
   });
+  // Remember the started resource.
+  const seen = send.starts?.(result, input);
+  if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);
   const otherwise = startedOtherwise(result as object, input);
   if (otherwise !== undefined) io.note(otherwise);
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };

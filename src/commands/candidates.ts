@@ -128,6 +128,28 @@ function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): P
 const resourcesOf = (kinds: readonly string[]): Resource[] =>
   resources.filter(({ kind, names }) => kinds.includes(kind ?? names[1]));
 
+/** The resources whose rows an argument or a flag of the command may name. */
+export function resourcesTaken(
+  { of, kinds }: Pick<ArgumentSpec, 'of' | 'kinds'>,
+  command: string,
+): readonly Resource[] {
+  switch (of) {
+    case 'seen':
+      return kinds ? resourcesOf(kinds) : changedBy(command);
+    case 'resource or seen':
+    case 'of resource':
+      return kinds ? resourcesOf(kinds) : resources.filter(isReadAlone);
+    case 'watched':
+      return resources.filter(({ watch }) => watch);
+    case 'checkpoint':
+      return resourcesOf(['training', 'checkpoint']);
+    case 'chat model':
+      return resourcesOf(['model', 'deployment']);
+    default:
+      return [];
+  }
+}
+
 /** The fields in a command's output. */
 async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const { endpoints } = await import('../contract/endpoints.ts');
@@ -269,6 +291,7 @@ interface Completed {
   /** The line's first argument. */
   readonly first: string;
   readonly kinds: readonly string[];
+  readonly taken: readonly Resource[];
 }
 
 const singular = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
@@ -291,13 +314,13 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
     const resource = resourceNamed(first);
     return resource ? rowCandidates([resource], line, io) : [];
   },
-  watched: async ({ first, line, io }) => {
-    const watched = resources.filter(each => each.watch && isFoundByLabel(each));
+  watched: async ({ first, taken, line, io }) => {
+    const watched = taken.filter(isFoundByLabel);
     const among = watched.filter(({ names }) => names.includes(first));
     const words = line.args.length === 0 ? singular(watched) : [];
     return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];
   },
-  seen: ({ kinds, line, io }) => rowCandidates(kinds.length > 0 ? resourcesOf(kinds) : changedBy(line.name), line, io),
+  seen: ({ taken, line, io }) => rowCandidates(taken, line, io),
   checkpoint: async ({ line, io }) => {
     const runs = await rowCandidates(resourcesOf(['training']), line, io);
     return runs.flatMap(([name, words]): Candidate[] => [
@@ -305,8 +328,8 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
       ...Object.entries(namedSteps).map(([which, meaning]): Candidate => [`${name}@${which}`, meaning]),
     ]);
   },
-  'chat model': async ({ line, io }) => {
-    const slugs = await rowCandidates(resourcesOf(['model', 'deployment']), line, io);
+  'chat model': async ({ taken, line, io }) => {
+    const slugs = await rowCandidates(taken, line, io);
     // Offer slugs, not deployment ids.
     return slugs.filter(([value]) => !resourceOfId(value));
   },
@@ -323,10 +346,12 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
 
 /** The candidates for a value of this kind. */
 export async function valueCandidates(
-  { of, kinds = [], choices }: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
+  spec: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
   line: Line,
   io: CommandIo,
 ): Promise<Candidate[]> {
+  const { of, kinds = [], choices } = spec;
   if (choices) return choices.map(choice => [choice, '']);
-  return of === undefined ? [] : sources[of]({ line, io, first: line.args[0] ?? '', kinds });
+  const taken = resourcesTaken(spec, line.name);
+  return of === undefined ? [] : sources[of]({ line, io, first: line.args[0] ?? '', kinds, taken });
 }

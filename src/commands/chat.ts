@@ -14,7 +14,7 @@ import { cleanStream } from '../text/clean-stream.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { type CommandIo, readInput } from './io.ts';
+import { type CommandIo, type LineMode, readInput } from './io.ts';
 import { checkField, printRecord, printsRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -72,7 +72,7 @@ const earlyEndNotes: Record<EarlyEnd, string> = {
 };
 
 /** Notes about an answer, to show with its text. */
-export function answerNotes(answer: Answer): string[] {
+function answerNotes(answer: Answer): string[] {
   const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;
   const left = leftOutWords(leftOut);
@@ -156,7 +156,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
 
     if (words.length > 0 || !io.input.isTTY)
       return answer(await textToAsk(words, flags.ignoreInput ?? false, io), signal);
-    await converse(io, answer);
+    await (io.lines ? converseInLines(io.lines, io, answer, signal) : converse(io, answer));
     return exitCodes.done;
   });
 }
@@ -190,8 +190,20 @@ async function textToAsk(words: readonly string[], ignoreInput: boolean, io: Com
   return prompt;
 }
 
+type AnswerTo = (text: string, until: AbortSignal) => Promise<ExitCode>;
+
+/** Runs a conversation in line mode, until an empty line. */
+async function converseInLines({ ask }: LineMode, io: CommandIo, answer: AnswerTo, signal: AbortSignal): Promise<void> {
+  for (let text = await ask('you:', false); text.trim() !== ''; text = await ask('you:', false)) {
+    await answer(text, signal).catch(error => {
+      signal.throwIfAborted();
+      return io.fail(error);
+    });
+  }
+}
+
 /** Runs a conversation. Ctrl-c stops the current answer, or ends the conversation. */
-async function converse(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<ExitCode>): Promise<void> {
+async function converse(io: CommandIo, answer: AnswerTo): Promise<void> {
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;
   let isOpen = true;

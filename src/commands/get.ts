@@ -5,7 +5,7 @@ import { isRecord, own } from '../base/own-property.ts';
 import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Fact, withValue } from '../present/fact.ts';
-import { factText } from '../present/fact-text.ts';
+import { factLines, factText } from '../present/fact-text.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
@@ -134,7 +134,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       noteUnreadable(row, io);
       return exitCodes.done;
     }
-    await io.print(factText(known.facts, io.columns));
+    await io.print(io.lines ? factLines(known.facts) : factText(known.facts, io.columns));
     const text = await resource.text?.(row, io.columns ?? defaultWidth);
     if (text !== undefined) await io.print('\n');
     for (const part of text ?? []) await io.print(part);

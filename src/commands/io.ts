@@ -12,6 +12,14 @@ import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts'
 /** A note's data, printed next to its text, but only in JSON. */
 export type NoteFields = Readonly<Record<string, unknown>>;
 
+/** What a command in line mode has besides its input and output. */
+export interface LineMode {
+  /** Asks, and returns the line that the user types. @throws Error if the user interrupts, or ends the input */
+  readonly ask: (question: string, hidden: boolean) => Promise<string>;
+  /** Called with the name of a list and the ids of its numbered rows. */
+  readonly listed: (name: string, ids: readonly string[]) => void;
+}
+
 export interface CommandIo {
   readonly environment: NodeJS.ProcessEnv;
   readonly input: Readable & { readonly isTTY?: boolean | undefined };
@@ -25,6 +33,9 @@ export interface CommandIo {
   readonly poll?: PollIntervals;
   /** Width of the terminal in columns; undefined for a file or a pipe. */
   readonly columns: number | undefined;
+  readonly lines?: LineMode;
+  /** Calls the listener on ctrl-c. If it returns true, it has stopped something, and the signal is not aborted. */
+  readonly onInterrupt?: (listener: () => boolean) => void;
   /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */
   readonly signal: AbortSignal;
   /**
@@ -123,7 +134,13 @@ export function processIo(asJson: boolean): CommandIo {
   const interrupt = new AbortController();
   const stopOn = (name: NodeJS.Signals, code: ExitCode) =>
     process.once(name, () => interrupt.abort(new Interruption(code)));
-  stopOn('SIGINT', exitCodes.interrupted);
+  let stopsOther = (): boolean => false;
+  const interrupted = (): void => {
+    if (stopsOther()) return;
+    process.off('SIGINT', interrupted);
+    interrupt.abort(new Interruption(exitCodes.interrupted));
+  };
+  process.on('SIGINT', interrupted);
   let stopsOnSignals = false;
   const shown = isAsciiOnly(process.env) ? toAscii : (text: string) => text;
   return {
@@ -148,6 +165,9 @@ export function processIo(asJson: boolean): CommandIo {
       return stdout.isTTY ? stdout.columns || defaultColumns : undefined;
     },
     signal: interrupt.signal,
+    onInterrupt: listener => {
+      stopsOther = listener;
+    },
     stopOnSignals: () => {
       // Called for every followed resource, but each listener is needed only once.
       if (stopsOnSignals) return;

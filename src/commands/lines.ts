@@ -1,337 +1,322 @@
 /**
- * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. The user types a command
- * and the reply appears below it; nothing moves or is redrawn, and no escape sequences are written.
+ * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. A prompt for commands, in
+ * which a number stands for a row of the last list. Nothing moves or is redrawn, and no escape sequences are written.
  */
 
-import { createInterface, type Interface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
-import { asError } from '../base/errors.ts';
-import { hasEnded } from '../contract/status.ts';
-import { type Column, cellText } from '../present/column.ts';
-import { type Fact, withValue } from '../present/fact.ts';
-import { readListed } from '../queries/lists/list-source.ts';
-import { rememberRows } from '../queries/remembered-fallback.ts';
-import { refOf, resources } from '../resources/catalogue.ts';
-import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
-import { lookAt } from '../resources/look.ts';
-import { describeError, isUnanswered } from '../service/errors.ts';
-import type { Service } from '../service/index.ts';
-import type { ResourceRef } from '../store/store.ts';
-import { asReceived, counted } from '../text/numbers.ts';
-import { clean, sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { answerNotes, ask } from './chat.ts';
-import { exitCodes } from './exit.ts';
-import type { CommandIo } from './io.ts';
-import { actOf, isVerb, type LinePrompt } from './line-actions.ts';
-import { withMeasured } from './measured-rows.ts';
-import { seenWords } from './seen.ts';
-import { Session } from './session.ts';
-import type { WorkbenchFlags } from './table/commands.ts';
-
-/** Leaves out resources that are listed only within another one. */
-const listed = resources.filter(({ needs }) => !needs);
+import { createInterface, type Interface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { unlessAborted } from '../base/abort.ts';
+import { capitalised } from '../base/capitalised.ts';
+import { own } from '../base/own-property.ts';
+import { shellWords } from '../base/shell-words.ts';
+import { loadConfig } from '../config/load.ts';
+import { resourceNamed, resources } from '../resources/catalogue.ts';
+import type { Resource } from '../resources/define.ts';
+import { isUnanswered, ReadOnlyError } from '../service/errors.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { defaultColumns } from '../text/terminal.ts';
+import { askLine } from './act.ts';
+import { resourcesTaken } from './candidates.ts';
+import { originsOf } from './connect.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { messageOf } from './failure.ts';
+import type { CommandIo, LineMode } from './io.ts';
+import type { Parsed } from './parse.ts';
+import { commands, groups, type WorkbenchFlags } from './table/commands.ts';
+import { configFlags } from './table/flags.ts';
+import { type CommandSpec, longFlag } from './table/spec.ts';
 
 const reading = `Type one of:
-  ${listed.map(({ names: [name] }) => name).join(', ')}
+  ${resources.flatMap(({ names: [name], needs }) => (needs ? [] : name)).join(', ')}
                        a list; each line begins with its number
   3                    everything about number 3 of the list
-  find WORDS           rows that contain the words; find alone shows all rows again
+  find WORDS           rows that match the words; find alone shows all rows again
   follow 3             prints each change of a run, a training run or a deployment until it ends; enter stops
-  chat MODEL           chat with a model; an empty line ends it`;
+  chat MODEL           chat with a model, or with number 3 of the list; an empty line ends it`;
 
 const writing = `
   evaluate 3           on a benchmark: asks for model and name, and starts
   train 3              on a benchmark: asks for model and name, and starts
-  deploy 3             a training run's last checkpoint: asks for the slug, and starts
+  deploy 3             a training run's last checkpoint: asks for slug and role, and starts
   cancel, delete 3     a run or a training run; delete also a secret
   undeploy 3           a deployment
   build 3              the images of a benchmark`;
 
-const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writing}\n  help, quit`;
+const others = `
+Every command of benchtop works, e.g. compare 1 2: --help lists them, help COMMAND explains one. Ctrl-c stops it.
+  help, quit`;
 
-/** Interval between reads of a followed resource, in milliseconds. */
-const followMs = 2_000;
-const listMs = 60_000;
+type Flags = Readonly<Record<string, unknown>>;
+
+/** Runs a command line, after it was replaced by what it means. */
+type RunLine = (words: readonly string[], io: CommandIo, meant: (parsed: Parsed) => Promise<Parsed>) => Promise<number>;
+
+type Command = Extract<Parsed, { readonly kind: 'command' }>;
 
 /** The last printed list, which typed numbers refer to. */
 interface ShownList {
-  readonly resource: Resource;
-  readonly rows: readonly object[];
-  /** The columns that make up a line. */
-  readonly columns: readonly Column<object>[];
+  /** What it lists. */
+  readonly name: string;
+  readonly ids: readonly string[];
+  /** The command that printed it, without the words of `find`. */
+  readonly command: Command;
 }
 
-class Lines {
-  readonly #session: Session;
-  readonly #terminal: Interface;
-  readonly #output: Writable;
-  /** The lines typed or piped in. */
-  readonly #lines: AsyncIterator<string>;
-  /** Aborts on ctrl-c. */
-  readonly #signal: AbortSignal;
-  #shown: ShownList | undefined;
-  #find = '';
+const isNumber = (word: unknown): word is string => typeof word === 'string' && /^\d+$/.test(word);
 
-  constructor(session: Session, terminal: Interface, output: Writable, signal: AbortSignal) {
-    this.#session = session;
-    this.#terminal = terminal;
-    this.#lines = terminal[Symbol.asyncIterator]();
-    this.#output = output;
-    this.#signal = signal;
+/** The words of the command that a line means. */
+function commandWords([first = '', ...rest]: readonly string[]): readonly string[] {
+  if (isNumber(first)) return ['get', first, ...rest];
+  if (first === 'follow') return ['watch', ...rest];
+  const isCommand = Object.hasOwn(commands, first) || Object.hasOwn(groups, first);
+  return !isCommand && resourceNamed(first) ? ['list', first, ...rest] : [first, ...rest];
+}
+
+/** Asks for the flags of a command that are missing. @throws Error if the user interrupts, or ends the input */
+async function askFlags(
+  { flags: specs }: CommandSpec,
+  given: Flags,
+  ask: (question: string) => Promise<string>,
+  say: (text: string) => void,
+): Promise<Flags> {
+  const answers: Record<string, unknown> = {};
+  for (const [key, { asked, choices, many }] of Object.entries(specs)) {
+    if (!asked || Object.hasOwn(given, key)) continue;
+    const { unless = '', usual } = asked;
+    if (usual === undefined ? Object.hasOwn(given, unless) : Object.keys(given).length > 0) continue;
+    const of = choices ? `, ${choices.join(' or ')}` : '';
+    const question = `${capitalised(longFlag(key).slice(2))}${of}${usual === undefined ? '' : ` (enter for ${usual})`}:`;
+    for (let isAnswered = false; !isAnswered; ) {
+      const answer = (await ask(question)).trim();
+      if (answer === '' && usual === undefined) say('It cannot be empty.');
+      else if (answer !== '' && choices?.includes(answer) === false) say(`${answer} is not ${choices.join(' or ')}.`);
+      else {
+        isAnswered = true;
+        if (answer !== '') answers[key] = many ? [answer] : answer;
+      }
+    }
+  }
+  return answers;
+}
+
+const failureWords = (error: unknown): string =>
+  `${error instanceof CommandError ? '' : 'This did not work: '}${messageOf(error)}`;
+
+class Lines implements LineMode {
+  readonly #flags: Flags;
+  readonly #isReadOnly: boolean;
+  readonly #io: CommandIo;
+  readonly #runLine: RunLine;
+  #terminal: Interface;
+  /** The lines typed or piped in. */
+  #lines: AsyncIterator<string>;
+  /** A line that an interrupted question no longer waits for. */
+  #awaited: Promise<IteratorResult<string>> | undefined;
+  /** Stops the running command. */
+  #stop: AbortController | undefined;
+  /** The beginning of a line that is not printed yet. */
+  #begun = '';
+  /** The last command. */
+  #command: Command | undefined;
+  #shown: ShownList | undefined;
+
+  constructor(flags: Flags, isReadOnly: boolean, io: CommandIo, runLine: RunLine) {
+    this.#flags = flags;
+    this.#isReadOnly = isReadOnly;
+    this.#io = io;
+    this.#runLine = runLine;
+    [this.#terminal, this.#lines] = this.#open();
+    io.signal.addEventListener('abort', () => this.close(), { once: true });
+    io.onInterrupt?.(() => {
+      // The terminal has echoed ^C.
+      void io.print('\n');
+      if (!this.#stop || this.#stop.signal.aborted) return false;
+      this.#stop.abort();
+      return true;
+    });
   }
 
-  /** The next command line; undefined at the end of the input. */
-  async next(): Promise<string | undefined> {
-    this.#output.write('> ');
-    const { value, done } = await this.#lines.next();
+  #open(): [Interface, AsyncIterator<string>] {
+    const terminal = createInterface({ input: this.#io.input, terminal: false });
+    return [terminal, terminal[Symbol.asyncIterator]()];
+  }
+
+  close(): void {
+    this.#terminal.close();
+  }
+
+  /** Prints whole lines only: a screen reader reads each from its beginning. */
+  readonly #print = async (text: string): Promise<void> => {
+    this.#begun += text;
+    const end = text.includes('\n') ? this.#begun.lastIndexOf('\n') + 1 : 0;
+    const lines = this.#begun.slice(0, end);
+    this.#begun = this.#begun.slice(end);
+    if (lines !== '') await this.#io.print(sanitise(lines, { multiline: true }));
+  };
+
+  /** Prints text on lines of its own. */
+  readonly say = (text: string): void => void this.#print(`${this.#begun === '' ? '' : '\n'}${text}\n`);
+
+  /** The next line; undefined at the end of the input. @throws AbortError if the signal aborts */
+  async #next(signal: AbortSignal): Promise<string | undefined> {
+    this.#awaited ??= this.#lines.next();
+    const { value, done } = await unlessAborted(this.#awaited, signal);
+    this.#awaited = undefined;
     return done ? undefined : value;
   }
 
-  say(text: string): void {
-    this.#output.write(`${sanitise(text, { multiline: true })}\n`);
-  }
-
-  #service(): Promise<Service> {
-    return this.#session.workbench.service();
-  }
-
-  /** Reads the next line as the answer to a question. @throws Error at the end of the input */
-  async #nextLine(question: string): Promise<string> {
-    this.#output.write(`${sanitiseLine(question)} `);
-    const { value, done } = await this.#lines.next();
-    if (done) throw new Error('The input ended before the answer. Nothing was sent.');
-    return value;
-  }
-
-  readonly #ask: LinePrompt['ask'] = async (question, usual = '') => {
-    const words = `${question}${usual === '' ? '' : ` (enter for ${usual})`}:`;
-    for (;;) {
-      const answer = (await this.#nextLine(words)).trim() || usual;
-      if (answer !== '') return answer;
-      this.say('It cannot be empty.');
+  readonly ask = async (question: string, hidden: boolean): Promise<string> => {
+    if (this.#begun !== '') await this.#print('\n');
+    if (hidden && this.#io.input.isTTY) {
+      this.#terminal.close();
+      try {
+        return await askLine(this.#io, question, { hidden });
+      } finally {
+        this.#awaited = undefined;
+        [this.#terminal, this.#lines] = this.#open();
+      }
     }
+    await this.#io.print(`${sanitiseLine(question.trimEnd())} `);
+    const line = await this.#next(this.#stop?.signal ?? this.#io.signal);
+    if (line === undefined) throw new CommandError('The input ended before the answer. Nothing was sent.');
+    return line;
   };
 
-  readonly #choose: LinePrompt['choose'] = async (question, choices) => {
-    const all = choices.join(' or ');
-    for (;;) {
-      const answer = await this.#ask(`${question}, ${all}`, choices[0]);
-      const chosen = choices.find(choice => choice === answer);
-      if (chosen !== undefined) return chosen;
-      this.say(`${answer} is not ${all}.`);
-    }
+  readonly listed = (name: string, ids: readonly string[]): void => {
+    if (this.#command) this.#shown = { name, ids, command: this.#command };
   };
 
-  /** Returns false once the user wants to leave. */
-  async hear(line: string): Promise<boolean> {
-    const [first = '', ...rest] = line.trim().split(/\s+/);
-    const words = rest.join(' ');
-    const resource = listed.find(({ names }) => names.includes(first));
-    if (first === '') return true;
-    if (first === 'quit' || first === 'exit' || first === 'q') return false;
-    if (isVerb(first)) await this.#act(first, words);
-    else if (resource) await this.#list(resource);
-    else if (first === 'find') this.#search(words);
-    else if (/^\d+$/.test(first)) this.#show(first);
-    else if (first === 'follow') await this.#follow(words);
-    else if (first === 'chat') await this.#chat(words);
-    else if (first === 'help') this.say(helpOf(this.#session.workbench.readOnly));
-    else this.say(`There is no command ${first}. Type help for the list.`);
+  /** Runs the next line. Returns false at the end of the input, or once the user wants to leave. */
+  async hear(): Promise<boolean> {
+    await this.#io.print('> ');
+    const line = await this.#next(this.#io.signal);
+    if (line === undefined) return false;
+    const words = shellWords(line);
+    const [first = '', ...rest] = words;
+    if (['quit', 'exit', 'q'].includes(first)) return false;
+    if (first === 'help' && rest.length === 0) this.say(`${reading}${this.#isReadOnly ? '' : writing}${others}`);
+    else if (first === 'find') await this.#find(rest.join(' '));
+    else if (first !== '') await this.#run(commandWords(words), this.#meant);
     return true;
   }
 
-  async #list(resource: Resource): Promise<void> {
-    const source = resource.list({});
-    const service = await this.#service();
-    const { remembered, compare } = this.#session.workbench;
-    const page = await readListed(source, {
-      service,
-      query: { limit: 100 },
-      signal: AbortSignal.any([this.#signal, AbortSignal.timeout(listMs)]),
-      memory: remembered,
+  async #find(filter: string): Promise<void> {
+    const { command, name } = this.#list();
+    const found = { ...command, flags: { ...command.flags, ...(filter !== '' && { filter }) } };
+    await this.#run(['list', name], async () => {
+      this.#command = command;
+      return found;
     });
-    rememberRows(remembered, source, page.items);
-    const { measures } = resource;
-    const columnsOf = (rows: readonly object[]): readonly Column<object>[] =>
-      (measures?.columns(rows, compare.rewardRange) ?? resource.columns).filter(
-        // Other wide columns make the line longer, and some need a request per row.
-        ({ wide, decides = 9, hidden }) => !hidden && (!wide || decides <= 3),
-      );
-    const costly = columnsOf(page.items).filter(({ id }) => measures?.costly.includes(id));
-    const context = {
-      service,
-      signal: this.#signal,
-      memory: remembered,
-      compare,
-      note: (text: string) => this.say(text),
-    };
-    const rows = await withMeasured(resource, page.items, new Set(costly.map(({ id }) => id)), context);
-    this.#shown = { resource, rows, columns: columnsOf(rows) };
-    this.#find = '';
-    this.#print();
-    if (page.note) this.say(page.note);
-    if (page.has_more) this.say('There are more on the service; these are the first.');
   }
 
-  /** The numbered rows: all of them, or those that `find` matched. */
-  #rows(): readonly object[] {
-    const { columns = [], rows = [] } = this.#shown ?? {};
-    if (this.#find === '') return rows;
-    return rows.filter(row => rowLine(columns, row).toLowerCase().includes(this.#find.toLowerCase()));
-  }
-
-  #print(): void {
-    const rows = this.#rows();
-    if (!this.#shown) return;
-    const { resource, columns } = this.#shown;
-    this.say(counted(rows.length, wordFor(resource), wordsFor(resource)));
-    for (const [index, row] of rows.entries()) this.say(`${index + 1}. ${rowLine(columns, row)}`);
-  }
-
-  #search(words: string): void {
-    if (!this.#shown) this.say('Ask for a list first.');
-    this.#find = words;
-    this.#print();
-  }
-
-  /** The row whose number was typed after `command`; prints what is wrong and returns undefined if there is none. */
-  #row(typed: string, command = 'show'): object | undefined {
-    if (!this.#shown) {
-      this.say('Ask for a list first.');
-      return undefined;
-    }
-    if (!/^\d+$/.test(typed)) {
-      this.say(`${command} needs the number of a row in the list, e.g. ${command} 1.`);
-      return undefined;
-    }
-    const row = this.#rows()[Number(typed) - 1];
-    if (!row) this.say(`There is no number ${typed} in the list.`);
-    return row;
-  }
-
-  #show(number: string): void {
-    const row = this.#row(number);
-    if (!row || !this.#shown) return;
-    const { resource, columns } = this.#shown;
-    const measured = columns.filter(({ id }) => resource.measures?.costly.includes(id));
-    const facts: readonly Fact[] = [
-      ...resource.facts(row),
-      ...measured.map(column => ({ label: column.title.toLowerCase(), value: cellText(column, row) })),
-    ];
-    for (const { label, value } of withValue(facts)) this.say(clean`${label}: ${asReceived(value)}`);
-  }
-
-  async #follow(number: string): Promise<void> {
-    const row = this.#row(number, 'follow');
-    const resource = this.#shown?.resource;
-    const followed = row && resource?.watch?.runs ? refOf(resource, row) : undefined;
-    if (!followed) {
-      if (row) this.say('Only runs, training runs and deployments can be followed.');
-      return;
-    }
-    const entered = new AbortController();
-    const stop = (): void => entered.abort();
-    // Any typed line stops it.
-    this.#terminal.once('line', stop);
-    const signal = AbortSignal.any([this.#signal, entered.signal]);
-    try {
-      await this.#printChanges(followed, signal);
-    } catch (error) {
-      if (!entered.signal.aborted) throw error;
-    } finally {
-      this.#terminal.off('line', stop);
-    }
-  }
-
-  async #printChanges(followed: ResourceRef, signal: AbortSignal): Promise<void> {
-    let printed = '';
-    for (;;) {
-      const { remembered: memory, compare } = this.#session.workbench;
-      const seen = await lookAt(followed, { service: await this.#service(), signal, memory, compare });
-      const words = [seenWords(seen), ...seen.unreadable].join('. ');
-      if (words !== printed) this.say(words);
-      printed = words;
-      if (hasEnded(seen.status)) return;
-      await wait(followMs, undefined, { signal });
-    }
-  }
-
-  async #act(verb: string, number: string): Promise<void> {
-    const service = await this.#service();
-    // Check before the first question.
-    service.requireWrites();
-    const row = this.#row(number, verb);
-    if (!row) return;
-    const act = this.#shown && actOf(this.#shown.resource, verb);
-    if (!act) {
-      this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
-      return;
-    }
-    const { config, workbench } = this.#session;
-    const { remembered: memory, compare } = workbench;
-    const say = (text: string): void => this.say(text);
-    const context = { config, service, memory, compare, note: say, signal: this.#signal };
-    const prompt = { ask: this.#ask, choose: this.#choose, say };
-    this.say(await act(row as never, prompt, context));
-  }
-
-  async #chat(model: string): Promise<void> {
-    const chosen = model || (await this.#ask('Which model'));
-    const messages: { role: string; content: string }[] = [];
-    for (;;) {
-      const text = await this.#nextLine('you:');
-      if (text.trim() === '') return;
-      messages.push({ role: 'user', content: text });
-      // Printed whole, not streamed: a screen reader reads each line from its beginning.
-      const request = { model: chosen, messages };
-      const context = {
-        service: await this.#service(),
-        memory: this.#session.workbench.remembered,
-        signal: this.#signal,
-      };
-      const answer = await ask(context, request, () => {});
-      this.say(`${sanitiseLine(chosen)}: ${answer.words}`);
-      for (const note of answerNotes(answer)) this.say(note);
-      messages.push({ role: 'assistant', content: answer.words });
-    }
-  }
-}
-
-/** A row in words, without its empty columns. */
-function rowLine(columns: readonly Column<object>[], row: object): string {
-  return columns
-    .map(column => [column, sanitiseLine(cellText(column, row))] as const)
-    .filter(([, text]) => text !== '')
-    .map(([column, text], index) => (index === 0 || column.status ? text : `${column.title.toLowerCase()} ${text}`))
-    .join(', ');
-}
-
-export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io: CommandIo): Promise<number> {
-  const session = new Session(flags, io.environment);
-  const output = new Writable({
-    decodeStrings: false,
-    write: (text, _, done) => void io.print(String(text)).then(() => done(), done),
-  });
-  const terminal = createInterface({ input: io.input, output, terminal: false });
-  io.stopOnSignals?.();
-  const lines = new Lines(session, terminal, output, io.signal);
-  io.signal.addEventListener('abort', () => terminal.close(), { once: true });
-  lines.say(`benchtop, ${session.connection.current}. Type help for the commands.`);
-  for (const origin of session.connection.origins) lines.say(origin);
-  try {
-    for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
-      try {
-        if (!(await lines.hear(line))) break;
-      } catch (error) {
+  async #run(words: readonly string[], meant: (parsed: Parsed) => Promise<Parsed>): Promise<void> {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([this.#io.signal, stop.signal]);
+    const { exitUnread: _, onInterrupt: __, environment, ...io } = this.#io;
+    const own: CommandIo = {
+      ...io,
+      environment: { ...environment, NO_COLOR: '1', FORCE_COLOR: undefined },
+      input: Object.assign(Readable.from([]), { isTTY: true }),
+      print: this.#print,
+      note: text => this.say(sanitiseLine(text)),
+      fail: async error => {
         // Say what may have been started, even to a user who is leaving.
-        if (io.signal.aborted && !isUnanswered(error)) break;
-        lines.say(clean`This did not work: ${describeError(asError(error))}`);
-      }
+        if (!signal.aborted || isUnanswered(error)) this.say(failureWords(error));
+      },
+      columns: io.columns ?? defaultColumns,
+      signal,
+      lines: this,
+    };
+    this.#stop = stop;
+    let isEnter = false;
+    const entered = (line: string): void => {
+      isEnter = line === '';
+      stop.abort();
+    };
+    if (words[0] === 'watch') this.#terminal.once('line', entered);
+    try {
+      await this.#runLine(words, own, meant);
+    } finally {
+      this.#stop = undefined;
+      this.#terminal.off('line', entered);
+    }
+    if (this.#begun !== '') await this.#print('\n');
+    if (stop.signal.aborted) this.say('Stopped.');
+    // Any other line is the next command.
+    if (isEnter) await this.#next(this.#io.signal);
+    // Another service may have other rows with the same ids.
+    if (words[0] === 'profile' || words[0] === 'config') this.#shown = undefined;
+  }
+
+  /** @throws CommandError if there is no list */
+  #list(): ShownList {
+    if (this.#shown) return this.#shown;
+    throw new CommandError('Ask for a list first.');
+  }
+
+  /** The command with ids instead of numbers, the flags of the line mode, and those that it asks for. */
+  readonly #meant = async (parsed: Parsed): Promise<Parsed> => {
+    if (parsed.kind === 'help' || parsed.kind === 'version') return parsed;
+    if (parsed.kind === 'workbench' || parsed.name === 'open')
+      throw new CommandError('This is the workbench as plain lines. Type help for the commands.');
+    const { name } = parsed;
+    const spec: CommandSpec = commands[name];
+    let service: Flags = {};
+    const read = (value: unknown, taken: readonly Resource[], what: string): unknown => {
+      if (Array.isArray(value)) return value.map(each => read(each, taken, what));
+      if (!isNumber(value) || taken.length === 0) return value;
+      const { name: listed, ids, command } = this.#list();
+      if (!taken.some(({ names }) => names[0] === listed)) throw new CommandError(`${what} is not for ${listed}.`);
+      const id = ids[Number(value) - 1];
+      if (id === undefined) throw new CommandError(`There is no number ${value} in the list.`);
+      service = { ...configFlags(command.flags) };
+      return id;
+    };
+    const args = parsed.args.map((word, index) => {
+      const argument = spec.args?.[index] ?? spec.args?.at(-1);
+      return String(read(word, argument ? resourcesTaken(argument, name) : [], name));
+    });
+    // Without its kind, an id may be that of another resource.
+    if (name === 'get' && args.length === 1 && isNumber(parsed.args[0])) args.unshift(this.#list().name);
+    const typed = Object.entries(parsed.flags).map(([key, value]) => {
+      const flag = own(spec.flags, key);
+      return [key, read(value, flag ? resourcesTaken(flag, name) : [], longFlag(key))];
+    });
+    const isPlain = ['json', 'format', 'ids', 'field', 'jq'].every(key => !Object.hasOwn(parsed.flags, key));
+    const general = {
+      ...this.#flags,
+      ...service,
+      ...(name === 'list' && isPlain && { format: 'lines' }),
+      ...(name === 'read' && isPlain && { text: true }),
+    };
+    const asked = await askFlags(spec, parsed.flags, this.#question, this.say);
+    const taken = Object.entries(general).filter(([key]) => Object.hasOwn(spec.flags, key));
+    this.#command = { ...parsed, args, flags: { ...Object.fromEntries([...taken, ...typed]), ...asked } };
+    return this.#command;
+  };
+
+  readonly #question = (question: string): Promise<string> => {
+    // Say so before the first question, not after the last.
+    if (this.#isReadOnly) throw new ReadOnlyError();
+    return this.ask(question, false);
+  };
+}
+
+export async function run({ lines: _, ...flags }: WorkbenchFlags, io: CommandIo, runLine: RunLine): Promise<number> {
+  const { profile } = loadConfig(configFlags(flags), io.environment);
+  io.stopOnSignals?.();
+  const lines = new Lines(flags, profile.readOnly, io, runLine);
+  lines.say(`benchtop, ${profile.name}. Type help for the commands.`);
+  for (const origin of originsOf(profile)) lines.say(origin);
+  try {
+    for (let isOpen = true; isOpen; ) {
+      isOpen = await lines.hear().catch(error => {
+        if (!io.signal.aborted) lines.say(failureWords(error));
+        return !io.signal.aborted;
+      });
     }
   } finally {
-    terminal.close();
-    await session.close();
+    lines.close();
   }
   return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
 }

@@ -11,7 +11,7 @@ import { sortRows, sortWordsOf } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
-import { labelOf, noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
+import { labelOf, noneSeenWords, type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -118,7 +118,7 @@ class NamedFields {
 
 /** Whether a program reads the output; if so, the columns must not depend on the rows. */
 const isForPrograms = (format: ListFormat, { columns }: CommandIo): boolean =>
-  format !== 'table' || columns === undefined;
+  format !== 'lines' && (format !== 'table' || columns === undefined);
 
 const hasValueIn =
   (rows: readonly object[]) =>
@@ -135,6 +135,9 @@ function columnsOf(
   const chosen = (column: Column<object>): Column<object> => ({ ...column, wide: false, ifAny: false });
   if (wanted !== undefined) return wanted.split(',').map(name => chosen(columnNamed(resource, columns, name.trim())));
   if (wide) return columns.filter(column => !column.hidden).map(chosen);
+  // Other wide columns make a line longer, and some need a request per row.
+  const isOnLine = ({ hidden, wide, decides = 9 }: Column<object>): boolean => !hidden && (!wide || decides <= 3);
+  if (format === 'lines') return columns.filter(isOnLine);
   const isForProgram = isForPrograms(format, io);
   // On a terminal, columns for programs show only if there is room.
   const shown = (column: Column<object>): Column<object> => (isForProgram ? { ...column, wide: false } : column);
@@ -282,7 +285,12 @@ class PrintedRows {
     if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
     const head = isFirst ? '' : rowsText([], shown, format, io);
     const columns = isForPrograms(format, io) ? shown : shown.filter(hasValueIn(rows));
-    return rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
+    const text = rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
+    if (format !== 'lines') return text;
+    io.lines?.listed(this.#resource.names[0], rows.map(this.#id));
+    return rows.length === 0
+      ? ''
+      : `${counted(rows.length, wordFor(this.#resource), wordsFor(this.#resource))}\n${text}`;
   };
 
   /** Says how many ids were not printed: a script must not act on an id that no row has. */

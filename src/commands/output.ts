@@ -4,7 +4,15 @@ import { own } from '../base/own-property.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { partlyReadWords, unreadableIn } from '../contract/lists.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
-import { type Column, columnGap, exportColumns, fitColumns, fittingText, withNamesCut } from '../present/column.ts';
+import {
+  type Column,
+  cellText,
+  columnGap,
+  exportColumns,
+  fitColumns,
+  fittingText,
+  withNamesCut,
+} from '../present/column.ts';
 import { type ExportFormat, exportRows, jsonFileParts } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -13,7 +21,8 @@ import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
-export type ListFormat = 'table' | ExportFormat;
+/** `lines` has a numbered line of words for each row. */
+export type ListFormat = 'table' | 'lines' | ExportFormat;
 
 const colours: Partial<Record<StatusMeaning, string>> = { success: '32', failure: '31', running: '33', waiting: '33' };
 
@@ -64,6 +73,15 @@ export function tableText<Row>(
   return [line(({ title }) => title, true), ...body].map(text => `${text}\n`).join('');
 }
 
+/** A row in words, without its empty columns. */
+function rowLine<Row>(columns: readonly Column<Row>[], row: Row): string {
+  return columns
+    .map(column => [column, sanitiseLine(cellText(column, row))] as const)
+    .filter(([, text]) => text !== '')
+    .map(([column, text], index) => (index === 0 || column.status ? text : `${column.title.toLowerCase()} ${text}`))
+    .join(', ');
+}
+
 /** Rows in any format. Files get the values unchanged; a terminal gets them without control characters. */
 export function rowsText<Row>(
   rows: readonly Row[],
@@ -71,6 +89,7 @@ export function rowsText<Row>(
   format: ListFormat,
   io: Pick<CommandIo, 'environment' | 'columns'>,
 ): string {
+  if (format === 'lines') return rows.map((row, index) => `${index + 1}. ${rowLine(columns, row)}\n`).join('');
   if (format === 'table') return tableText(rows, columns, io);
   const text = exportRows(format, rows, exportColumns(columns));
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
@@ -78,7 +97,7 @@ export function rowsText<Row>(
 
 /** Whether rows can be printed page by page, unlike a table fitted to a terminal, or a JSON array. */
 export const isLineByLine = (format: ListFormat, { columns }: Pick<CommandIo, 'columns'>): boolean =>
-  format !== 'json' && (format !== 'table' || columns === undefined);
+  format !== 'json' && format !== 'lines' && (format !== 'table' || columns === undefined);
 
 export interface RecordFlags {
   readonly json?: boolean | undefined;

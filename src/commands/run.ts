@@ -72,15 +72,20 @@ function inJson(io: CommandIo): CommandIo {
  * Runs the command and returns the exit code. Errors are reported, never thrown.
  *
  * @param words the arguments, without Node and the program
+ * @param meant replaces the parsed command line, as line mode does with the numbers of rows
  */
-export async function runCommandLine(words: readonly string[], ownIo?: CommandIo): Promise<number> {
+export async function runCommandLine(
+  words: readonly string[],
+  ownIo?: CommandIo,
+  meant = async (parsed: Parsed): Promise<Parsed> => parsed,
+): Promise<number> {
   const asJson = wantsJson(words);
   const plain = ownIo ?? processIo(asJson);
   const io = asJson ? inJson(plain) : plain;
   try {
     // Called by the scripts from `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
-    return interruptedBy(io, await run(parse(words), io));
+    return interruptedBy(io, await run(await meant(parse(words)), io));
   } catch (error) {
     const code = interruptedBy(io, (await import('./failure.ts')).exitCodeOf(error));
     await io.fail(error, code);
@@ -103,7 +108,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
     case 'workbench': {
       // The parser has checked the flags against the table.
       const flags = parsed.flags as WorkbenchFlags;
-      if (flags.lines) return (await import('./lines.ts')).run(flags, io);
+      if (flags.lines) return (await import('./lines.ts')).run(flags, io, runCommandLine);
       return (await import('./tui.tsx')).run(flags);
     }
     case 'command': {

@@ -60,7 +60,7 @@ interface Chosen {
 }
 
 /** The input for starting a run. Without a chosen name, the run gets an unused one. */
-export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
+function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
   const { checkpoint, name, options, offered, others } = chosen;
   const { id, run, step } = checkpoint ?? {};
   const model = chosen.model ?? run?.base_model_slug ?? undefined;
@@ -77,10 +77,6 @@ export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, 
   const isOpen = (usual: string): boolean => memory.startKeys.earlier(keyed, named(usual)) !== undefined;
   return named(name ?? memory.freeName(start.kind, nameOfStart(start, from), isOpen, others));
 }
-
-/** The default slug for a checkpoint; empty if there is no name to derive it from. */
-export const defaultSlug = ({ run }: FoundCheckpoint): string =>
-  slugOf(run?.display_name ?? run?.training_run_id ?? '');
 
 /** Splits `num_steps=20` into name and value; numbers, lists and the like are read as JSON. @throws CommandError */
 function optionOf(pair: string): [string, unknown] {
@@ -264,15 +260,11 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
 
 /**
  * The checkpoint to deploy: without a step, the newest one that the service would deploy.
+ * Notes the reason if that is not the newest checkpoint.
  *
- * @param note called with the reason if that is not the newest checkpoint
  * @throws Error for the user if there is none, or none that can be deployed
  */
-export async function deployableCheckpoint(
-  word: string,
-  context: CommandContext,
-  note: (text: string) => void,
-): Promise<FoundCheckpoint> {
+export async function deployableCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   const named = await findCheckpoint(word, context, 'write');
   const found = named.row ? named : await recorded(named, context);
   const { id, row, run, step } = found;
@@ -282,12 +274,12 @@ export async function deployableCheckpoint(
     const words = clean`The service says that ${checkpoint} cannot be deployed. Nothing was changed.`;
     throw new CommandError(words, exitCodes.failed);
   }
-  const last = await lastDeployable(context.service, run.training_run_id, note, { signal: context.signal });
+  const last = await lastDeployable(context.service, run.training_run_id, context.note, { signal: context.signal });
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 
 /** `Step 6 of words (ckpt_1) goes into production as my-model.` */
-export function productionWords({ id, step, run }: FoundCheckpoint, slug: string): string {
+function productionWords({ id, step, run }: FoundCheckpoint, slug: string): string {
   const of = run?.display_name ?? run?.training_run_id;
   const what = step == null ? id : `Step ${step}${of === undefined ? '' : ` of ${of}`} (${id})`;
   return clean`${what} goes into production as ${slug}.`;
@@ -297,9 +289,10 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
   const start = trainingActions.deploy.sends;
   checkPrinted(flags, start);
   return withService(flags, io, async context => {
-    const checkpoint = await deployableCheckpoint(word, context, io.note);
+    const checkpoint = await deployableCheckpoint(word, context);
     noteChoice(word, checkpoint, io);
-    const model_slug = flags.slug ?? defaultSlug(checkpoint);
+    const { run } = checkpoint;
+    const model_slug = flags.slug ?? slugOf(run?.display_name ?? run?.training_run_id ?? '');
     if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
     if (!modelSlug.pattern.test(model_slug) || model_slug.length > modelSlug.maximum) {
       throw new CommandError(

@@ -1,7 +1,7 @@
 /** Writes facts as text, for a terminal, a pipe or a file. Pure. */
 import { maxOf } from '../base/many.ts';
 import { asReceived } from '../text/numbers.ts';
-import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { clean, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { padEnd } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { columnGap } from './column.ts';
@@ -9,6 +9,12 @@ import { type Fact, withValue } from './fact.ts';
 
 /** Maximum width of the label column; a longer label gets its own line. */
 const widestLabel = 24;
+
+/** Labels and values in words, one per line, as a screen reader reads them. */
+export const factLines = (facts: readonly Fact[]): string =>
+  withValue(facts)
+    .map(({ label, value }) => `${clean`${label}: ${asReceived(value)}`}\n`)
+    .join('');
 
 /**
  * Labels and values, one per line; each group begins with its title. Long values wrap within their column. Without a

@@ -87,7 +87,7 @@ async function meanings(word: string, context: CommandContext) {
     );
   const shown = await findOrCheckpoint(among, word, context).catch(() => undefined);
   const [deploy, evaluate, get] = [
-    await idOrNone(deployableCheckpoint(word, context, () => {})),
+    await idOrNone(deployableCheckpoint(word, context)),
     await idOrNone(findCheckpoint(word, context)),
     await idOrNone(recordedCheckpoint(word, context)),
   ];
@@ -229,7 +229,7 @@ describe('a word for a checkpoint (A6)', () => {
 
   it('says of an id that there is not how to give a training run of that name', async () => {
     const { context } = machine({ ...three, runs: [{ id: 'trn_1', name: 'cp-1', steps: [1] }] });
-    await expect(deployableCheckpoint('cp-1', context, () => {})).rejects.toThrow(
+    await expect(deployableCheckpoint('cp-1', context)).rejects.toThrow(
       'There is no checkpoint cp-1. Nothing was changed. If it is the name of a training run, give cp-1@latest for its last checkpoint.',
     );
     expect(await findCheckpoint('cp-1@latest', context)).toMatchObject({ id: 'ckpt_0_1' });

@@ -25,6 +25,8 @@ export interface CliOptions {
   readonly signal?: AbortSignal;
   /** Called when the command asks to be stopped by SIGTERM and SIGHUP as well. */
   readonly onStopOnSignals?: () => void;
+  /** Called with what ctrl-c calls, if the command asks for it. */
+  readonly onInterrupt?: (listener: () => boolean) => void;
   /** Called with the exit code for a reader that goes early. */
   readonly onExitUnread?: (code: number) => void;
   /** Called with each note. */
@@ -66,6 +68,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       signal,
       onPrint,
       onNote,
+      onInterrupt,
       onStopOnSignals,
       onExitUnread,
     } = options;
@@ -94,6 +97,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       poll: { focusedMs: 20, visibleMs: 100 },
       signal: signal ?? new AbortController().signal,
       ...(onStopOnSignals && { stopOnSignals: onStopOnSignals }),
+      ...(onInterrupt && { onInterrupt }),
       ...(onExitUnread && { exitUnread: onExitUnread }),
     };
     const code = await runCommandLine([...command.split(' ').filter(Boolean), ...args], io);

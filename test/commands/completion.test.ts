@@ -30,7 +30,7 @@ describe('completions', () => {
     ],
     [
       ['list', 'runs', '--format', ''],
-      ['table', 'json', 'jsonl', 'csv', 'markdown'],
+      ['table', 'json', 'jsonl', 'csv', 'markdown', 'lines'],
     ],
     [['list', 'runs', '--format', '=', 'cs'], ['csv']],
     [

@@ -1,4 +1,6 @@
 /** Line mode: asks until it has an answer, sends exactly what was meant, and stops when stopped. */
+
+import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
@@ -7,7 +9,7 @@ import { eventually } from '../eventually.ts';
 import { pageOf } from '../queries/scripted-service.ts';
 import { serviceDouble } from '../service/double.ts';
 import { hostileServer, json, open, type SeenRequest, silent } from '../service/hostile-server.ts';
-import { cliOn } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 /** What line mode prints and sends for these lines. */
 async function said(...lines: readonly string[]) {
@@ -17,6 +19,13 @@ async function said(...lines: readonly string[]) {
   const sent = requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
   return { out, sent };
 }
+
+/** A service with one benchmark and no runs. */
+const oneBenchmark = (response: ServerResponse, request: SeenRequest) => {
+  const benchmark = { bench_id: 'bench_1', label: 't-words' };
+  const list = request.url.includes('/runs') ? [] : { items: [benchmark], has_more: false };
+  return json(/\/benchmarks\/bench_1$/.test(request.url) ? benchmark : list)(response, request);
+};
 
 describe('a question of the line mode', () => {
   it('is asked again until the answer is one of those there are', async () => {
@@ -30,7 +39,7 @@ describe('a question of the line mode', () => {
     const usual = await said('training', 'deploy 1', 'tutor', '', 'quit');
     expect(usual.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }]);
     const wrong = await said('training', 'deploy 1', 'tutor', 'production', 'y', 'quit');
-    expect(wrong.out).toContain('y is not tutor. Nothing was sent.');
+    expect(wrong.out).toContain('Type tutor to confirm: Nothing was changed.');
     expect(wrong.sent).toEqual([]);
     const right = await said('training', 'deploy 1', 'tutor', 'production', 'tutor', 'quit');
     expect(right.sent).toMatchObject([{ model_slug: 'tutor', role: 'production' }]);
@@ -49,31 +58,33 @@ describe('a question of the line mode', () => {
     expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
   });
 
-  it('asks before it repeats a start whose answer was lost', async () => {
-    const benchmark = { bench_id: 'bench_1', label: 't-words' };
-    const server = await hostileServer((response, request) => {
-      if (request.method === 'POST') return void response.destroy();
-      return json(request.url.includes('/runs') ? [] : { items: [benchmark], has_more: false })(response, request);
-    });
-    const evaluate = ['evaluate 1', 'acme/small', ''];
-    const input = ['benchmarks', ...evaluate, ...evaluate, 'no', ...evaluate, 'yes', 'quit'].join('\n');
-    const { out } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input });
-    expect(out.match(/its response was lost: it may have succeeded\. benchtop list runs shows whether/g)).toHaveLength(
-      2,
+  it('is asked only if the line does not answer it', async () => {
+    const asked = await said('training', 'deploy 1 --slug tutor', 'benchmarks', 'train 1 -m acme/small', 'quit');
+    expect(asked.out).not.toContain('enter for');
+    expect(asked.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }, { display_name: 't-words small' }]);
+  });
+
+  it('repeats no start whose answer was lost, except with its key', async () => {
+    const server = await hostileServer((response, request) =>
+      request.method === 'POST' ? void response.destroy() : oneBenchmark(response, request),
     );
-    expect(out).toContain('Nothing was sent.');
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const evaluate = ['evaluate 1', 'acme/small', ''];
+    const { out } = await cli('--lines', [], { input: ['benchmarks', ...evaluate, ...evaluate, 'quit'].join('\n') });
+    expect(out).toMatch(/Nothing was sent\. .*its response was lost: it may have succeeded\. benchtop list runs shows/);
+    const key = /--idempotency-key (\S+?)[.:,]?(?=\s)/.exec(out)?.[1] ?? '';
+    await cli('--lines', [], { input: `benchmarks\nevaluate 1 -m acme/small --idempotency-key ${key}\nquit` });
     const keys = server.requests.flatMap(({ method, headers }) =>
       method === 'POST' ? headers['idempotency-key'] : [],
     );
-    expect(keys).toEqual([expect.any(String), keys[0]]);
+    expect(keys).toEqual([key, key]);
   });
 
   it('holds nothing of a name that would act on the terminal', async () => {
     const benchmark = { bench_id: 'bench_1', label: 'a\u001b[2Jb\rc', created_at: '2026-03-04T05:06:07Z' };
     const { url } = await hostileServer(json({ items: [benchmark], has_more: false }));
-    const input = 'benchmarks\ntrain 1\nacme/small\n';
-    const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input });
-    expect(out).toContain('Run name (enter for ab');
+    const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: 'benchmarks\ndelete 1\n' });
+    expect(out).toMatch(/^1\. ab c/m);
     expect(out).not.toMatch(/[\u001b\r]/);
   });
 });
@@ -91,10 +102,14 @@ it('a deployment is asked under its slug by the line mode and by doctor, as by c
 });
 
 it.each([
-  ['follow', /follow needs the number of a row in the list, e\.g\. follow 1\./],
-  ['follow abc', /follow needs the number/],
-  ['evaluate', /evaluate needs the number/],
-  ['deploy 0x1', /deploy needs the number/],
+  ['follow abc', /instead of abc\. It was not used\./],
+  ['evaluate', /An argument is missing\. Usage: benchtop evaluate BENCHMARK/],
+  ['evaluate 1', /evaluate is not for training\./],
+  ['list trajectories --run 1', /--run is not for training\./],
+  ['deploy 0x1 --role test', /instead of 0x1\. It was not used\./],
+  ['open 1', /This is the workbench as plain lines/],
+  ['--read-only', /This is the workbench as plain lines/],
+  ["find 'a", /no closing '/],
   ['cancel 9', /There is no number 9 in the list\./],
   ['0', /There is no number 0 in the list\./],
 ])('%j is answered with what is wrong with it', async (line, words) => {
@@ -115,28 +130,30 @@ describe('a change in the line mode', () => {
   };
 
   it('is made of what each resource declares, and says why it cannot be made', async () => {
-    const { out, sent } = await changes('runs', 'cancel 1', 'cancel 2', 'benchmarks', 'cancel 1', 'build 1', 'quit');
-    expect(out).toContain('Cancelled baseline');
-    expect(out).toContain('It has already ended. Nothing was changed.');
+    const { out, sent } = await changes('runs', 'cancel 1', 'y', 'benchmarks', 'cancel 1', 'build 1', 'quit');
+    expect(out).toMatch(/Cancel run baseline \(evr_1\)\? .*evr_1$/m);
     expect(out).toContain('cancel is not for benchmarks.');
-    expect(out).toContain('Building the images of t-words.');
+    expect(out).toMatch(/^> bench_1$/m);
     expect(sent).toEqual([expect.stringMatching(/^POST .*evr_1/), expect.stringMatching(/^POST .*images\/build/)]);
   });
 
   it('is asked again by the slug if the deployment went into production after the list was printed (A1)', async () => {
+    let reads = 0;
     const row = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'test', is_active: false };
     const undeploying = async (...answers: readonly string[]) => {
+      reads = 0;
       const server = await hostileServer((response, request) => {
         const isList = request.url.startsWith('/api/v1/deploy?');
         const now = { ...row, role: 'production', is_active: true };
-        return json(isList ? { items: [row], has_more: false } : now)(response, request);
+        if (!isList) reads += 1;
+        return json(isList ? { items: [row], has_more: false } : reads > 1 ? now : row)(response, request);
       });
       const input = ['deployments', 'undeploy 1', ...answers, 'quit'].join('\n');
       const { out } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input });
       return { out, deletions: server.requests.filter(({ method }) => method === 'DELETE').length };
     };
     const kept = await undeploying('yes', 'yes');
-    expect(kept.out).toMatch(/Undeploy\? tutor, dep_1.*no or yes/);
+    expect(kept.out).toMatch(/Undeploy deployment tutor \(dep_1\)\?.* \[y\/N\]/);
     expect(kept.out).toContain('This has changed since you were asked. Nothing was sent');
     expect(kept.out).toMatch(/In production: tutor\. .* Type tutor to confirm.*Nothing was changed\./s);
     expect(kept.deletions).toBe(0);
@@ -145,13 +162,13 @@ describe('a change in the line mode', () => {
 
   it('asks before something is lost, and for the slug before something stops in production', async () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
-    expect(kept.out).toContain('Revoke this secret? TOKEN: tasks that need it cannot run');
+    expect(kept.out).toContain('Delete secret TOKEN (sec_1)? Tasks that need it cannot run');
     expect(kept.out).toMatch(/In production: (\S+)\. .* Type \1 to confirm/);
-    expect(kept.out).toMatch(/\S, dep_1\b.*: serving ends/);
+    expect(kept.out).toMatch(/\(dep_1\)\? .*Serving ends/);
     expect(kept.sent).toEqual([]);
     const [, slug = ''] = /Type (\S+) to confirm/.exec(kept.out) ?? [];
     const lost = await changes('secrets', 'delete 1', 'yes', 'deployments', 'undeploy 1', slug, 'quit');
-    expect(lost.out).toContain('Revoked TOKEN.');
+    expect(lost.out).toMatch(/\[y\/N\] sec_1$/m);
     expect(lost.sent).toEqual([expect.stringMatching(/^DELETE .*sec_1/), expect.stringMatching(/^DELETE .*dep_1/)]);
   });
 });
@@ -173,6 +190,8 @@ it('a list and a number of it have the rewards with their intervals, as on the s
       getEvalProgress: () => run,
       getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
       listTrainingRuns: () => [training],
+      getTrainingRun: () => training,
+      getTrainingProgress: () => training,
       getHeldOutRewards: () => ({
         held_out_rewards: [0.7, 0.5].map((held_out_reward, step) => ({ ...round, step, held_out_reward })),
       }),
@@ -182,17 +201,16 @@ it('a list and a number of it have the rewards with their intervals, as on the s
     input: ['training', '1', 'runs', '1', 'quit'].join('\n'),
   });
   expect(out).toMatch(/^1\. trn_1, succeeded, held-out 0\.500, 95% ci 0\.\d+\.\.0\.\d+, .*best 0\.700/m);
-  expect(out).toMatch(/^held-out: 0\.500\n95% ci: 0\.\d+\.\.0\.\d+\nbest: 0\.700$/m);
+  expect(out).toMatch(/^held-out reward: 0\.500 .*95% CI 0\.\d+ to 0\.\d+[\s\S]*^best held-out: 0\.700 /m);
   expect(out).toMatch(/^1\. evr_1, completed, mean 0\.500, 95% ci 0\.\d+\.\.0\.\d+/m);
-  expect(out).toMatch(/^mean: 0\.500 of 2 rewards$[\s\S]*^95% ci: 0\.\d+\.\.0\.\d+$/m);
+  expect(out).toMatch(/^mean: 0\.500 of 2 rewards$[\s\S]*^interval: 95% CI 0\.\d+ to 0\.\d+/m);
 });
 
 it('a signal that ends the line mode during a start leaves word that it may have happened', async () => {
   const stop = new AbortController();
   let stopsOnSignals = false;
   const server = await hostileServer((response, request) => {
-    const items = [{ bench_id: 'bench_1', label: 't-words' }];
-    if (request.method !== 'POST') return json({ items, has_more: false })(response, request);
+    if (request.method !== 'POST') return oneBenchmark(response, request);
     if (stopsOnSignals) stop.abort(new Interruption(exitCodes.terminated));
     else response.destroy();
   });
@@ -230,5 +248,79 @@ describe('ctrl-c in the line mode', () => {
     expect(code).toBe(exitCodes.interrupted);
     expect(out).not.toContain('This did not work');
     await server.requests.find(isAwaited)?.closed;
+  });
+
+  it('ends the running command and not the mode, and at the prompt the mode', async () => {
+    const server = await hostileServer((response, request) =>
+      request.url.includes('/secrets') ? silent(response, request) : page(response, request),
+    );
+    const stop = new AbortController();
+    let stops = (): boolean => false;
+    const interrupt = (): void => void (stops() || stop.abort());
+    const input = new PassThrough();
+    let printed = '';
+    const ended = cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], {
+      input,
+      signal: stop.signal,
+      onInterrupt: listener => {
+        stops = listener;
+      },
+      onPrint: text => {
+        printed += text;
+      },
+    });
+    input.write('secrets\n');
+    await eventually(() => expect(server.requests.some(({ url }) => url.includes('/secrets'))).toBe(true));
+    interrupt();
+    await server.requests.find(({ url }) => url.includes('/secrets'))?.closed;
+    await eventually(() => expect(printed).toMatch(/Stopped\.\n> $/));
+    input.write('evaluate words\n');
+    await eventually(() => expect(printed).toMatch(/Model: $/));
+    interrupt();
+    await eventually(() => expect(printed).toMatch(/\nStopped\.\n> $/));
+    input.write('models\n');
+    await eventually(() => expect(printed).toMatch(/There are no models\.\n> $/));
+    interrupt();
+    expect((await ended).code).toBe(exitCodes.interrupted);
+    expect(printed).not.toContain('This did not work');
+  });
+});
+
+describe('a number in the line mode', () => {
+  it('stands for a row wherever a command takes a name, and for itself elsewhere', async () => {
+    const { url, requests } = await serviceDouble();
+    const input = [
+      'benchmarks',
+      'runs --benchmark 1 --limit 1',
+      'find base',
+      'find',
+      'get run 1',
+      'reward traj_1 ok 1',
+      'list runs --json --limit 1',
+      'compare 1 2',
+      'quit',
+    ];
+    const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: input.join('\n') });
+    expect(out.match(/^1\. baseline/gm)).toHaveLength(3);
+    expect(out).toMatch(/^> name: baseline\nid: evr_1$/m);
+    expect(out).toContain('"eval_run_id": "evr_1"');
+    expect(out).toContain('There is no number 2 in the list.');
+    const [sent] = requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
+    expect(JSON.stringify(sent)).toContain('"value":1');
+  });
+
+  it('goes to the service of its list', async () => {
+    const home = testFolder();
+    const [listed, usual] = [await serviceDouble(), await serviceDouble()];
+    const cli = cliOn({ baseUrl: usual.url, apiKey: 'key', home });
+    const input = [`secrets --base-url ${listed.url}`, 'delete 1', 'y', 'quit'].join('\n');
+    await cli('--lines', [], { input });
+    expect([listed.writes().length, usual.writes().length]).toEqual([1, 0]);
+  });
+
+  it('stands for nothing after another service was chosen', async () => {
+    const { out, sent } = await said('secrets', 'config set theme dark', 'delete 1', 'quit');
+    expect(out).toMatch(/Ask for a list first\.\n> $/);
+    expect(sent).toEqual([]);
   });
 });

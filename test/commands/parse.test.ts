@@ -58,7 +58,7 @@ describe('what cannot be read', () => {
     [['list', 'runs', '--limit', '0'], '--limit takes a whole number of at least 1, not 0.'],
     [['list', 'runs', '--limit'], '--limit needs a value.'],
     [['list', 'runs', '--sort', '--json'], '--sort needs a value before --json.'],
-    [['list', 'runs', '--format', 'xml'], '--format takes one of table, json, jsonl, csv, markdown, not xml.'],
+    [['list', 'runs', '--format', 'xml'], '--format takes one of table, json, jsonl, csv, markdown, lines, not xml.'],
     [['watch', '--timeout', 'soon'], '--timeout takes a number above 0, not soon.'],
     [['list'], 'An argument is missing. Usage: benchtop list WHAT'],
     [

@@ -31,7 +31,7 @@ export const workbench = spec({
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-const listFormats = ['table', 'json', 'jsonl', 'csv', 'markdown'] as const;
+const listFormats = ['table', 'json', 'jsonl', 'csv', 'markdown', 'lines'] as const;
 
 export const commands = {
   list: spec({

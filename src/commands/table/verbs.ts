@@ -11,10 +11,21 @@ import {
 } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
-const nameFlag = { value: 'TEXT', description: 'name of the run (default: from benchmark and model)' } as const;
+const nameFlag = {
+  value: 'TEXT',
+  description: 'name of the run (default: from benchmark and model)',
+  asked: { usual: 'one made of benchmark and model' },
+} as const;
 const modelFlag = (what: string) => {
   const description = `${what} (default: the checkpoint's)`;
-  return { value: 'MODEL', short: 'm', of: 'seen', kinds: ['model'], description } as const;
+  return {
+    value: 'MODEL',
+    short: 'm',
+    of: 'seen',
+    kinds: ['model'],
+    asked: { unless: 'checkpoint' },
+    description,
+  } as const;
 };
 const optionFlag = (of: string, example: string) => {
   const description = `an option for the ${of}, e.g. ${example}`;
@@ -81,10 +92,16 @@ the slug first, or takes --yes.`,
     args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
-      slug: { value: 'SLUG', short: 's', description: 'name used in chat (default: derived from the name of the run)' },
+      slug: {
+        value: 'SLUG',
+        short: 's',
+        description: 'name used in chat (default: derived from the name of the run)',
+        asked: { usual: 'one made of the name of the run' },
+      },
       role: {
         value: 'ROLE',
         choices: ['test', 'production'],
+        asked: { usual: 'test' },
         description: 'test, the default, is reached only by its id; production serves the slug',
       },
       ...startFlags,
@@ -137,7 +154,7 @@ the slug first, or takes --yes.`,
   }),
   reward: spec({
     summary: 'log a reward to a trajectory',
-    args: [{ name: 'TRAJECTORY' }, { name: 'NAME' }, { name: 'VALUE' }],
+    args: [{ name: 'TRAJECTORY', of: 'seen', kinds: ['trajectory'] }, { name: 'NAME' }, { name: 'VALUE' }],
     flags: {
       ...serviceFlags,
       explanation: { value: 'TEXT', empty: true, description: 'reason for this value' },
