@@ -34,13 +34,16 @@ import { readInFull } from './in-full.ts';
 import {
   type Blocks,
   firstTasks,
+  flagged,
   longText,
   madeBy,
+  notesIn,
   type Report,
   type ReportContext,
   type ReportOptions,
   rewardBars,
   table,
+  transcripts,
   width,
 } from './report.ts';
 
@@ -236,6 +239,9 @@ async function* comparisonBlocks(
     yield rewardBars(values);
   }
   yield* settings(runs, names);
+  const notes = notesIn(context);
+  const parts = items.map(({ name, read }) => flagged(`Flagged in ${name}`, read.rewards, notes));
+  yield* transcripts(parts, notes, context);
   for (const run of items.slice(1))
     yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);
   for (const [index, run] of runs.entries()) {

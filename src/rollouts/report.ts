@@ -215,6 +215,13 @@ function extremes(rated: readonly Trajectory[], name: 'Worst' | 'Best', most: nu
   };
 }
 
+/** The rollouts with a flag or a note. */
+export const flagged = (
+  name: string,
+  rows: readonly { readonly trajectory_id?: string | null | undefined }[],
+  notes: ReadonlyMap<string, readonly Note[]>,
+): Part => ({ name, ids: rows.flatMap(({ trajectory_id: id }) => (id && notes.has(id) ? id : [])) });
+
 /** The trajectories to print: flagged, worst, best. */
 function chosenIds(
   rows: readonly Trajectory[],
@@ -222,23 +229,18 @@ function chosenIds(
   { worst = 3, best = 3 }: ReportOptions,
 ): readonly Part[] {
   const rated = rows.filter(each => each.reward != null);
-  const flagged = rows.filter(({ trajectory_id }) => notes.has(trajectory_id));
-  return [
-    { name: 'Flagged', ids: flagged.map(({ trajectory_id }) => trajectory_id) },
-    extremes(rated, 'Worst', worst),
-    extremes(rated, 'Best', best),
-  ];
+  return [flagged('Flagged', rows, notes), extremes(rated, 'Worst', worst), extremes(rated, 'Best', best)];
 }
 
 /** The notes on trajectories, by trajectory id. */
-function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly Note[]> {
+export function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly Note[]> {
   if (memory.notes.lack !== undefined) note(`${memory.notes.lack}.`);
   const all = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && saysSomething(note));
   return Map.groupBy(all, ({ id }) => id);
 }
 
 /** Prints each trajectory once. If a part is too long, the trajectories it leaves out may still be in a later part. */
-async function* transcripts(
+export async function* transcripts(
   parts: readonly Part[],
   notes: ReadonlyMap<string, readonly Note[]>,
   context: ReportContext,

@@ -97,6 +97,23 @@ it('compares two runs: the verdict, flips first, different settings, and regress
   expect(text).toContain('Improvements of new: 1 task\n');
 });
 
+const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1 };
+
+it('prints the flagged and noted trajectories of each compared run, each once (A9)', async () => {
+  const { context, memory } = reading();
+  memory.notes.put([
+    { ...note, id: 'traj_new_flipped_0', text: 'counts instead of answering' },
+    { ...note, id: 'traj_old_even_0', flag: '', text: 'well done' },
+    { ...note, id: 'traj_elsewhere_even_0' },
+  ]);
+  const text = await joined(comparisonReport([run('old'), run('new')], { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toMatch(/## Flagged in old: 1 trajectory\n(?:.*\n)*?\| notes: says me \| well done \|/);
+  expect(text).toMatch(
+    /## Flagged in new: 1 trajectory\n(?:.*\n)*?\| notes: says me \| gamed - counts instead of answering \|/,
+  );
+  expect(text.match(/^#+ transcript$/gm)).toHaveLength(2);
+});
+
 it('shows the distributions of two runs, and the best improvement where nothing is worse (B8)', async () => {
   const { context } = reading();
   const text = await joined(comparisonReport([run('new'), run('newest')], {}, context), 'markdown');
@@ -178,7 +195,6 @@ it('says that a rollout of a regression could not be read', async () => {
 
 it('prints fifty flagged trajectories in full, and says that there are more', async () => {
   const { context, memory } = reading();
-  const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1 };
   memory.notes.put(Array.from({ length: 51 }, (_, index) => ({ ...note, id: `traj_new_task${index}_0` })));
   const text = await joined(flaggedReport(context), 'markdown');
   expect(text).toContain('## Flagged: 51 trajectories, the first 50 in full\n');
