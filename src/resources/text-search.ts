@@ -3,36 +3,18 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { asError, errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { Listeners } from '../base/listeners.ts';
-import { own } from '../base/own-property.ts';
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { finishOf } from '../present/outcome-classes.ts';
-import { type Length, lengthOf } from '../present/reward-length.ts';
-import { type Origin, originOf, type SearchedPart, searchedParts } from '../present/searched-text.ts';
+import { searchedParts } from '../present/searched-text.ts';
 import type { SearchedRow } from '../present/tallies.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
 import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
-import type { Range } from '../text/fuzzy.ts';
-import type { LineMatches, LineSearch } from '../text/line-search.ts';
+import type { LineSearch } from '../text/line-search.ts';
 import type { ResourcePage } from './pages.ts';
+import { completed, type Known, recordIn, recordOf, storedText } from './stored-text.ts';
+import { addMatches, type Matches, type TextMatch } from './text-matches.ts';
 import { missingIn } from './trajectories.ts';
-
-/** The matches in one trajectory. */
-interface TextMatch {
-  /** The number of matching lines in messages. */
-  readonly lines: number;
-  /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
-  readonly other_lines: number;
-  /** Where the first match is; matches in messages come before others. */
-  readonly at: Origin;
-  /** The position of the first match in the transcript. */
-  readonly place: number;
-  /** The line, truncated around the match. */
-  readonly excerpt: string;
-  /** Where the match is in the excerpt. */
-  readonly range: Range;
-}
 
 /** A matching trajectory, without its steps. */
 export type TextHit = Trajectory & TextMatch;
@@ -68,23 +50,6 @@ const mostKept = 2 * 1024 * 1024;
 const mostFailures = 10;
 /** During listing, the index is searched again whenever the number of trajectories has grown by this factor. */
 const growth = 4;
-/** The length of an excerpt, and of the part of it before the match, in characters. */
-const excerptLength = 240;
-const beforeMatch = 20;
-
-/** The part of a line around the match. */
-function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | 'range'> {
-  // A narrow column shows only the beginning.
-  const start = from <= beforeMatch ? 0 : from - beforeMatch;
-  const lead = start === 0 ? '' : '…';
-  const cut = line.slice(start, start + excerptLength).toWellFormed();
-  const text = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
-  // Copy the text, because a slice would keep the trajectory's whole text in memory.
-  const excerpt = Buffer.from(text).toString();
-  const shift = lead.length - start;
-  return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
-}
-
 export interface TextSearchPorts {
   readonly search: LineSearch;
   /** The trajectories to search, page by page, with notes about possible gaps in the list. */
@@ -98,40 +63,6 @@ export interface TextSearchPorts {
   readonly index: TextIndex;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
   readonly onHit?: (hit: TextHit) => void;
-}
-
-/** The part of a hit that depends on a trajectory's lines. */
-interface Matches {
-  readonly trajectoryId: string;
-  inMessages: number;
-  elsewhere: number;
-  first?: Pick<TextMatch, 'at' | 'place' | 'excerpt' | 'range'>;
-}
-
-/** Adds the matches found in one part. */
-function addMatches(matches: Matches, found: LineMatches, text: TextPart): void {
-  if (!found.first) return;
-  const { line, range } = found.first;
-  const part = partIn(text, line);
-  const isInMessages = part.origins[0]?.message !== undefined;
-  const isFirst = matches.first === undefined || (isInMessages && matches.inMessages === 0);
-  matches[isInMessages ? 'inMessages' : 'elsewhere'] += found.count;
-  const at = isFirst ? originOf(part, line) : undefined;
-  if (at) matches.first = { at, place: at.place + range[0], ...excerptOf(found.first.text, range) };
-}
-
-/** Separates two origins. It cannot occur inside a JSON string, where quotes are escaped. */
-const nextOrigin = '},{"from":';
-
-/** Parses only the origin of the requested line, because parsing all of them takes long. */
-function partIn({ body, origins }: TextPart, line: number): SearchedPart {
-  let from = 1;
-  let to = origins.indexOf(nextOrigin);
-  while (to >= 0 && Number.parseInt(origins.slice(to + nextOrigin.length), 10) <= line) {
-    from = to + 2;
-    to = origins.indexOf(nextOrigin, from);
-  }
-  return { body, origins: JSON.parse(`[${origins.slice(from, to < 0 ? -1 : to + 1)}]`) as Origin[] };
 }
 
 /** Characters per regular expression call: a call takes a millisecond, and keys are handled between calls. */
@@ -383,48 +314,3 @@ export class TextSearch {
     this.#set({ unread: [...this.#state.unread, { trajectory_id, reason }] });
   }
 }
-
-type Known = ReturnType<TextIndex['known']>;
-
-/** A trajectory's text in the index; undefined if the trajectory may have changed since it was indexed. */
-function storedText({ trajectory_id, num_steps, status }: Trajectory, known: Known) {
-  const text = known.get(trajectory_id);
-  const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
-  return isSame && !isRunning(status) ? text : undefined;
-}
-
-/** The lengths known from the index, as trajectory fields, by trajectory id. */
-export function storedLengths(rows: readonly Trajectory[], length: Length, index: TextIndex) {
-  const known = index.known();
-  return new Map(
-    rows.flatMap(row => {
-      const record = recordIn(storedText(row, known)?.record);
-      if (lengthOf(record, length) === undefined) return [];
-      const { completion_tokens, execution_metrics } = record;
-      return [[row.trajectory_id, length === 'tokens' ? { completion_tokens } : { execution_metrics }] as const];
-    }),
-  );
-}
-
-/** The fields shown in a list of hits. The index keeps them, because the searched list may lack them. */
-function recordOf(trajectory: Trajectory): Partial<Trajectory> {
-  const { status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at } = trajectory;
-  const { model_id, dataset_name, rollout, termination_reason } = trajectory;
-  const seconds = lengthOf(trajectory, 'seconds');
-  return {
-    ...{ status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at },
-    ...{ model_id, dataset_name, rollout, termination_reason },
-    finish_reason: finishOf(trajectory),
-    num_steps: lengthOf(trajectory, 'steps'),
-    completion_tokens: lengthOf(trajectory, 'tokens'),
-    execution_metrics: seconds === undefined ? undefined : { duration_s: seconds },
-  };
-}
-
-/** Adds the fields that a row lacks. */
-function completed(row: Trajectory, record: Partial<Trajectory>): Trajectory {
-  const lacking = Object.entries(record).filter(([name, value]) => value != null && own(row, name) == null);
-  return { ...row, ...Object.fromEntries(lacking) };
-}
-
-const recordIn = (record: string | undefined): Partial<Trajectory> => (record === undefined ? {} : JSON.parse(record));

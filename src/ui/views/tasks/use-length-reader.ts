@@ -5,7 +5,7 @@ import { isRunning } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { type Length, lengthOf } from '../../../present/reward-length.ts';
 import { tokensOf } from '../../../present/task-groups.ts';
-import { storedLengths } from '../../../resources/text-search.ts';
+import { storedLengths } from '../../../resources/stored-text.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import { ServiceError } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
