@@ -453,10 +453,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return { batch: { dataset: this.dataset, trajectories, agent: this.#namedAgent }, headers };
   }
 
+  /** Hashes the request as JSON, one item at a time: its whole text is large, and is written only to be sent. */
   #bodyHash(items: readonly Trajectory[]): string {
-    return createHash('sha256')
-      .update(JSON.stringify(this.#sent(items)))
-      .digest('base64url');
+    const { batch, headers } = this.#sent(items);
+    const list = '"trajectories":[';
+    const [before = '', after = ''] = JSON.stringify({ batch: { ...batch, trajectories: [] }, headers }).split(list);
+    const hash = createHash('sha256').update(before + list);
+    for (const [index, { value }] of items.entries()) hash.update((index > 0 ? ',' : '') + JSON.stringify(value));
+    return hash.update(after).digest('base64url');
   }
 
   /** @throws ServiceError */

@@ -1,8 +1,10 @@
 /** A file that is sent, edited and sent again: each trajectory is stored as often as it is in the file. */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { occurrencesHeader } from '../../src/contract/trajectories.ts';
 import {
   NetworkError,
   PermissionError,
@@ -435,4 +437,20 @@ it('sends nothing while the record of what was sent may be in a damaged file, ex
   for (const name of readdirSync(folder)) if (name.includes('broken-')) rmSync(join(folder, name));
   await upload(service, ['a', 'b'], { records });
   expect(sent).toEqual([['a'], ['b']]);
+});
+
+it('writes the body of a request as JSON only to send it, and keeps its hash', async () => {
+  const { folder, upload } = world();
+  const tables = openTables(join(folder, 'remembered.db'), 'test');
+  onTestFinished(() => tables.close());
+  const { service } = storing([], ['loses']);
+  const stringify = vi.spyOn(JSON, 'stringify');
+  onTestFinished(() => stringify.mockRestore());
+  await upload(service, ['a', 'a'], { records: new TrajectoryRecords(tables) });
+  const whole = stringify.mock.results.filter(({ value }) => String(value).split('"messages"').length > 2);
+  expect(whole).toEqual([]);
+  const trajectories = ['a', 'a'].map(content => JSON.parse(lineOf(content)));
+  const sent = { batch: { dataset: 'd', trajectories }, headers: { [occurrencesHeader]: '1,2' } };
+  const [row] = tables.all('select body from sent_requests');
+  expect(row?.['body']).toBe(createHash('sha256').update(JSON.stringify(sent)).digest('base64url'));
 });
