@@ -222,11 +222,15 @@ function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], r
   const [low, high] = widenedRange(range, all);
   if (all.some(({ rewards }) => scoresOf(rewards).some(score => score > low && score < high))) return undefined;
   const read = evidenceOf(steps, ({ finish_reason, reward: score }) => Boolean(finish_reason) && score != null);
-  const cut = read.filter(({ finish_reason }) => earlyEndOf(finish_reason) === 'token limit');
+  const isCut = ({ finish_reason }: AuditRollout): boolean => earlyEndOf(finish_reason) === 'token limit';
+  const [cut, whole] = [read.filter(isCut), read.filter(each => !isCut(each))];
   const rewarded = cut.filter(({ reward: score }) => (score ?? low) >= high);
   const failed = cut.filter(({ reward: score }) => (score ?? low) <= low);
   const [which, what] = rewarded.length > failed.length ? [rewarded, 'highest'] : [failed, 'lowest'];
   if (read.length < limits.cutOff.answers || which.length < read.length * limits.cutOff.share) return undefined;
+  // The limit explains nothing if the whole answers get the lowest reward as well.
+  if (which === failed && whole.length > 0 && whole.every(({ reward: score }) => (score ?? low) <= low))
+    return undefined;
   const words = `${percent(cut.length / read.length)} of ${counted(read.length, 'answer')} read were cut off at the token limit, and ${percent(which.length / cut.length)} of these get the ${what} reward, ${inSteps(steps)}`;
   return finding('cut_off', words, which);
 }

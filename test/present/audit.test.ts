@@ -78,14 +78,17 @@ describe('the audit', () => {
   });
 
   it('finds answers that were cut off and pass, unless the reward is a share', () => {
-    const cut = (reward: number) => stepsOf(task => ({ finish_reason: task < 6 ? 'length' : 'stop', reward }));
+    const cut = (reward: number, whole = reward) =>
+      stepsOf(task => (task < 6 ? { finish_reason: 'length', reward } : { finish_reason: 'stop', reward: whole }));
     const [finding] = found(cut(1));
     expect(finding).toMatchObject({ kind: 'cut_off', of: 72 });
     expect(finding?.words).toBe(
       '75% of 96 answers read were cut off at the token limit, and 100% of these get the highest reward, in steps 1 to 3',
     );
-    expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['cut_off', 'never']);
-    expect(found(cut(0))[0]?.words).toContain('100% of these get the lowest reward');
+    expect(found(cut(0, 1)).map(({ kind }) => kind)).toEqual(['cut_off']);
+    expect(found(cut(0, 1))[0]?.words).toContain('100% of these get the lowest reward');
+    // The limit is not the cause if the other answers get no reward either.
+    expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['never']);
     expect(found([{ step: 0, rewards: [{ reward: 0.5 }] }, ...cut(1)])).toEqual([]);
     expect(found(stepsOf(() => ({ reward: 1, finish_reason: 'stop' })))).toEqual([]);
   });
