@@ -79,7 +79,7 @@ async function askFlags(
   ask: (question: string) => Promise<string>,
   say: (text: string) => void,
 ): Promise<Flags> {
-  const answers: Record<string, unknown> = {};
+  const answers = new Map<string, unknown>();
   for (const [key, { asked, choices, many }] of Object.entries(specs)) {
     if (!asked || Object.hasOwn(given, key)) continue;
     const { unless = '', usual } = asked;
@@ -92,11 +92,11 @@ async function askFlags(
       else if (answer !== '' && choices?.includes(answer) === false) say(`${answer} is not ${choices.join(' or ')}.`);
       else {
         isAnswered = true;
-        if (answer !== '') answers[key] = many ? [answer] : answer;
+        if (answer !== '') answers.set(key, many ? [answer] : answer);
       }
     }
   }
-  return answers;
+  return Object.fromEntries(answers);
 }
 
 const failureWords = (error: unknown): string =>
