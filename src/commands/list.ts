@@ -5,7 +5,7 @@ import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, lackingWords } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
 import { sortRows, sortWordsOf } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
@@ -348,6 +348,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const held: object[] = [];
     const waits: string[] = [];
     const take = async (rows: readonly object[], read: number): Promise<void> => {
+      const lacking = sort && lackingWords(sort, rows);
+      if (lacking !== undefined) throw new CommandError(`${lacking}.`);
       const found = await measured.filtered(rows);
       ({ doubt } = found);
       pushAll(waits, waitsOf(resource, found.rows));

@@ -66,6 +66,8 @@ export interface Column<Row> {
   readonly isTime?: boolean;
   /** Whether a row's value has not been read yet. The screen then shows `unknownCell`. */
   readonly isUnread?: (row: Row) => boolean;
+  /** What reads the values, in words, if lists may lack them in all rows. */
+  readonly readBy?: string;
   /** False if filters should skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**
@@ -87,6 +89,12 @@ export interface Column<Row> {
 
 /** How a state looks: like a status, or like an alarm. */
 export type StatusLook = StatusMeaning | 'alarm';
+
+/** Why these rows can be neither filtered nor sorted by a column; undefined if one of them has a value. */
+export const lackingWords = <Row>({ title, readBy, value }: Column<Row>, rows: readonly Row[]): string | undefined =>
+  readBy !== undefined && rows.length > 0 && rows.every(row => value(row) === undefined)
+    ? `${title} is not in this list: ${readBy}`
+    : undefined;
 
 /** A column without a special look; null counts as no value. */
 export const plainColumn = <Row>(

@@ -7,7 +7,7 @@ import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { type Column, cellText } from './column.ts';
+import { type Column, cellText, lackingWords } from './column.ts';
 
 /** A filter on rows' text and on column values. */
 export interface RowFilter<Row> {
@@ -15,6 +15,8 @@ export interface RowFilter<Row> {
   readonly text: Filter;
   /** Filters by a row's values; undefined if the filter names no column. */
   readonly accepts: ((row: Row) => boolean) | undefined;
+  /** Why the filter cannot be used on these rows, if a term names a column that none of them has. */
+  readonly refusal: (rows: readonly Row[]) => Mistake | undefined;
   /** Why no row can pass, if a term names a status that does not exist. */
   readonly doubt: (rows: readonly Row[]) => Mistake | undefined;
 }
@@ -110,6 +112,7 @@ type Test<Row> = (row: Row) => boolean;
 /** A condition on a column. */
 interface Term<Row> {
   readonly test: Test<Row>;
+  readonly column: Column<Row>;
   /** Why no row can pass, if it names a status that does not exist. */
   readonly doubt?: ((rows: readonly Row[]) => string | undefined) | undefined;
 }
@@ -131,7 +134,7 @@ const statusDoubt =
   };
 
 /** A condition on a column. A row without a value passes only `!=`. */
-function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Term<Row> | FilterError {
+function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Omit<Term<Row>, 'column'> | FilterError {
   const number = numberOf(wanted);
   const compare = comparisons.get(operator);
   const now = Date.now();
@@ -152,7 +155,7 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): T
   const lower = wanted.toLowerCase();
   const textsOf = (row: Row): readonly string[] =>
     [column.value(row), cellText(column, row)].flatMap(each => (each === undefined ? [] : String(each).toLowerCase()));
-  const ofTexts = (accepts: (text: string) => boolean): Term<Row> => ({
+  const ofTexts = (accepts: (text: string) => boolean): Omit<Term<Row>, 'column'> => ({
     test: row => textsOf(row).some(accepts),
     ...(column.status && { doubt: statusDoubt(column, wanted, text => accepts(text.toLowerCase())) }),
   });
@@ -199,9 +202,10 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
       error: `No column ${name}: "${token.text}" in quotes searches for the text. Columns: ${known}`,
     };
   }
-  if (value !== '') return termOn(column, operator, value);
   // The value may still be typed, so the others accept all rows.
-  return { test: row => operator !== ':' || (column.value(row) ?? '') !== '' };
+  if (value === '') return { column, test: row => operator !== ':' || (column.value(row) ?? '') !== '' };
+  const term = termOn(column, operator, value);
+  return 'error' in term ? term : { column, ...term };
 }
 
 /** The columns that a filter names, each undefined if the name is unknown. */
@@ -250,10 +254,11 @@ export function parseRowFilter<Row>(
 ): RowFilter<Row> | (FilterError & Partial<Pick<Mistake, 'at'>>) {
   if (isWholeText(input)) {
     const text = parseFilter(input);
-    return text.ok ? { text, accepts: undefined, doubt: () => undefined } : text;
+    return text.ok ? { text, accepts: undefined, refusal: () => undefined, doubt: () => undefined } : text;
   }
   const texts: Filter[] = [];
   const tests: Test<Row>[] = [];
+  const refusals: RowFilter<Row>['refusal'][] = [];
   const doubts: RowFilter<Row>['doubt'][] = [];
   for (const token of tokensOf(input)) {
     const term = termOf(token, columns);
@@ -261,7 +266,8 @@ export function parseRowFilter<Row>(
     if (term && 'error' in term) return { ...term, at };
     if (term) {
       tests.push(token.isInverse ? row => !term.test(row) : term.test);
-      const { doubt } = term;
+      const { column, doubt } = term;
+      refusals.push(rows => withPlace(lackingWords(column, rows), at));
       if (doubt && !token.isInverse) doubts.push(rows => withPlace(doubt(rows), at));
     } else {
       const text = textFilter(token.text);
@@ -273,6 +279,7 @@ export function parseRowFilter<Row>(
   return {
     text,
     accepts: tests.length === 0 ? undefined : row => tests.every(test => test(row)),
+    refusal: rows => refusals.flatMap(refusal => refusal(rows) ?? [])[0],
     doubt: rows => doubts.flatMap(doubt => doubt(rows) ?? [])[0],
   };
 }

@@ -164,10 +164,10 @@ function filtered<Row>(
   filter: ReturnType<typeof parseRowFilter<Row>>,
   all: readonly Row[],
 ): { readonly found: Searchable<Row> } & Pick<ArrangedRows<Row>, 'filter' | 'notice' | 'doubt' | 'mistake'> {
-  if ('error' in filter) {
-    const { error, at } = filter;
-    return { found: { rows: [], textAt: () => '' }, filter: undefined, notice: error, doubt: undefined, mistake: at };
-  }
+  const nothing = { found: { rows: [], textAt: () => '' }, filter: undefined, doubt: undefined };
+  if ('error' in filter) return { ...nothing, notice: filter.error, mistake: filter.at };
+  const refusal = filter.refusal(all);
+  if (refusal) return { ...nothing, notice: refusal.words, mistake: refusal.at };
   const { kept, notice } = filterSearchable(searchable, filter);
   const found = kept
     ? { rows: pick(searchable.rows, kept), textAt: (place: number) => searchable.textAt(kept[place] ?? 0) }

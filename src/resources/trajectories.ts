@@ -16,6 +16,9 @@ import { count, counted, countOf, reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 
+/** Services list rollouts without their messages and metrics. */
+const readBy = 'reward against length (L) reads it, and exports have it';
+
 const trajectoryColumns: readonly Column<Trajectory>[] = [
   plainColumn('task', 'TASK', { min: 12, max: 40, grow: 2 }, row => row.task_id ?? row.trajectory_id, {
     field: 'task_id',
@@ -33,12 +36,14 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     cutAt: 'end',
   }),
   plainColumn('tokens', 'TOKENS', 6, tokensOf, {
+    readBy,
     align: 'right',
     wide: true,
     ifAny: true,
     text: row => (tokensOf(row) === undefined ? '' : count(tokensOf(row))),
   }),
   plainColumn('seconds', 'SECONDS', 7, secondsOf, {
+    readBy,
     align: 'right',
     wide: true,
     ifAny: true,

@@ -71,6 +71,10 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
     bad(['runs', '--filter', 'stauts:failed'], usage, /No column stauts: .* Columns: /),
+    ...['tokens>15', '!tokens>15', 'reward:0 seconds<1'].map(filter =>
+      bad(['trajectories', '--filter', filter], usage, /(TOKENS|SECONDS) is not in this list: .* reads it/),
+    ),
+    bad(['trajectories', '--sort', 'tokens'], usage, /TOKENS is not in this list: .* reads it/),
     ok(['runs', '--filter', 'status:completed first mean<2 age<2d', '--field', 'display_name'], /^first\n$/),
     bad([''], usage, /is empty\. The resources are benchmarks/),
     bad(['runs'], usage, /^benchtop: .*ENOENT.*Check the file.*BENCHTOP_CA_FILE names the file\.$/, {

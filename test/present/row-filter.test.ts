@@ -128,6 +128,21 @@ describe('a filter of rows', () => {
     expect(errorOf('constructor:x')).toContain('No column constructor');
   });
 
+  it('refuses a column that no row has, because its values are read elsewhere (A4)', () => {
+    const tokens: Column<number | undefined> = { id: 'tokens', title: 'TOKENS', width: 6, value: row => row };
+    const noticeOf = (filter: string, of: readonly (number | undefined)[], readBy?: string) =>
+      createArrange([readBy === undefined ? tokens : { ...tokens, readBy }], String)(of, { filter, sort: undefined });
+    for (const filter of ['tokens>15', '!tokens>15', 'x tokens:', 'tokens!=3']) {
+      const { rows: kept, notice, mistake } = noticeOf(filter, [undefined, undefined], 'it reads');
+      expect([kept, notice]).toEqual([[], 'TOKENS is not in this list: it reads']);
+      expect(mistake && filter.slice(...mistake)).toMatch(/^!?tokens/);
+      expect(noticeOf(filter, [undefined, undefined]).notice).toBeUndefined();
+      expect(noticeOf(filter, [], 'it reads').notice).toBeUndefined();
+      expect(noticeOf(filter, [undefined, 20], 'it reads').notice).toBeUndefined();
+    }
+    expect(noticeOf('x', [undefined], 'it reads').notice).toBeUndefined();
+  });
+
   it('says that a status does not exist, and which do', () => {
     const statuses = { ...statusColumn<Run>(row => row.status, { known: ['pending', 'failed'] }) };
     const known = createArrange([statuses], row => row.name);

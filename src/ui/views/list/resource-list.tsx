@@ -1,7 +1,7 @@
 /** A resource's list with its inspector. */
 import { Box } from 'ink';
 import { useEffect } from 'react';
-import type { Column } from '../../../present/column.ts';
+import { type Column, lackingWords } from '../../../present/column.ts';
 import { columnsIn } from '../../../present/row-filter.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
@@ -131,7 +131,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   // A filter leaves out rows that lack a value, so the unread ones are counted among all rows.
   const filtered = new Set(columnsIn(filter, props.columns));
   const unread = [...filtered].map(column => unreadWords(column, props.rows));
-  if (!filtered.has(sorted)) unread.push(unreadWords(sorted, rows));
+  if (!filtered.has(sorted)) unread.push((sorted && lackingWords(sorted, rows)) ?? unreadWords(sorted, rows));
   const empty = {
     loaded,
     asking,
