@@ -6,6 +6,7 @@ import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
 import { answerText, saidIn } from '../contract/inference.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { type GraderSpec, gradeEnded, graderKinds, graderSpec, shortfallOf } from '../grading/graders.ts';
+import { isEmpty } from '../present/other-fields.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { isToolRole } from '../present/transcript-parts.ts';
@@ -107,10 +108,14 @@ export function graderOf(words: string): Regrader {
     if (issue) throw new GraderError(clean`The grader cannot be used: ${issue.path.join('.')}: ${issue.message}`);
   }
   return async trajectory => {
-    const spec = graderSpec.safeParse({ ...storedGrader(trajectory), ...partial });
+    const stored = storedGrader(trajectory);
+    const spec = graderSpec.safeParse({ ...stored, ...partial });
     if (!spec.success) {
       const lacking = spec.error.issues.map(({ path }) => path.join('.')).join(', ');
-      throw new Error(`the grader needs ${lacking}, and the service stored no grader with this rollout`);
+      const why = isEmpty(stored)
+        ? 'the service stored no grader with this rollout'
+        : `the one stored with this rollout (${String(stored['kind'])}) does not fit`;
+      throw new Error(clean`the grader needs ${lacking}, and ${why}`);
     }
     const answer = finalAnswer(trajectory);
     const text = answerText({ content: answer?.content_parts ?? answer?.content });

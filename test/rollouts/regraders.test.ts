@@ -44,6 +44,16 @@ it('says why an answer that earns nothing is missing or cut short (B3)', async (
   expect(await words('100', { finish_reason: 'length' })).toBe('expected 100, found 100');
 });
 
+it('says whether a field is missing because of the stored grader, or because none is stored (A6)', async () => {
+  const stored = { grader: { kind: 'contains', expected: 'two' } };
+  await expect(graderOf('regex')(rollout([said('two')], stored), never)).rejects.toThrow(
+    'the grader needs pattern, and the one stored with this rollout (contains) does not fit',
+  );
+  await expect(graderOf('regex')(rollout([said('two')]), never)).rejects.toThrow(
+    'the grader needs pattern, and the service stored no grader with this rollout',
+  );
+});
+
 it('does not take a call of a tool for an answer', async () => {
   const call = said('look up tea', { tool_calls: '[{}]' });
   const calling = rollout([call, { role: 'tool', tool_response: 'look' }]);

@@ -24,6 +24,8 @@ interface RegradeWindowProps {
 
 /** Values of the grader field, besides the local service's grader kinds. */
 const [asJson, program, judge] = ['as JSON', 'program', 'model'] as const;
+/** The local graders whose field is not the expected answer. */
+const [regex, choice] = ['regex', 'choice'] as const;
 
 const graderOptions = [
   ...localGraders.map(kind => ({ value: kind, label: kind.replaceAll('_', ' ') })),
@@ -35,9 +37,10 @@ const graderOptions = [
 const secondsOf = ({ seconds = '' }: FormValues): number => Number(seconds);
 
 function choiceOf(values: FormValues): GraderChoice {
-  const { grader = '', expected = '', json = '', command: line = '', model = '', rubric = '' } = values;
+  const { grader = '', json = '', command: line = '', model = '', rubric = '' } = values;
   if (grader === program) return { kind: 'command', line, seconds: secondsOf(values) };
   if (grader === judge) return { kind: 'model', model: model.trim(), rubric: rubric.trim() };
+  const { [grader === regex ? 'pattern' : 'expected']: expected = '' } = values;
   return { kind: 'local', words: grader === asJson ? json : `${grader} ${expected.trim()}`.trim() };
 }
 
@@ -69,8 +72,14 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
         grader === 'number'
           ? 'A number and a tolerance, e.g. 42 5. If empty: those stored with each rollout.'
           : 'If empty: what the service stored with each rollout.',
-      when: ({ grader = '' }) => localGraders.includes(grader) && grader !== 'choice',
+      when: ({ grader = '' }) => localGraders.includes(grader) && grader !== regex && grader !== choice,
       check,
+    },
+    {
+      ...{ kind: 'text', name: 'pattern', label: 'Pattern', placeholder: '^yes' },
+      help: 'A regular expression that a right answer matches.',
+      when: isOne(regex),
+      check: (value, values) => required('Enter a pattern')(value) ?? check(value, values),
     },
     {
       ...{ kind: 'text', name: 'json', label: 'JSON', placeholder: '{"kind": "regex", "pattern": "^yes"}' },

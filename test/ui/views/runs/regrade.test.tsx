@@ -105,6 +105,22 @@ it.each([
   await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
 });
 
+it('requires a pattern for a regular expression (A6)', async () => {
+  const stage = openRun({ columns: 120, rows: 40 });
+  await stage.waitFor('gained');
+  await stage.press('R');
+  await stage.waitFor('Regrade first');
+  await stage.type('regex');
+  await stage.waitFor('Pattern');
+  expect(stage.text()).not.toContain('Expected');
+  await stage.press('tab', 'tab', 'enter');
+  await stage.waitFor('Enter a pattern');
+  await stage.type('^tw');
+  await stage.press('tab', 'enter');
+  await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
+  expect(flat(stage.text())).toContain('0.667 before, 0.333 now');
+});
+
 it('runs a program only after a question', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'regrade-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
