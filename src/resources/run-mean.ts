@@ -80,16 +80,16 @@ function evidenceWords(run: RunMean): string {
 }
 
 /**
- * The interval beside a mean in a list, and what it is of, because missing rewards widen it: `95% CI 0.312 to 0.688 from
- * 40 of 128 rewards, whatever the other 88 are`. Without an interval, the reason, if it is the number of rewards.
+ * The interval beside a mean in a list, and what it is of, because missing rewards widen it: `95% CI 0.312 to 0.688 by
+ * 16 tasks, whatever the 88 missing of 128 rewards are`. Without an interval, the reason, if it is the number of rewards.
  */
 export function intervalWordsBeside(shown: CertainMean, range: Range): string {
   const interval = intervalBeside(shown, range);
-  const { reason, rewards = 0, total = rewards } = shown.certainty ?? {};
+  const { reason, tasks = 0, rewards = 0, total = rewards } = shown.certainty ?? {};
   const missing = Math.max(0, total - rewards);
   if (interval) {
-    const of = missing > 0 ? `${rewards} of ${total} rewards, whatever the other ${missing} are` : '';
-    return `${intervalWords(interval)} from ${of || counted(rewards, 'reward')}`;
+    const without = missing > 0 ? `, whatever the ${missing} missing of ${total} rewards are` : '';
+    return `${intervalWords(interval)} by ${counted(tasks, 'task')}${without}`;
   }
   if (reason !== 'nothing' || rewards === 0 || rewards !== shown.graded) return '';
   return `none: ${missing > 0 ? `with ${missing} of ${total} rewards missing, it would be the whole range` : 'too few rewards'}`;

@@ -1,7 +1,7 @@
 /** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
 import { describe, expect, it } from 'vitest';
 import { certaintyOf, intervalBeside, isSettled, rememberedCertainty, runMeanOf } from '../../src/queries/run-mean.ts';
-import { certaintyFields, certaintyWords } from '../../src/resources/run-mean.ts';
+import { certaintyFields, certaintyWords, intervalWordsBeside } from '../../src/resources/run-mean.ts';
 
 const rewards = (...values: readonly number[]) =>
   values.map((reward, index) => ({ task_id: `t${index}`, trajectory_id: `tr${index}`, reward }));
@@ -86,6 +86,14 @@ describe('an interval', () => {
     expect(intervalBeside(shown, range)).toEqual(certainty.interval);
     expect(isSettled(certainty, { mean: rounded, graded: 20 }, range)).toBe(true);
     expect(isSettled(certainty, { mean: rounded, graded: 20 }, [0, 2])).toBe(false);
+  });
+
+  it('is described by its tasks everywhere, because samples of one task are not independent (C22)', () => {
+    const some = Array.from({ length: 176 }, (_, index) => ({ task_id: `t${index % 44}`, reward: index % 2 }) as never);
+    const options = { status: 'completed', total: 176, range };
+    const shown = { mean: 0.5, graded: 176, status: 'completed', certainty: certaintyOf(some, options) };
+    expect(intervalWordsBeside(shown, range)).toMatch(/ by 44 tasks$/);
+    expect(intervalWordsBeside(shown, range)).toBe(certaintyWords(runMeanOf(some, options), 0.5));
   });
 
   it('is none beside a mean outside it, though the record has this mean', () => {
