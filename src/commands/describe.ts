@@ -10,8 +10,8 @@ import { readAudit } from '../resources/audit.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
-import { exitCodes } from './exit.ts';
-import { findAmong, resourceOrThrow } from './find.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { findAmong, isNone, lookUp, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -19,7 +19,8 @@ import { type CommandContext, withService } from './with-service.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'describe'>, io: CommandIo): Promise<number> {
   return withService(flags, io, async context => {
-    const { id, row } = await findAmong([resourceOrThrow('training')], word, context);
+    const found = findAmong([resourceOrThrow('training')], word, context);
+    const { id, row } = await found.catch((error: unknown) => rejectOther(error, word, context));
     if (flags.audit) return printAudit(id, context, { flags, io });
     let isPart = false;
     const unread = (what: string) => (error: unknown) => {
@@ -44,6 +45,19 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
     await printRecord(record, id, flags, io, { text: () => `${words.join('\n')}\n` });
     return isPart ? exitCodes.failed : exitCodes.done;
   });
+}
+
+/** @throws CommandError that says what to use if the word is an evaluation run's; otherwise the error */
+async function rejectOther(error: unknown, word: string, context: CommandContext): Promise<never> {
+  if (!isNone(error)) throw error;
+  const { found } = await lookUp([resourceOrThrow('runs')], word, context).catch(() => ({ found: [] }));
+  const [other] = found;
+  if (!other) throw error;
+  const use = `benchtop failures ${other.id} for how its rollouts ended, benchtop regrade ${other.id} --with exact to check its grader`;
+  throw new CommandError(
+    clean`${word} is an evaluation run, and describe takes training runs. Use ${use}.`,
+    exitCodes.notFound,
+  );
 }
 
 interface Teaching {

@@ -68,6 +68,25 @@ it('says that the teaching signal is unknown without the rewards of the trainer'
   expect(code).toBe(exitCodes.failed);
 });
 
+it.each(['evr_1', 'second'])('says that %s is an evaluation run, and what to use (A2)', async word => {
+  const evaluation = { eval_run_id: 'evr_1', display_name: 'second', status: 'completed' };
+  const server = await hostileServer((response, request) => {
+    const path = request.url.split('?')[0] ?? '';
+    const items = [
+      path.endsWith('/benchmarks') && { bench_id: 'b' },
+      path.endsWith('/eval/b/runs') && evaluation,
+    ].filter(Boolean);
+    const isList = items.length > 0 || path.endsWith('/train/b/runs');
+    const body = path.endsWith('/eval/evr_1') ? evaluation : isList && { items, has_more: false };
+    return (body ? json(body) : refusal(404, 'not_found_error', 'none'))(response, request);
+  });
+  const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('describe', [word, '--audit']);
+  expect([code, out]).toEqual([exitCodes.notFound, '']);
+  expect(notes).toContain(
+    `${word} is an evaluation run, and describe takes training runs. Use benchtop failures evr_1 `,
+  );
+});
+
 it('ends where all is refused', async () => {
   const { code, out } = await described(path => (path.includes('held-out') ? 401 : undefined));
   expect([code, out]).toEqual([exitCodes.forbidden, '']);
