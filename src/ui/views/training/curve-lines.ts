@@ -219,16 +219,30 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   const room = width - displayWidth(label) - 1;
   if (room < 1) return [];
   const { curve } = shown;
-  const isLong = curve.ys.length > room;
-  const levels = isLong
-    ? columnsOf(curve, { low: 0, high: 1, ...extentOf([curve]), positive: false }, room).means
-    : curve.ys;
-  const line = sparkline(
-    Array.from(levels, y => (Number.isNaN(y) ? undefined : y)),
-    room,
-    theme.glyphs.levels,
+  const extent = extentOf([curve]);
+  const isLong = extent && curve.ys.length > room;
+  const levels = isLong ? columnsOf(curve, { ...extent, positive: false }, room).means : curve.ys;
+  return [curveLine(label, levels, theme)];
+}
+
+const curveLine = (label: string, levels: Iterable<number>, { styles, glyphs }: Theme): string => {
+  const values = Array.from(levels, y => (Number.isNaN(y) ? undefined : y));
+  return `${styles.muted(label)} ${styles.accent(sparkline(values, values.length, glyphs.levels))}`;
+};
+
+/** Each curve with several values on a line, over the same steps: one that was read earlier ends earlier. */
+export function smallCurves(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
+  const drawn = series.filter(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
+  const extent = extentOf(drawn.map(({ curve }) => curve));
+  const labelWidth = maxOf(drawn.map(({ name }) => displayWidth(name)));
+  const room = width - labelWidth - 1;
+  if (!extent || room < 1) return [];
+  const distances = drawn.map(({ curve: { xs } }) => ((xs.at(-1) ?? 0) - (xs[0] ?? 0)) / (xs.length - 1));
+  // With more columns, the curve with the fewest points would have gaps between them.
+  const count = Math.min(room, 1 + Math.round((extent.high - extent.low) / maxOf(distances)));
+  return drawn.map(({ name, curve }) =>
+    curveLine(padEnd(name, labelWidth), columnsOf(curve, { ...extent, positive: false }, count).means, theme),
   );
-  return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
 /** Minimum height of a chart. */
@@ -250,7 +264,7 @@ export function previewLines(
   const legend = legendLines(series, undefined, width, theme);
   const room = Math.min(height, tallestPreview) - legend.length;
   const extent = extentOf(series.map(({ curve }) => curve));
-  if (!extent || room < 2 * smallestChart) return series.flatMap(each => smallCurve([each], width, theme));
+  if (!extent || room < 2 * smallestChart) return smallCurves(series, width, theme);
   const xRange = isGrowing ? growingRange(extent) : extent;
   return [...drawChart(series, { width, height: room, theme, xRange }).lines, ...legend];
 }

@@ -6,7 +6,13 @@ import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts
 import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/held-out-words.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
-import { heldOutLines, heldOutNote, legendLines, smallCurve } from '../../../../src/ui/views/training/curve-lines.ts';
+import {
+  heldOutLines,
+  heldOutNote,
+  legendLines,
+  smallCurve,
+  smallCurves,
+} from '../../../../src/ui/views/training/curve-lines.ts';
 import {
   byMinutes,
   completedSteps,
@@ -157,6 +163,16 @@ describe('curves', () => {
     const held = [0, 1, 2, 3].map(step => ({ step, held_out_reward: step === 1 ? null : 1 }));
     expect(plain(smallCurve(curveSeries({ trainer, heldOut: held }, options), 30, theme))).toEqual(['held-out █ ██']);
     expect(smallCurve([], 30, theme)).toEqual([]);
+  });
+
+  it('are a line each over the same steps where a preview has no room for a chart', () => {
+    const theme = createTheme('plain');
+    const rows = Array.from({ length: 9 }, (_, step) => ({ step, trainer_reward: step / 8 }));
+    const held = [0, 2, 4, 6, 8, 10, 12, 14, 16].map(step => ({ step, held_out_reward: 0.5 }));
+    const lines = smallCurves(curveSeries({ trainer: trainerCurveOf(rows), heldOut: held }, options), 30, theme);
+    // The trainer's curve was read at step 8.
+    expect(lines.map(stripVTControlCharacters)).toEqual(['held-out ▅▅▅▅▅▅▅▅▅', 'trainer  ▁▂▄▆█    ']);
+    expect(smallCurves([], 30, theme)).toEqual([]);
   });
 
   it('have a line each if one line would cut their values', () => {
