@@ -14,6 +14,8 @@ import { Unread, withOpenFile } from './trajectory-files.ts';
 
 /** How often to check the file, in milliseconds. */
 const lookMs = 1_000;
+/** How long an unreadable end of the file stays unnamed while the file does not grow, in milliseconds. */
+const stillMs = 5_000;
 const pieceBytes = 256 * 1024;
 
 /** Hashes the beginning of a file, up to this length in bytes. */
@@ -52,6 +54,7 @@ export class FollowedFile implements ShownFile {
   #said: Pick<ShownFile, 'title' | 'problem'>;
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
+  #nextLook: NodeJS.Timeout | undefined;
 
   /** @param cut why the file is incomplete */
   constructor(path: string, name: string, dataFolder: string, io: CommandIo, cut?: string) {
@@ -93,6 +96,7 @@ export class FollowedFile implements ShownFile {
   }
 
   close(): void {
+    clearTimeout(this.#nextLook);
     unwatchFile(this.#path, this.#changed);
   }
 
@@ -140,17 +144,27 @@ export class FollowedFile implements ShownFile {
       this.#done = nothing;
       rows.beginAgain();
     }
-    const lost = await this.#add(trajectoriesIn(file, reading), rows, unread);
+    const lost = await this.#add(trajectoriesIn(file, reading), rows, unread, bytes === this.#done.bytes);
     if (!isGrown) rows.endAgain();
     this.#done = { ...this.#done, bytes, hash };
     return lost;
   }
 
-  /** Adds the trajectories after the last stored one. Returns how many could not be read so far. */
-  async #add(all: AsyncIterable<FileTrajectory>, rows: FileRows, unread: Unread): Promise<number> {
+  /**
+   * Adds the trajectories after the last stored one. Returns how many could not be read so far, without one that may
+   * still be written.
+   *
+   * @param isStill whether the file has not grown since it was last read
+   */
+  async #add(all: AsyncIterable<FileTrajectory>, rows: FileRows, unread: Unread, isStill: boolean): Promise<number> {
     let [place, lost] = [0, this.#done.unread];
+    clearTimeout(this.#nextLook);
     for await (const each of all) {
       this.#io.signal.throwIfAborted();
+      if ('error' in each && each.isOpen && !isStill && this.#done.place > 0) {
+        this.#nextLook = setTimeout(this.#changed, stillMs).unref();
+        break;
+      }
       place += 1;
       if (place <= this.#done.place) continue;
       const read = 'error' in each ? each.error : storable(each.trajectory);

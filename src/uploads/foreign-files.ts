@@ -18,7 +18,8 @@ import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 /** A trajectory from a file, or why part of the file cannot be read. */
 export type FileTrajectory = { readonly place: string } & (
   | { readonly trajectory: Record<string, unknown> }
-  | { readonly error: string }
+  /** `isOpen`: the file ends in it, and the rest may not be written yet. */
+  | { readonly error: string; readonly isOpen?: boolean }
 );
 
 /** Statistics about reading a file: counts by format, and the names of fields that were left out. */
@@ -116,10 +117,10 @@ export async function* trajectoriesIn(file: FileHandle, reading: Reading): Async
     yield* trajectoriesInZip(file, reading);
     return;
   }
-  for await (const { line, value, error, notFinite } of readItems(read)) {
+  for await (const { line, value, error, notFinite, isOpen = false } of readItems(read)) {
     const place = `line ${line}`;
     if (value === undefined) {
-      yield { place, error: error ?? 'It cannot be read.' };
+      yield { place, error: error ?? 'It cannot be read.', isOpen };
       continue;
     }
     reading.addNotFinite(notFinite);

@@ -10,13 +10,10 @@ import { deepestRequest, isNestedDeeper } from '../base/json-depth.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { readJson } from './python-json.ts';
 
-/** One trajectory in a file, or an error in its place. */
-export interface Item {
+/** One trajectory in a file, or an error in its place. The byte range's end is exclusive. */
+export interface Item extends Range {
   /** Its line in the file, or its index in the array, from 1. */
   readonly line: number;
-  /** Its byte range in the file, end exclusive. */
-  readonly start: number;
-  readonly end: number;
   readonly value: Record<string, unknown> | undefined;
   /** Why it cannot be sent as it is. */
   readonly error: string | undefined;
@@ -30,6 +27,8 @@ export type ReadBytes = (position: number) => Promise<Uint8Array>;
 interface Range {
   readonly start: number;
   readonly end: number;
+  /** Whether the file ends in it, without a newline or a bracket: the rest may not be written yet. */
+  readonly isOpen?: true;
 }
 
 const pieceBytes = 256 * 1024;
@@ -105,7 +104,7 @@ async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
       start = at + place + 1;
     }
   }
-  yield { start, end };
+  yield { start, end, isOpen: true };
 }
 
 /** Values at a given bracket depth: 1 inside an array, 0 for consecutive values. */
@@ -146,7 +145,7 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
       }
     }
   }
-  if (start !== undefined) yield { start, end };
+  if (start !== undefined) yield { start, end, isOpen: true };
 }
 
 async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item | undefined> {

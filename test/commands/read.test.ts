@@ -163,6 +163,22 @@ it('names a line that cannot be read once, also if it was the last one', async (
   expect(file.problem).toMatch(/^line 5: (?!.*more cannot)/);
 });
 
+it('names a last line without a newline only if it stays as it is (B21)', async () => {
+  const { path, tasks, file } = await opened([rollout('one'), 'no JSON']);
+  const problems = new Set<string | undefined>();
+  file.subscribe(() => problems.add(file.problem));
+  const line = textOf([rollout('three')]);
+  const [half, rest] = [line.slice(0, 20), line.slice(20)];
+  appendFileSync(path, textOf([rollout('two')]) + half);
+  await eventually(async () => expect(await tasks()).toEqual(['one', 'two']));
+  appendFileSync(path, rest);
+  await eventually(async () => expect(await tasks()).toEqual(['one', 'two', 'three']));
+  expect([file.title, ...problems]).toEqual(['file.jsonl, 1 not read in full', undefined]);
+  appendFileSync(path, half);
+  await eventually(() => expect(file.problem).toMatch(/^line 5: It is not JSON/));
+  expect(file.title).toBe('file.jsonl, 2 not read in full');
+});
+
 it('shows nothing of what a file held before it was written again', async () => {
   const { path, tasks, rows } = await opened(['one', 'two', 'last'].map(rollout));
   const [, two, last] = await rows();
