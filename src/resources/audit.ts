@@ -2,7 +2,7 @@
 import { inParallel } from '../base/in-parallel.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import { hasEnded } from '../contract/status.ts';
-import { emptyCurve, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
+import { emptyCurve, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
@@ -108,38 +108,33 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
     readSteps(runId, stepsToRead(known), context, (error, step) => onUnread(`Step ${step}`, error)),
   );
   const texts = await readTexts(textsToRead(steps ?? []), context, onUnread);
-  const means = heldOutMeansOf((heldOut ?? []).toSorted((left, right) => left.step - right.step));
-  const findings = audit({
-    trainer: stepValues(curve, curve.rewards),
-    heldOut: means,
-    steps: withTexts(steps ?? [], texts),
-    range,
-  });
+  const curves = auditedCurves(curve, heldOut ?? []);
+  const findings = audit({ ...curves, steps: withTexts(steps ?? [], texts), range });
   const words = [
     steps ? `${steps.length} of ${counted(known.length, 'step')} read` : 'the service lists no rewards by step',
     `texts of ${counted(texts.size, 'rollout')}`,
-    `${counted(means.length, 'held-out reward')}`,
+    `${counted(curves.heldOut.length, 'held-out reward')}`,
     ...(unread.length > 0 ? [`${unread.length} of these reads failed`] : []),
   ];
   return { findings, read: words.join(', '), unread };
 }
 
-/**
- * What the audit finds in the curves alone, most important first. The trainer's curve is thinned out, because it may
- * have a million points.
- */
-export function auditOfCurves(
-  { steps, rewards }: TrainerCurve,
-  heldOut: readonly HeldOutReward[],
-  range: Range,
-): readonly Finding[] {
+/** The curves to audit. The trainer's is thinned out, because it may have a million points. */
+function auditedCurves({ steps, rewards }: TrainerCurve, heldOut: readonly HeldOutReward[]) {
   const means = heldOutMeansOf(heldOut.toSorted((left, right) => left.step - right.step));
   const even = evenCurve(steps, rewards);
   const [first = 0, last = first] = [steps[0], steps.at(-1)];
   const stepOf = (index: number): number => first + (index * (last - first)) / Math.max(1, even.length - 1);
   const trainer = even.map((value, index) => ({ step: stepOf(index), value }));
-  return audit({ trainer, heldOut: means, steps: [], range });
+  return { trainer, heldOut: means };
 }
+
+/** What the audit finds in the curves alone, most important first. */
+export const auditOfCurves = (
+  trainer: TrainerCurve,
+  heldOut: readonly HeldOutReward[],
+  range: Range,
+): readonly Finding[] => audit({ ...auditedCurves(trainer, heldOut), steps: [], range });
 
 export function auditList(runId: string, range: Range): ListSource<Finding> {
   return {
