@@ -232,7 +232,7 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   }
   const stalls = [...silencesOf(history)].flatMap(({ at, ...silence }) => {
     const stall = judge({ silence }, rules, range).get('stall');
-    const later = history.points.find(point => point.at >= at && point.completed_steps > silence.step);
+    const later = times.find(point => point.at >= at && point.completed_steps > silence.step);
     const next = later?.completed_steps ?? history.lastStep ?? 0;
     return stall ? [{ ...stall, at, overAtStep: next > silence.step ? next : undefined }] : [];
   });

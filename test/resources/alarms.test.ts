@@ -347,10 +347,10 @@ describe('the past of a run', () => {
     const silences = [{ at: 0, until: 40 * minuteMs, completed_steps: 10 }];
     const memory = { progressOf: () => points, silencesOf: () => silences };
     const rules = { ...off, silentMs: 30 * minuteMs };
-    const linesOf = (status: string, seen = memory, steps: readonly number[] = []): readonly string[] => {
+    const linesOf = (status: string, seen = memory, steps: readonly number[] = [], saved: Checkpoint[] = []) => {
       const run = { training_run_id: 'trn_1', status } as TrainingRun;
       const trainer = { ...emptyCurve, steps: Float64Array.from(steps), rewards: new Float64Array(steps.length) };
-      const report = reportOf(historyOf(run, { heldOut: [], trainer }, [], seen), rules, [0, 1]);
+      const report = reportOf(historyOf(run, { heldOut: [], trainer }, saved, seen), rules, [0, 1]);
       return reportLines(report, rules, ms => `${ms / minuteMs}m`);
     };
     const [, stall] = linesOf('cancelled');
@@ -358,6 +358,8 @@ describe('the past of a run', () => {
     const alone = { ...memory, progressOf: () => points.slice(0, 1) };
     expect(linesOf('cancelled', alone, [9, 12])[1]).toMatch(/; over at step 12$/);
     expect(linesOf('running', alone, [9, 10])[1]).toMatch(/40m at least; not over$/);
+    const saved = { checkpoint_id: 'c', step_index: 11, created_at: new Date(100 * minuteMs).toISOString() };
+    expect(linesOf('cancelled', alone, [9, 60], [saved as Checkpoint])[1]).toMatch(/; over at step 11$/);
   });
 
   it.each([
