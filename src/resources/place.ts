@@ -139,6 +139,8 @@ interface RolloutScope {
   readonly scope: Scope;
   /** Only these training steps, e.g. `50..60`. */
   readonly steps?: string;
+  /** Only the rollouts that match this filter of their list. */
+  readonly filter?: string | undefined;
   /** The scope's label. */
   readonly label?: string;
 }

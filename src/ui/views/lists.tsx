@@ -69,8 +69,8 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       ]}
       texts={{ scope: scope ?? {}, label: label ?? (scope ? Object.values(scope).join(' ') : 'all trajectories') }}
       actions={rows => [...actions(rows), ...list.actions(rows)]}
-      bindings={[
-        ...rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open),
+      bindings={filter => [
+        ...rolloutBindings(scope && { scope, filter, ...(label !== undefined && { label }) }, shell.open),
         ...regrades,
       ]}
     />

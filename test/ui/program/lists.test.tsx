@@ -1,7 +1,7 @@
 /** Partly read lists on screen: nothing claims to hold for all rows if it holds only for some. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { notFound } from '../../queries/scripted-service.ts';
+import { notFound, pageOf } from '../../queries/scripted-service.ts';
 import { ManyRows, type Sorting } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
 import { openWorld, world } from './scripted-world.tsx';
@@ -481,3 +481,41 @@ it.each(['list', 'watch'] as const)(
     expect(screen.text()).toMatch(/whole .*0\.600.*low .*0\.300.*died .*0\.900 n=3/s);
   },
 );
+
+describe('the filter of a list of rollouts (B16)', () => {
+  const rewards = [0, 0.2, 0.4, 1].map((reward, index) => ({
+    ...{ trajectory_id: `traj_${index}`, task_id: `task${index}`, status: 'completed', reward },
+    rollout: { status: 'completed', termination_reason: reward < 0.3 ? 'MAX_STEPS' : 'ENV_DONE' },
+  }));
+
+  function filtered() {
+    const service = world('completed');
+    service.answers.listTrajectories = () => pageOf(rewards.map(row => ({ ...row, eval_run_id: 'evr_1' })));
+    service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rewards });
+    return openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
+  }
+
+  it.each(['f', 'V', 'L'])('holds in the view that %s opens, which says so', async key => {
+    const screen = filtered();
+    await screen.waitFor('task3');
+    await screen.type('/reward<0.3\r');
+    await screen.waitFor(text => text.includes('task0') && !text.includes('task3'));
+    await screen.type(key);
+    await screen.waitFor('Only the 2 of 4 rollouts that match /reward<0.3');
+    if (key === 'f') expect(screen.text()).toMatch(/MAX_STEPS +ended by +2 +100%/);
+    if (key === 'V') expect(screen.text()).not.toContain('task3');
+    if (key === 'f') {
+      await screen.press('enter');
+      await screen.waitFor(text => text.includes('task0') && text.includes('Only the 2 of 4'));
+    }
+  });
+
+  it('is said not to limit a search', async () => {
+    const screen = filtered();
+    await screen.waitFor('task3');
+    await screen.type('/reward<0.3\r');
+    await screen.waitFor(text => !text.includes('task3'));
+    await screen.type('\x13');
+    await screen.waitFor('Search in baseline, also what the filter leaves out');
+  });
+});

@@ -26,7 +26,9 @@ export function useListBindings<Row extends object>(
   const { table, openAs } = shown;
   const { current } = table;
   return [
-    ...bindings,
+    ...(typeof bindings === 'function'
+      ? bindings((table.arranged.filter && table.state.filter) || undefined)
+      : bindings),
     ...useErrorBindings(headerError),
     ...useRowBindings(props, shown),
     ...moves.map(({ command, by }) => ({

@@ -112,7 +112,8 @@ export interface ResourceListProps<Row> {
    * filters the rows.
    */
   readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
-  readonly bindings?: readonly Binding[];
+  /** A function gets the filter, if there is one without a mistake. */
+  readonly bindings?: readonly Binding[] | ((filter: string | undefined) => readonly Binding[]);
   /** Commands besides the usual ones that move the cursor by some rows. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row that the cursor starts on; by default, the first row. */

@@ -95,6 +95,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const { texts } = props;
   const askForTexts = useSearchTexts(
     () => (typeof texts === 'function' ? table.current && texts(table.current) : texts),
+    () => typeof texts === 'object' && table.state.filter !== '',
     filter => table.dispatch({ kind: 'filter', filter }),
   );
   const searchTexts = texts && askForTexts;

@@ -159,10 +159,10 @@ export function RunView({ place }: ViewProps<'record'>) {
         const own = isPair ? [pairBinding(rows, markTwo, shell.open), ...others] : others;
         return [...own, ...list.flags(rows)];
       }}
-      bindings={[
+      bindings={filter => [
         ...(state.isDeleted ? [] : [baseline([shown]), regrade(runs, [shown])]),
         { command: alarmCommands.past, run: showAlarms },
-        ...rolloutBindings({ scope: { run: place.id }, label: pin.label }, shell.open),
+        ...rolloutBindings({ scope: { run: place.id }, label: pin.label, filter }, shell.open),
       ]}
       about={width => aboutRun(run, width, theme)}
     />

@@ -12,6 +12,8 @@ const isExpression = (text: string): boolean => /^[^/](?:[^\\]|\\.)*\/i?$/su.tes
 
 interface SearchWindowProps {
   readonly texts: SearchedTexts;
+  /** Whether the list is filtered, which does not limit the search. */
+  readonly isFiltered: boolean;
   /** What has been typed so far. */
   readonly initial: string;
   /** Called to filter the rows instead. */
@@ -19,7 +21,7 @@ interface SearchWindowProps {
   readonly onClose: () => void;
 }
 
-function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) {
+function SearchWindow({ texts, isFiltered, initial, onFilter, onClose }: SearchWindowProps) {
   const shell = useShell();
   const fields = useMemo(
     (): readonly FieldSpec[] => [
@@ -40,7 +42,7 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
   return (
     <PlainFormWindow
       verb="search"
-      title={`Search in ${sanitiseLine(texts.label)}`}
+      title={`Search in ${sanitiseLine(texts.label)}${isFiltered ? ', also what the filter leaves out' : ''}`}
       fields={fields}
       onSubmit={({ query = '' }) => {
         if (isExpression(query)) onFilter(`/${query}`);
@@ -54,6 +56,7 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
 /** Returns a function that opens the window, or filters the rows if there is nothing to search. */
 export function useSearchTexts(
   textsOf: () => SearchedTexts | undefined,
+  isFiltered: () => boolean,
   onFilter: SearchWindowProps['onFilter'],
 ): (initial: string) => void {
   const shell = useShell();
@@ -61,7 +64,7 @@ export function useSearchTexts(
     const texts = textsOf();
     if (!texts) return onFilter(`/${initial}`);
     shell.showOverlay('search', close => (
-      <SearchWindow texts={texts} initial={initial} onFilter={onFilter} onClose={close} />
+      <SearchWindow texts={texts} isFiltered={isFiltered()} initial={initial} onFilter={onFilter} onClose={close} />
     ));
   };
 }

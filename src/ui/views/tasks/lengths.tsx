@@ -83,12 +83,12 @@ function useHeader(
 }
 
 export function LengthsView({ place }: ViewProps<'lengths'>) {
-  const { scope, steps } = place;
+  const { scope, steps, filter } = place;
   const pane = usePane('main');
   const keyOf = useKeyOf();
   const { open } = useShell();
   const shown = useShownFacts();
-  const rollouts = useRollouts(scope, pane.attention, { steps, needsRewardsOnly: true });
+  const rollouts = useRollouts(scope, pane.attention, { steps, filter, needsRewardsOnly: true });
   const { rows } = rollouts;
   const [chosen, choose] = useState(0);
   const length = lengths[chosen % lengths.length] ?? 'tokens';

@@ -10,9 +10,9 @@ import { textsIn } from './rollout-doors.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 export function OutcomesView({ place }: ViewProps<'outcomes'>) {
-  const { scope, label, steps } = place;
+  const { scope, label, steps, filter } = place;
   const pane = usePane('main');
-  const rollouts = useRollouts(scope, pane.attention, { steps });
+  const rollouts = useRollouts(scope, pane.attention, { steps, filter });
   const { rows } = rollouts;
   const classes = useMemo(() => outcomeClasses(rows), [rows]);
   // A view shows one place from mount to unmount.
@@ -32,6 +32,7 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
         ...{ view: 'rollouts', scope, ended: { by, value } },
         ...(label && { label }),
         ...(steps && { steps }),
+        filter,
       })}
       label={classWords}
       facts={outcomeFacts}

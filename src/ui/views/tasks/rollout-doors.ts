@@ -4,7 +4,7 @@ import type { Binding } from '../../keys/router.tsx';
 import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
-type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
+type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps' | 'filter'>;
 
 /** The scope of a text search in these rollouts. */
 export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: RolloutsPlace): SearchedTexts => ({

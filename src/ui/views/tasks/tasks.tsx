@@ -128,10 +128,10 @@ function useCompareDoor(run: EvalRun | undefined, base: NamedRun | undefined) {
 }
 
 /** The tasks, compared with those of the run `base`, if there is one. */
-function useTasks({ scope, steps }: Place<'tasks'>, base: string | undefined, attention: Attention) {
+function useTasks({ scope, steps, filter }: Place<'tasks'>, base: string | undefined, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
-  const rollouts = useRollouts(scope, attention, { steps });
-  const other = useRollouts(base === undefined ? undefined : { run: base }, attention);
+  const rollouts = useRollouts(scope, attention, { steps, filter });
+  const other = useRollouts(base === undefined ? undefined : { run: base }, attention, { filter });
   const { rows, run } = rollouts;
   const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
   const tasks = useMemo(
@@ -154,7 +154,7 @@ function headerOf(title: string, lines: readonly string[], pane: Size, { styles 
 }
 
 export function TasksView({ place }: ViewProps<'tasks'>) {
-  const { scope, label, steps } = place;
+  const { scope, label, steps, filter } = place;
   const shell = useShell();
   const pane = usePane('main');
   const theme = useTheme();
@@ -194,7 +194,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         of.length === 0
           ? undefined
           : {
-              ...({ view: 'rollouts', scope, task, ...(steps && { steps }), ...(label && { label }) } as const),
+              ...({ view: 'rollouts', scope, task, filter, ...(steps && { steps }), ...(label && { label }) } as const),
               ...(against && { base: against }),
             }
       }
@@ -238,11 +238,11 @@ function rolloutsOfBase(place: Place<'rollouts'>): Place<'rollouts'> | undefined
 }
 
 export function RolloutsView({ place }: ViewProps<'rollouts'>) {
-  const { scope, task, ended, steps, base } = place;
+  const { scope, task, ended, steps, base, filter } = place;
   const { navigate } = useShell();
   const twin = rolloutsOfBase(place);
   const pane = usePane('main');
-  const rollouts = useRollouts(scope, pane.attention, { steps });
+  const rollouts = useRollouts(scope, pane.attention, { steps, filter });
   const { rows: all, parts, notes, key } = rollouts;
   const rows = useMemo(() => {
     const classIn = classOf(all);

@@ -2,6 +2,8 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { noteColumns } from '../../../present/notes.ts';
+import { createArrange } from '../../../present/rows.ts';
 import { evalProgressQuery, evalRunQuery } from '../../../queries/evaluations.ts';
 import type { RunExtent } from '../../../queries/extent-of.ts';
 import type { Attention } from '../../../queries/polling.ts';
@@ -16,6 +18,7 @@ import { counted } from '../../../text/numbers.ts';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useNotes } from '../triage/use-triage.tsx';
 
 const fileOrder = { field: 'created_at', descending: false } as const;
 /** Maximum number of rollouts to read; that many take about half a minute. */
@@ -59,9 +62,23 @@ function useSettledRows(rows: readonly Trajectory[], isReading: boolean): readon
   return shown.current;
 }
 
+const idOf = ({ trajectory_id }: Trajectory): string => trajectory_id;
+
+/** The rows that match a filter of their list, and what to say about it. */
+function useFiltered(all: readonly Trajectory[], filter: string) {
+  const notes = useNotes();
+  const arrange = useMemo(() => createArrange([...noteColumns(notes, idOf), ...trajectories.columns], idOf), [notes]);
+  if (filter === '') return { rows: all, words: [] };
+  const { rows, notice } = arrange(all, { filter, sort: undefined });
+  const words = `Only the ${rows.length} of ${counted(all.length, 'rollout')} that match /${filter}`;
+  return { rows, words: notice === undefined ? [words] : [words, notice] };
+}
+
 interface RolloutOptions {
   /** Only these training steps. */
   readonly steps?: string | undefined;
+  /** Only those that match this filter of their list. */
+  readonly filter?: string | undefined;
   /** Whether the view needs only rewards and tokens, which one request returns for a single step. */
   readonly needsRewardsOnly?: true;
 }
@@ -70,7 +87,7 @@ interface RolloutOptions {
 export function useRollouts(
   scope: Scope | undefined,
   shown: Attention,
-  { steps, needsRewardsOnly }: RolloutOptions = {},
+  { steps, filter = '', needsRewardsOnly }: RolloutOptions = {},
 ): Rollouts {
   const attention = scope ? shown : 'hidden';
   const run = scope?.run;
@@ -96,10 +113,11 @@ export function useRollouts(
   const { isUnread, isReading } = useRest(scope !== undefined, list);
   const listed = useSettledRows(list.rows, isReading);
   const rewards = results.data?.rewards;
-  const rows = useMemo(
+  const all = useMemo(
     () => ofSteps(ended && rewards ? withRunRewards(listed, rewards) : withRewards(listed, rewards), steps),
     [ended, listed, rewards, steps],
   );
+  const { rows, words } = useFiltered(all, filter);
   const unreadable = list.dropped + (results.data?.unreadable ?? 0);
   const error = live.error ?? list.pageError ?? results.error;
   const { total, listed: rated } = results.data ?? {};
@@ -112,18 +130,19 @@ export function useRollouts(
     rows,
     loaded: list.loaded || rewards !== undefined,
     isReading: !list.loaded || isReading,
-    run: extent,
+    run: filter === '' ? extent : undefined,
     error,
     notes: [
+      ...words,
       ...(error && rows.length > 0 ? [error.message] : []),
       ...(isUnread && !isReading ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
       ...(isReading ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
       ...(unreadable > 0 ? [`${counted(unreadable, 'rollout')} could not be read`] : []),
       ...anonymousWords(rewards ?? []),
-      ...unlistedWords(rows, extent),
+      ...unlistedWords(all, extent),
       ...list.notes,
     ],
     parts: run === undefined ? [live] : [live, results],
-    key: steps === undefined ? source.key : [...source.key, steps],
+    key: [...source.key, ...(steps === undefined ? [] : [steps]), ...(filter === '' ? [] : [{ filter }])],
   };
 }
