@@ -12,7 +12,7 @@ import { type Action, action, sendAll } from '../queries/action.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
-import { actionOf, changedBy, resourceOfId } from '../resources/catalogue.ts';
+import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
@@ -157,6 +157,10 @@ async function findEach(
       if (!(error instanceof CommandError) || words.length === 1) throw error;
       throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
     });
+    if (words.length > 1 && word === words[0] && resourceNamed(word.toLowerCase()))
+      throw new CommandError(
+        clean`${word} is the word for a kind, but also names ${nameOf(each)}: give its id, and ids only. Nothing was ${past}.`,
+      );
     const looksLike = among.length > 1 ? resourceOfId(word) : undefined;
     if (looksLike && looksLike !== each.resource && word !== each.id)
       throw new CommandError(

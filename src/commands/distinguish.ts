@@ -16,8 +16,16 @@ function textsOf(column: Column<object>, rows: readonly object[]): readonly stri
   return unique(shown) || !exported ? shown : rows.map(row => String(exported(row) ?? ''));
 }
 
-/** Each row's id with its differences: `evr_1 (completed, mean 0.410, started 2m ago)`. */
-export function distinguishRows(resource: Resource, rows: readonly object[]): readonly string[] {
+/**
+ * Each row's id with its differences: `evr_1 (completed, mean 0.410, started 2m ago)`.
+ *
+ * @param shared words to put before the differences of each row
+ */
+export function distinguishRows(
+  resource: Resource,
+  rows: readonly object[],
+  shared: readonly string[] = [],
+): readonly string[] {
   const [name] = resource.columns;
   const isDetail = (column: Column<object>): boolean => column !== name && column.id !== 'id';
   const details = resource.columns
@@ -27,11 +35,12 @@ export function distinguishRows(resource: Resource, rows: readonly object[]): re
     .filter(({ texts }) => new Set(texts).size > 1)
     .slice(0, mostDetails);
   return rows.map((row, index) => {
-    const words = details.flatMap(({ column, texts }) => {
+    const differences = details.flatMap(({ column, texts }) => {
       const text = texts[index] ?? '';
       if (text === '') return [];
       return [column.status ? text : `${column.title.toLowerCase()} ${text}`];
     });
+    const words = [...shared, ...differences];
     const id = shellWord(sanitiseLine(idOf(resource, row)));
     return words.length === 0 ? id : `${id} (${sanitiseLine(words.join(', '))})`;
   });

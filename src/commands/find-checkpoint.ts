@@ -162,11 +162,11 @@ async function heldOutRewards(runId: string, context: CommandContext): Promise<r
 }
 
 /** The error for a word with several meanings; it gives an unambiguous word for each. */
-function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]): CommandError {
+function ambiguous(word: string, readings: readonly CheckpointReading<Found>[], context: CommandContext): CommandError {
   const [first] = readings;
   if (first && readings.every(({ isRun }) => isRun === first.isRun)) {
     const found = readings.map(({ run }) => run);
-    return severalNamed([training], first.name, found);
+    return severalNamed([training], first.name, found, context);
   }
   const each = readings.map(({ run: { id }, name, which, isRun }) =>
     isRun
@@ -238,7 +238,7 @@ export async function findCheckpoint(
   const mayBeId = name === word && (!reading || (isOpaque(word) && reading.run.id !== word));
   const listed = mayBeId ? (await searchCheckpoint(word, context)).found : undefined;
   if (listed) return listed;
-  if (others.length > 0) throw ambiguous(word, readings);
+  if (others.length > 0) throw ambiguous(word, readings, context);
   if (!reading) {
     const { capabilities } = service;
     const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');

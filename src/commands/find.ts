@@ -211,19 +211,31 @@ export async function findAmong(
   const found = preferred.length > 0 ? preferred : all;
   const [first, ...others] = found;
   if (!first) throw none;
-  if (others.length > 0) throw severalNamed(among, word, found);
+  if (others.length > 0) throw severalNamed(among, word, found, context);
   checkOnly(first, gaps, context, use);
   return isListed ? readFound(first, context) : first;
 }
 
-/** The error for a name that several rows share, with each row's words on a command line, and its differences. */
-export function severalNamed(among: readonly Resource[], word: string, found: readonly Found[]): CommandError {
+/** The error for a name that several rows share, with each row's words on this command's line, and its differences. */
+export function severalNamed(
+  among: readonly Resource[],
+  word: string,
+  found: readonly Found[],
+  { takesKind = false }: Pick<CommandContext, 'takesKind'>,
+): CommandError {
+  const isShared = ({ id, resource }: Found): boolean =>
+    found.some(other => other.id === id && other.resource !== resource);
   const ids = among.flatMap(resource => {
-    const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
-    return distinguishRows(resource, ofIt).map(words => (among.length > 1 ? `${resource.names[1]} ${words}` : words));
+    const ofIt = found.filter(each => each.resource === resource);
+    const kind = among.length > 1 ? [wordFor(resource)] : [];
+    const rows = ofIt.map(({ row }) => row);
+    const prefixes = ofIt.map(each => (takesKind && isShared(each) ? `${resource.names[1]} ` : ''));
+    return distinguishRows(resource, rows, kind).map((words, index) => `${prefixes[index]}${words}`);
   });
+  const advice =
+    found.some(isShared) && !takesKind ? 'Some have the same id, which names none of them' : 'Give the id of one';
   const what = oneOf(among.map(wordsFor));
-  return new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
+  return new CommandError(clean`${found.length} ${what} are named ${word}. ${advice}: ${ids.join(', ')}.`);
 }
 
 /** Reads a listed row's record. */

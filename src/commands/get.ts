@@ -121,7 +121,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     );
   }
   return withService(flags, io, async connected => {
-    const context = { ...connected, service: readingRewardsOnce(connected.service), inFull: true };
+    const context = { ...connected, service: readingRewardsOnce(connected.service), inFull: true, takesKind: true };
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));

@@ -33,6 +33,8 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Whether lookups read records with their large parts, such as a trajectory's steps. */
   readonly inFull?: boolean;
+  /** Whether the command accepts a kind before an id: `run evr_1`. */
+  readonly takesKind?: boolean;
 }
 
 /** The flags that limit a command's time. */

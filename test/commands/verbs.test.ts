@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shellWords } from '../../src/base/shell-words.ts';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
@@ -319,7 +320,7 @@ describe('delete and cancel', () => {
     const ids = [await cli('evaluate', twice), await cli('evaluate', twice)].map(({ out }) => out.trim());
     const { code, notes } = await cli('delete', ['twice', '--yes']);
     expect(code).toBe(exitCodes.usage);
-    for (const id of ids) expect(notes).toContain(`run ${id}`);
+    for (const id of ids) expect(notes).toMatch(new RegExp(`[:,] ${id} \\(run, `));
     expect(notes).toContain('2 runs, training runs or secrets are named twice. Give the id of one: ');
     const gone = await cli('delete', [...ids, '--yes', '--json']);
     expect(gone.code).toBe(exitCodes.done);
@@ -330,6 +331,30 @@ describe('delete and cancel', () => {
         .map(line => JSON.parse(line)),
     ).toMatchObject(ids.map(id => ({ eval_run_id: id, id, kind: 'run', done: 'deleted' })));
     expect((await cli('get', [ids[0] ?? ''])).code).toBe(exitCodes.notFound);
+  });
+
+  it('advise words for a shared name that work when they are pasted (attack24 A1)', async () => {
+    const named = ['t-words', '-m', model, '--wait', '--name'];
+    const id = (await cli('evaluate', [...named, 'first'])).out.trim();
+    const adviceOf = (notes: string) =>
+      (/Give the id of one: (.*)\.$/m.exec(notes)?.[1] ?? '').split(/, (?=evr_|trn_)/);
+    for (const command of ['delete', 'tasks', 'tree', 'get', 'export']) {
+      const flags = command === 'delete' ? ['-n'] : [];
+      const { code, notes } = await cli(command, ['first', ...flags]);
+      const advice = adviceOf(notes);
+      expect([command, code, advice.length]).toEqual([command, exitCodes.usage, 2]);
+      for (const words of advice) {
+        expect(words).toMatch(/^\w+ \((run|training run)[,)]/);
+        const pasted = await cli(command, [...shellWords(words.replace(/ \(.*$/, '')), ...flags]);
+        expect([command, words, pasted.code]).toEqual([command, words, exitCodes.done]);
+      }
+    }
+    const other = (await cli('evaluate', [...named, 'run'])).out.trim();
+    const { code, out, notes } = await cli('delete', ['run', id, '--yes']);
+    expect({ code, out }).toEqual({ code: exitCodes.usage, out: '' });
+    expect(notes).toContain(`run is the word for a kind, but also names run run (${other}): give its id`);
+    expect((await cli('delete', ['run', '-n'])).out).toContain(other);
+    expect((await cli('delete', [id, other, '--yes'])).code).toBe(exitCodes.done);
   });
 
   it('take one that is named twice for one, and one that is gone by now for done', async () => {
