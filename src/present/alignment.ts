@@ -14,8 +14,8 @@ export interface Message {
   readonly number: number;
   readonly role: string;
   readonly text: string;
-  /** `finish length`; empty if its finish reason is unknown. */
-  readonly finish: string;
+  /** Its finish reason and tokens, if known: `finish length  16 out`. */
+  readonly end: string;
   /** The text to compare, without tool call ids, which differ in every rollout. */
   readonly key: string;
 }
@@ -41,9 +41,10 @@ export function messagesOf(trajectory: Trajectory): readonly Message[] {
     const [role = '', ...facts] = head.text.split('  ·  ');
     const flag = facts.includes('error') ? ' (error)' : '';
     const text = body.map(block => block.text).join('\n');
-    const finish = facts.find(fact => fact.startsWith('finish ')) ?? '';
+    const [finish, tokens] = [/^finish /, /^\d\S* out$/].map(form => facts.find(fact => form.test(fact)));
+    const end = [finish, tokens].filter(Boolean).join('  ');
     const key = body.map(withoutCallId).join('\n');
-    messages.push({ step: head.step, number, role: role + flag, text, finish, key });
+    messages.push({ step: head.step, number, role: role + flag, text, end, key });
   }
   const graded = trajectoryDetails(trajectory).filter(({ group }) => group === 'Rewards');
   const text = [
@@ -52,10 +53,7 @@ export function messagesOf(trajectory: Trajectory): readonly Message[] {
     ...graded.map(({ label, value }) => `${label}  ${asReceived(value)}`),
   ].join('\n');
   const shown = sanitise(text, { multiline: true });
-  return [
-    ...messages,
-    { step: Number.MAX_SAFE_INTEGER, number, role: rewardsRole, text: shown, finish: '', key: shown },
-  ];
+  return [...messages, { step: Number.MAX_SAFE_INTEGER, number, role: rewardsRole, text: shown, end: '', key: shown }];
 }
 
 function withoutCallId({ text, heading }: Block): string {

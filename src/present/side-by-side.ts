@@ -50,12 +50,12 @@ const mostLaidOut = 4_000_000;
 const indent = '  ';
 const plain = (text: string): SideText => ({ text, marks: [] });
 
-function headOf({ left, right }: AlignedPair, side: 'left' | 'right'): string {
-  const message = side === 'left' ? left : right;
-  if (!message) return 'not there';
-  if (message.step === Number.MAX_SAFE_INTEGER) return message.role;
-  const isSame = !left || !right || left.finish === right.finish;
-  return [`step ${message.number}`, message.role, isSame ? '' : message.finish].filter(Boolean).join('  ');
+/** A message's place, and with it how the message ended. */
+function headOf(message: Message | undefined): readonly [place: string, whole: string] {
+  if (!message) return ['', 'not there'];
+  const { step, number, role, end } = message;
+  const place = step === Number.MAX_SAFE_INTEGER ? role : `step ${number}  ${role}`;
+  return [place, [place, end].filter(Boolean).join('  ')];
 }
 
 /** The parts of two texts around their first difference, and the number of characters left out. */
@@ -166,8 +166,8 @@ const notLaidOut = (pair: AlignedPair): Rows => ({
   rows: [
     {
       kind: 'head',
-      left: plain(`${headOf(pair, 'left')}, ${lengthWords(pair.left)}`),
-      right: plain(`${headOf(pair, 'right')}, ${lengthWords(pair.right)}`),
+      left: plain(`${headOf(pair.left)[1]}, ${lengthWords(pair.left)}`),
+      right: plain(`${headOf(pair.right)[1]}, ${lengthWords(pair.right)}`),
     },
   ],
 });
@@ -180,21 +180,26 @@ function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): Rows {
   const left = pair.left ? linesOf(one, marks[0], room) : [];
   const right = pair.right ? linesOf(other, marks[1], room) : [];
   const blank = { kind: 'blank', left: undefined, right: undefined } as const;
-  const [leftHead, rightHead] = [plain(headOf(pair, 'left')), plain(headOf(pair, 'right'))];
-  const bothHeads = leftHead.text === rightHead.text ? leftHead : plain(`${leftHead.text}, ${rightHead.text}`);
+  const [[place, leftWords], [rightPlace, rightWords]] = [headOf(pair.left), headOf(pair.right)];
+  const [leftHead, rightHead] = [plain(leftWords), plain(rightWords)];
+  // Name a place that both share once.
+  const rest = place === rightPlace ? rightWords.slice(place.length).trim() || 'end unknown' : rightWords;
+  const bothHeads = leftWords === rightWords ? leftHead : plain(`${leftWords}, ${rest}`);
   const onlyHead = pair.left && pair.right ? bothHeads : pair.left ? leftHead : rightHead;
   const head =
     columns === 2
       ? ({ kind: 'head', left: leftHead, right: rightHead } as const)
       : ({ kind: 'head', left: onlyHead, right: undefined } as const);
-  const [rest, otherRest] = cut.after.map(count => (count > 0 ? [plain(`… ${counted(count, 'more character')}`)] : []));
+  const [leftRest, otherRest] = cut.after.map(count =>
+    count > 0 ? [plain(`… ${counted(count, 'more character')}`)] : [],
+  );
   const rows: readonly Row[] = [
     head,
     ...(cut.before > 0
       ? [{ kind: 'equal', left: plain(`… ${counted(cut.before, 'character')} before`), right: undefined } as const]
       : []),
     ...(pair.isEqual ? equalRows(left, right, columns) : rowsOf(left, right, columns)),
-    ...changedRows(rest ?? [], otherRest ?? [], columns),
+    ...changedRows(leftRest ?? [], otherRest ?? [], columns),
     blank,
   ];
   return {

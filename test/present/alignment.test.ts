@@ -275,3 +275,25 @@ it('names the roles of both sides in a single column, where they differ', () => 
   expect(alignment.first).toBe(0);
   expect(lines[0]?.left?.text).toBe('step 0  tool, step 0  tool (error)');
 });
+
+it('shows the finish reason and the tokens of both sides, also where they are the same (A1)', () => {
+  const answer = (content: string, more: object): Trajectory => ({
+    ...{ trajectory_id: 't', reward: 0 },
+    steps: [{ step_index: 0, messages: [{ role: 'assistant', content, prompt_tokens: 3, ...more }] }],
+  });
+  const cutOff = { finish_reason: 'length', completion_tokens: 16 };
+  const headsOf = (left: object, right: object, columns: 1 | 2) => {
+    const [head] = sideBySide(alignmentOf(answer('a', left), answer('b', right)), {
+      width: 100,
+      columns,
+      all: true,
+    }).lines;
+    return [head?.left?.text, head?.right?.text].filter(Boolean);
+  };
+  const words = 'step 0  assistant  finish length  16 out';
+  expect(headsOf(cutOff, cutOff, 2)).toEqual([words, words]);
+  expect(headsOf(cutOff, cutOff, 1)).toEqual([words]);
+  const stop = { finish_reason: 'stop', completion_tokens: 4 };
+  expect(headsOf(cutOff, stop, 1)).toEqual([`${words}, finish stop  4 out`]);
+  expect(headsOf(stop, {}, 1)).toEqual(['step 0  assistant  finish stop  4 out, end unknown']);
+});
