@@ -73,7 +73,10 @@ export function uncertainEvaluations(
   return all.filter(([only, ...others]) => only && (others.length > 0 || lacksIntervalOfRun(only, range)));
 }
 
-/** The interval of evaluations by task, and the words for it or for why there is none. */
+/**
+ * The interval of evaluations by task, and the words for it or for why there is none. The interval is of the mean over
+ * tasks: only the words give it if the displayed mean over rewards is another.
+ */
 function pooledInterval(
   { data, error }: NonNullable<ReturnType<Pools['get']>>,
   mean: number,
@@ -81,10 +84,10 @@ function pooledInterval(
 ): Pick<Evaluations, 'interval' | 'certainty'> {
   if (!data) return { interval: undefined, ...(error && { certainty: `no interval: ${error.message}` }) };
   const { interval } = certaintyOf(data.rewards, { ...data, range });
-  const isAround = interval !== undefined && interval.low <= mean && mean <= interval.high;
+  const run = runMeanOf(data.rewards, { ...data, range });
   return {
-    interval: isAround ? interval : undefined,
-    certainty: certaintyWords(runMeanOf(data.rewards, { ...data, range }), mean),
+    interval: reward(run.mean) === reward(mean) ? interval : undefined,
+    certainty: certaintyWords(run, mean),
   };
 }
 

@@ -160,6 +160,23 @@ describe('checkpoints', () => {
     expect(pooledFact({})).toEqual([undefined, '0.500 from 80 rewards in 2 evaluations, interval not read yet']);
   });
 
+  it('have the interval of several evaluations only beside the mean that it is of', () => {
+    const values = Array.from({ length: 60 }, (_, at) => (at < 3 || at % 3 > 0 ? 1 : 0));
+    const all = values.map((each, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: each }));
+    const few = Array.from({ length: 15 }, (_, at) => ({
+      task_id: `${at % 3}`,
+      trajectory_id: `few ${at}`,
+      reward: 1,
+    }));
+    const runs = [run('ckpt_10', values.reduce<number>((sum, each) => sum + each, 0) / 60, 60), run('ckpt_10', 1, 15)];
+    const data = { status: 'completed', total: 75, rewards: [...all, ...few] };
+    const [measured] = withMeasured(rows, [], runs, range, new Map([[poolKey(runs), { data }]]));
+    expect(cells(measured ?? {})).toMatchObject({ EVALUATED: '0.747', 'EVAL 95% CI': '' });
+    expect(measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated')?.value).toMatch(
+      /^0\.747 from 75 rewards in 2 evaluations, mean of tasks 0\.683, 95% CI 0\.\d+ to 0\.\d+ by 60 tasks$/,
+    );
+  });
+
   it('have no interval of a held-out mean if another one is outside the range (A3)', () => {
     const odd = heldOut.map((point, index) => ({ ...point, held_out_reward: [0.4, 0.7, 1.5][index] }));
     expect(
