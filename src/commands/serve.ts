@@ -25,17 +25,21 @@ type Flags = CommandInput<'serve'>['flags'];
 
 const keyFlags = { apiKeyEnv: '--api-key-env', apiKeyFile: '--api-key-file' };
 
-/** The API key to use, if one is given; otherwise the service has its own. @throws ConfigError, CommandError */
-function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string> | undefined {
+/** The API key to use and where it is, if one is given; otherwise the service has its own. @throws ConfigError */
+function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv) {
   const place = {
     settings: { apiKeyEnv, apiKeyFile },
     originOf: (key: string) => ({ kind: 'flag', name: own(keyFlags, key) ?? key }) as const,
     base: process.cwd(),
   };
   const source = credentialAt(place, 'apiKey', { environment, secrets: new Set() });
-  return source?.get().catch((error: unknown) => {
-    throw new CommandError(errorMessage(error), exitCodes.forbidden);
-  });
+  if (!source) return undefined;
+  /** @throws CommandError */
+  const read = (): Promise<string> =>
+    source.get().catch((error: unknown) => {
+      throw new CommandError(errorMessage(error), exitCodes.forbidden);
+    });
+  return { read, place: source.files[0] ?? `the environment variable ${apiKeyEnv}` };
 }
 
 /** The server for models that are not local, from the flags, the variables and the local profile. */
@@ -149,12 +153,13 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
   try {
     // A signal during startup cancels it.
     io.stopOnSignals?.();
+    const key = givenKey(flags, environment);
     const service = await serve({
       signal: io.signal,
       dataFolder,
       version,
       port,
-      apiKey: await givenKey(flags, environment),
+      apiKey: await key?.read(),
       upstream: await upstreamOf(flags, environment),
       // Bursts may be twice as large.
       rateLimit: rateLimit === undefined ? undefined : { perSecond: rateLimit, burst: Math.max(1, rateLimit * 2) },
@@ -166,7 +171,7 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
     const forget = await recordServedFolder(paths.state, dataFolder);
     if (!flags.background) {
       await print(
-        clean`benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${dataFolder}/api-key. Press ctrl-c to stop.\n`,
+        clean`benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${key?.place ?? `${dataFolder}/api-key`}. Press ctrl-c to stop.\n`,
       );
     }
     await service.ended;

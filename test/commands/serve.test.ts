@@ -51,6 +51,28 @@ it('--status and --stop say if they looked, and how to reach a service on anothe
   expect(readdirSync(notes)).toEqual([]);
 });
 
+it.each([
+  ['data/api-key', []],
+  ['key', ['--api-key-file', '%home%/key']],
+  ['the environment variable OWN_KEY', ['--api-key-env', 'OWN_KEY']],
+])('says that the API key is in %s (attack24 B9)', async (place, given) => {
+  const home = testFolder();
+  writeFileSync(join(home, 'key'), 'a-key-of-mine', { mode: 0o600 });
+  const flags = ['--data', join(home, 'data'), ...given.map(word => word.replace('%home%', home))];
+  const ended = new AbortController();
+  let printed = '';
+  const { code } = await cliOn({ baseUrl: '', apiKey: '', home })('serve', flags, {
+    environment: { OWN_KEY: 'a-key-of-mine' },
+    signal: ended.signal,
+    onPrint: text => {
+      printed += text;
+      ended.abort();
+    },
+  });
+  expect(code).toBe(exitCodes.done);
+  expect(printed.replace(`in ${home}/`, 'in ')).toContain(`The API key is in ${place}. Press`);
+});
+
 it('a path from the environment has no effect on a terminal', async () => {
   const evil = '/nowhere/ev\u001b]0;pwn\u0007';
   const cli = cliOn({ baseUrl: '', apiKey: '' });
