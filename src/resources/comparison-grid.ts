@@ -34,6 +34,8 @@ export interface GridRow extends ComparedRun {
   readonly apart: string;
   /** Its name, followed by that if others share it. */
   readonly title: string;
+  /** Only that, if it tells as many runs apart as the titles do; otherwise the title. */
+  readonly shortTitle: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
   /** The comparison with the baseline. */
@@ -58,15 +60,19 @@ export function gridOf(
   const confidence = confidenceOfEach(runs.length - 1, options.confidence);
   if (!base) return { rows: [], confidence };
   const apart = apartWords(runs);
+  const titles = runs.map(({ name }, index) => {
+    const isShared = runs.some((other, at) => at !== index && other.name === name);
+    return isShared && apart[index] ? `${name} (${apart[index]})` : name;
+  });
+  const shortTitles = shortTitlesOf(runs, apart, titles);
   const rows = runs.map((run, index): GridRow => {
     const isBase = run === base;
-    const { [index]: words = '' } = apart;
-    const isShared = runs.some(other => other !== run && other.name === run.name);
     const compared = compareRuns(compareTasks(base.read, run.read), { ...options, confidence });
     return {
       ...run,
-      apart: words,
-      title: isShared && words ? `${run.name} (${words})` : run.name,
+      apart: apart[index] ?? '',
+      title: titles[index] ?? run.name,
+      shortTitle: shortTitles[index] ?? run.name,
       letter: String.fromCharCode('A'.charCodeAt(0) + index),
       isBase,
       mean: compared.new,
@@ -77,11 +83,15 @@ export function gridOf(
   return { rows, confidence };
 }
 
-/** Each run's model, followed by the options in which it differs from other runs of that model, if that tells more apart than the names do. */
+const countDistinct = (words: readonly string[]): number => new Set(words).size;
+
+/** Each run's model, followed by the options in which it differs from other runs of that model. */
 function apartWords(runs: readonly ComparedRun[]): readonly string[] {
   const options = optionColumns(runs).filter(({ hidden }) => !hidden);
+  const models = runs.map(({ model = '' }) => model);
+  const withoutVendor = models.map(model => model.slice(model.lastIndexOf('/') + 1));
   const features = [
-    runs.map(({ model = '' }) => model.slice(model.lastIndexOf('/') + 1)),
+    countDistinct(withoutVendor) < countDistinct(models) ? models : withoutVendor,
     ...options.map(column => {
       const word = optionWord(column.id.slice('option.'.length));
       return runs.map(run => `${word} ${cellText(column, run) || none}`);
@@ -95,8 +105,18 @@ function apartWords(runs: readonly ComparedRun[]): readonly string[] {
       return differs ? `${each} ${feature[index]}`.trim() : each;
     });
   }
-  if (new Set(words).size < new Set(runs.map(({ name }) => name)).size) return [];
-  return words.map((each, index) => withPool(each, runs[index]?.pool));
+  return words;
+}
+
+/** See `shortTitle`. A short title may stand beside a whole one, so none equals another run's title. */
+function shortTitlesOf(
+  runs: readonly ComparedRun[],
+  apart: readonly string[],
+  titles: readonly string[],
+): readonly string[] {
+  const short = titles.map((title, index) => (apart[index] ? withPool(apart[index], runs[index]?.pool) : title));
+  const isTaken = short.some((each, index) => titles.some((title, at) => at !== index && title === each));
+  return isTaken || countDistinct(short) < countDistinct(titles) ? titles : short;
 }
 
 /** Why the intervals are wider than those for two runs. */
@@ -126,7 +146,7 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
     {
       ...{ id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
       text: row => row.title,
-      shortText: row => row.apart || row.title,
+      shortText: row => row.shortTitle,
     },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
     // Show the mean over the tasks that both runs share, so that DIFF is the difference of the means.

@@ -1,6 +1,6 @@
 /** Several runs at once against one baseline. */
 import { describe, expect, it } from 'vitest';
-import { cellText } from '../../src/present/column.ts';
+import { cellText, fittingText } from '../../src/present/column.ts';
 import { comparisonDefaults, summariseComparison } from '../../src/present/statistics/comparison.ts';
 import { confidenceOfEach } from '../../src/present/statistics/family.ts';
 import { evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
@@ -68,6 +68,54 @@ describe('a grid of runs', () => {
     const last = tasks.find(({ task_id }) => task_id === 'task 39');
     expect(last?.means[3]).toBeUndefined();
     expect(taskColumns(rows).map(({ title }) => title)).toEqual(['TASK', 'A', 'B', 'C', 'D', 'SPREAD']);
+  });
+});
+
+describe('the names of compared runs', () => {
+  const named = (id: string, name: string, more: Partial<ComparedRun> = {}) => ({ ...run(id, base), name, ...more });
+  const namesOf = (...compared: readonly ComparedRun[]) => {
+    const { rows, confidence } = gridOf(compared, compared[0]?.id ?? '');
+    const [column] = gridColumns(confidence);
+    const fact = (row: (typeof rows)[number]) => gridFacts(row).find(({ label }) => label === 'differs in')?.value;
+    return rows.map(row => [row.title, column && fittingText(column, row, 8), fact(row)]);
+  };
+
+  it('differ where the column is narrow, also from runs of another name', () => {
+    const models = ['v/clerk-base', 'v/clerk-small', 'v/clerk-small'];
+    const runs = models.map((model, index) =>
+      named(`${index}`, index < 2 ? 'first evaluation' : 'second one', { model }),
+    );
+    expect(namesOf(...runs).map(([, short]) => short)).toEqual([
+      'first evaluation (clerk-base)',
+      'first evaluation (clerk-small)',
+      'second one',
+    ]);
+    expect(namesOf(...runs.slice(0, 2)).map(([, short]) => short)).toEqual(['clerk-base', 'clerk-small']);
+    const taken = namesOf(...runs.slice(0, 2), named('m', 'clerk-base', { model: 'v/other' }));
+    expect(new Set(taken.map(([, short]) => short)).size).toBe(3);
+  });
+
+  it('differ although most other runs are of one model', () => {
+    const others = ['B', 'C', 'D'].map(name => named(name, name, { model: 'v/m2' }));
+    const titles = namesOf(named('1', 'A', { model: 'v/m1' }), named('2', 'A', { model: 'v/m2' }), ...others);
+    expect(titles.map(([title]) => title)).toEqual(['A (m1)', 'A (m2)', 'B', 'C', 'D']);
+  });
+
+  it('have the whole model if only its beginning differs', () => {
+    const models = ['words step 5', 'lr/words step 5'];
+    expect(namesOf(...models.map((model, index) => named(`${index}`, 'A', { model }))).map(([title]) => title)).toEqual(
+      ['A (words step 5)', 'A (lr/words step 5)'],
+    );
+  });
+
+  it('count the runs of a pool once, and never without words', () => {
+    const pools = [
+      ['1', '4'],
+      ['2', '5'],
+    ].map((pool, index) => named(`${index}`, 'a pool +1', { pool, model: 'v/m' }));
+    expect(namesOf(...pools)).toEqual(pools.map(() => ['a pool +1', 'a pool +1', undefined]));
+    const differing = pools.map((pool, k) => ({ ...pool, options: { k } }));
+    expect(namesOf(...differing)).toEqual([0, 1].map(k => [`a pool +1 (k ${k})`, `k ${k} +1`, `k ${k}`]));
   });
 });
 
