@@ -6,7 +6,7 @@ import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
 import type { CostedRun } from '../present/start-cost.ts';
 import { seedOption } from '../present/start-name.ts';
-import { lastDeployable } from '../queries/checkpoints.ts';
+import { lastDeployable, NoCheckpointError } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
 import {
   type OptionsChoice,
@@ -262,7 +262,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
  * The checkpoint to deploy: without a step, the newest one that the service would deploy.
  * Notes the reason if that is not the newest checkpoint.
  *
- * @throws Error for the user if there is none, or none that can be deployed
+ * @throws CommandError if there is none, or none that can be deployed
  */
 export async function deployableCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   const named = await findCheckpoint(word, context, 'write');
@@ -274,7 +274,11 @@ export async function deployableCheckpoint(word: string, context: CommandContext
     const words = clean`The service says that ${checkpoint} cannot be deployed. Nothing was changed.`;
     throw new CommandError(words, exitCodes.failed);
   }
-  const last = await lastDeployable(context.service, run.training_run_id, context.note, { signal: context.signal });
+  const { service, note, signal } = context;
+  const last = await lastDeployable(service, run.training_run_id, note, { signal }).catch((error: unknown) => {
+    if (!(error instanceof NoCheckpointError)) throw error;
+    throw new CommandError(`${error.message} Nothing was changed.`, exitCodes.failed);
+  });
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 

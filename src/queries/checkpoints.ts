@@ -40,17 +40,23 @@ export async function checkpointsByStep(
   return checkpoints;
 }
 
-/** All of a run's checkpoints and the newest one. @throws Error for the user if it has none yet or some are unread */
+/** Why a run has no checkpoint of the kind that is wanted, or why it is not known. For the user. */
+export class NoCheckpointError extends Error {
+  override readonly name = 'NoCheckpointError';
+}
+
+/** All of a run's checkpoints and the newest one. @throws NoCheckpointError if it has none yet or some are unread */
 async function readAll(service: Service, runId: string, options?: CallOptions) {
   const checkpoints = await checkpointsByStep(service, runId, options);
   const unread = unreadCheckpoints(checkpoints);
-  if (unread) throw new Error(`The newest checkpoint is not known: ${unread}. Choose one of the run's checkpoints.`);
+  if (unread)
+    throw new NoCheckpointError(`The newest checkpoint is not known: ${unread}. Choose one of the run's checkpoints.`);
   const newest = checkpoints.at(-1);
-  if (!newest) throw new Error('The run has no committed checkpoint yet.');
+  if (!newest) throw new NoCheckpointError('The run has no committed checkpoint yet.');
   return { checkpoints, newest };
 }
 
-/** A run's newest checkpoint. @throws Error for the user if there is none yet, or not all could be read */
+/** A run's newest checkpoint. @throws NoCheckpointError if there is none yet, or not all could be read */
 export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
   return (await readAll(service, runId)).newest;
 }
@@ -59,7 +65,7 @@ export async function lastCheckpoint(service: Service, runId: string): Promise<C
  * A run's newest checkpoint that the service would deploy.
  *
  * @param note called with the reason if that is not the newest checkpoint
- * @throws Error for the user if there is none, or not all could be read
+ * @throws NoCheckpointError if there is none, or not all could be read
  */
 export async function lastDeployable(
   service: Service,
@@ -69,7 +75,7 @@ export async function lastDeployable(
 ): Promise<Checkpoint> {
   const { checkpoints, newest } = await readAll(service, runId, options);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
-  if (!last) throw new Error('The service says that none of its checkpoints can be deployed.');
+  if (!last) throw new NoCheckpointError('The service says that none of its checkpoints can be deployed.');
   const stepOf = ({ step_index: step, checkpoint_id: id }: Checkpoint) => (step == null ? id : `step ${step}`);
   if (last !== newest)
     note(clean`The newest checkpoint, ${stepOf(newest)}, cannot be deployed: ${stepOf(last)} is taken.`);

@@ -181,6 +181,23 @@ describe('deploy with the id of a checkpoint', () => {
     });
   });
 
+  it.each(['trn_1', 'trn_1@latest'])(
+    'says that none of the checkpoints of %s can be deployed (attack24 C1)',
+    async word => {
+      const [, refused] = checkpoints;
+      const has = { ...routes, 'GET /api/v1/train/trn_1/checkpoints': { items: [refused] } };
+      const { cli } = await lesser(has, ['b1', 'trn_0', 'trn_1']);
+      const { code, notes } = await cli('deploy', [word, '--slug', 'talker', '--json']);
+      expect([code, JSON.parse(notes).error]).toMatchObject([
+        1,
+        {
+          name: 'CommandError',
+          message: 'The service says that none of its checkpoints can be deployed. Nothing was changed.',
+        },
+      ]);
+    },
+  );
+
   it.each(['GET /api/v1/benchmarks', 'GET /api/v1/train/b1/runs', 'GET /api/v1/train/trn_0/checkpoints'])(
     'leaves it to a service without %s',
     async missing => {
