@@ -437,13 +437,48 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
   return { format, trajectories: [record], leftOut: [], unreadRewards: unreadable.length };
 }
 
+/**
+ * A dump by a trainer or a script: a prompt and a completion, or an input and an output, as verl writes them, or messages,
+ * with a score. An id is the rollout's beside a task, and otherwise the task's. The other fields stay in the record.
+ */
+function fromDump(fields: Fields): ForeignRecord | undefined {
+  const { input, output, prompt = input, completion = output, score, reward = score, ...rest } = fields;
+  const { messages, id, task, task_id, step, ...more } = rest;
+  const text = textOf(prompt);
+  const isScore = fields['reward'] === undefined;
+  const isText = text !== undefined && typeof completion === 'string' && (isScore || text === input || task_id != null);
+  if (typeof reward !== 'number' || !(isText || (isScore && Array.isArray(messages)))) return undefined;
+  const named = wordOf(task_id) ?? textOf(task);
+  const record = withoutEmpty({
+    ...more,
+    ...(isScore ? {} : { score }),
+    ...(task === named ? {} : { task }),
+    ...(prompt === input ? {} : { input }),
+    ...(completion === output ? {} : { output }),
+    task_id: named ?? wordOf(id) ?? (text && hashOf(text)),
+    trace_id: named && wordOf(id),
+    policy_step: numberOf(step),
+    reward,
+  });
+  if (isText)
+    return conversation(record, "a trainer's dump", [
+      ...messagesOf(text, 'user'),
+      ...messagesOf(completion, 'assistant'),
+    ]);
+  const conversed = { ...record, messages };
+  return fromAnthropic(conversed) ?? fromOpenAi(conversed);
+}
+
 /** Fields that only the contract's trajectories have. Records with any of them are not converted. */
 const ownFields = ['steps', 'trajectory_id', 'rollout', 'rewards', 'task_id', 'trace_id', 'termination_reason'];
 
 /** Converts another program's record; undefined for a contract trajectory or an unknown format. */
 export function foreignRecord(fields: Fields): ForeignRecord | undefined {
-  if (ownFields.some(name => Object.hasOwn(fields, name))) return undefined;
-  const readers = [fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];
+  const has = ownFields.filter(name => Object.hasOwn(fields, name));
+  // Dumps may name the task as the contract does.
+  if (has.some(name => name !== 'task_id')) return undefined;
+  if (has.length > 0) return fromDump(fields);
+  const readers = [fromDump, fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];
   for (const reader of readers) {
     const read = reader(fields);
     if (read) return read;

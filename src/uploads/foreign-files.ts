@@ -104,7 +104,8 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
   if (isZip(await read(0))) return true;
   for await (const { value } of readItems(read)) {
     if (!value) continue;
-    const isAccepted = Array.isArray(value['messages']) && !('system' in value) && !('stop_reason' in value);
+    const converted = ['system', 'stop_reason', 'score'];
+    const isAccepted = Array.isArray(value['messages']) && !converted.some(name => name in value);
     return !isAccepted && foreignRecord(value) !== undefined;
   }
   return false;

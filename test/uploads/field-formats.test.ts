@@ -273,6 +273,39 @@ it.each([
   expect(read?.trajectories[0]?.['steps']).toEqual([{ messages }]);
 });
 
+describe('a dump by a trainer or a script (B14)', () => {
+  const steps = [{ messages: [user, said('ho')] }];
+
+  it('has an input and an output, or a prompt and a completion, with a score, a step and a task', () => {
+    const more = { gts: '4', acc: 1 };
+    expect(only({ input: 'hi', output: 'ho', score: 1, step: 3, task_id: 7, ...more })).toEqual({
+      ...{ reward: 1, policy_step: 3, task_id: '7', steps, ...more },
+    });
+    expect(only({ prompt: 'hi', completion: 'ho', score: 0.5, id: 'q1' })).toEqual({
+      reward: 0.5,
+      task_id: 'q1',
+      steps,
+    });
+    expect(only({ prompt: 'hi', completion: 'ho', reward: 1, task_id: 'a', score: 9, input: 'x' })).toEqual({
+      ...{ reward: 1, task_id: 'a', score: 9, input: 'x', steps },
+    });
+    const samples = [0, 1].map(score => only({ input: 'hi', output: String(score), score }));
+    expect(new Set(samples.map(each => each?.['task_id'])).size).toBe(1);
+  });
+
+  it('has messages with a score, a task and an id of its own', async () => {
+    const fields = { id: 'r0', task: 'task-0', messages: [user, said('ho')], score: 0.5, error: 'TimeoutError' };
+    expect(only(fields)).toEqual({ trace_id: 'r0', task_id: 'task-0', reward: 0.5, error: 'TimeoutError', steps });
+    expect((await readFileOf(JSON.stringify(fields))).isForeign).toBe(true);
+  });
+
+  it('is no trajectory of the contract, and no record without a number for a score', () => {
+    expect(only({ trajectory_id: 't', messages: [user], score: 1 })).toBeUndefined();
+    expect(only({ task_id: 'a', messages: [user], reward: 1 })).toBeUndefined();
+    expect(only({ input: 'hi', output: 'ho', score: 'good' })).toBeUndefined();
+  });
+});
+
 describe("Anthropic's stop reason and tokens", () => {
   const usage = { input_tokens: 20, output_tokens: 5 };
   const tokens = { prompt_tokens: 20, completion_tokens: 5 };
