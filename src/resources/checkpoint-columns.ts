@@ -73,6 +73,20 @@ export function uncertainEvaluations(
   return all.filter(([only, ...others]) => only && (others.length > 0 || lacksIntervalOfRun(only, range)));
 }
 
+/** In an open run, the rewards of evaluations are read for at most this many checkpoints, the newest. */
+const mostPooled = 20;
+
+/** The evaluations to read in an open run, and why those of its older checkpoints are not read. */
+export function newestUncertain(runs: readonly EvalRun[], checkpoints: readonly Checkpoint[], range: Range) {
+  const newest = checkpoints.toSorted((one, other) => (other.step_index ?? 0) - (one.step_index ?? 0));
+  const error = new Error(`only those of the newest ${mostPooled} checkpoints are read`);
+  const older = uncertainEvaluations(runs, newest.slice(mostPooled), range);
+  return {
+    uncertain: uncertainEvaluations(runs, newest.slice(0, mostPooled), range),
+    left: older.map(each => [poolKey(each), { error }] as const),
+  };
+}
+
 /**
  * The interval of evaluations by task, and the words for it or for why there is none. The interval is of the mean over
  * tasks: only the words give it if the displayed mean over rewards is another.

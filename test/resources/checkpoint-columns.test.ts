@@ -6,6 +6,7 @@ import { certaintyOf } from '../../src/queries/run-mean.ts';
 import {
   evaluatedWords,
   measuredCheckpointFacts,
+  newestUncertain,
   poolKey,
   withMeasured,
 } from '../../src/resources/checkpoint-columns.ts';
@@ -174,6 +175,21 @@ describe('checkpoints', () => {
     expect(cells(measured ?? {})).toMatchObject({ EVALUATED: '0.747', 'EVAL 95% CI': '' });
     expect(measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated')?.value).toMatch(
       /^0\.747 from 75 rewards in 2 evaluations, mean of tasks 0\.683, 95% CI 0\.\d+ to 0\.\d+ by 60 tasks$/,
+    );
+  });
+
+  it.each([
+    ['oldest', [...Array(22).keys()]],
+    ['newest', [...Array(22).keys()].reverse()],
+  ])('say that the evaluations of all but the newest are not read, listed %s first', (_, steps) => {
+    const listed = steps.map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
+    const runs = steps.map(step => run(`ckpt_${step}`, 0.5, 4));
+    const { uncertain, left } = newestUncertain(runs, listed, range);
+    const read = uncertain.map(([each]) => each?.parent_checkpoint_id).sort();
+    expect(read).toEqual(Array.from({ length: 20 }, (_, index) => `ckpt_${index + 2}`).sort());
+    const measured = withMeasured(listed, [], runs, range, new Map(left)).find(({ step_index }) => step_index === 1);
+    expect(measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated')?.value).toBe(
+      '0.500 from 4 rewards in 1 evaluation, no interval: only those of the newest 20 checkpoints are read',
     );
   });
 

@@ -11,7 +11,7 @@ import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { beginOfRun, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { auditOfCurves } from '../../../resources/audit.ts';
-import { poolKey, uncertainEvaluations, withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { newestUncertain, poolKey, withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { deployedAs } from '../../../resources/deployments.ts';
 import type { Place } from '../../../resources/place.ts';
 import { pooledRewardsQuery } from '../../../resources/run-certainty.ts';
@@ -62,8 +62,6 @@ const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, and their list shows the error. */
 const errorLinesBelow = 3;
-/** The rewards of evaluations are read for at most this many checkpoints, the newest. */
-const mostPooled = 20;
 /** Minimum pane height for the teaching signal; in a lower pane it is not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
@@ -103,16 +101,16 @@ function useMeasuredCheckpoints({ shown, source, curves: { heldOut } }: Run, att
   const { rows, loaded, complete, error } = useList(deploymentList, attention);
   const evaluations = useRunsOf(shown.bench_id, 'visible');
   const listed = useListedRows(source);
-  const uncertain = useMemo(
-    () => uncertainEvaluations(evaluations, listed.slice(-mostPooled), rewardRange),
+  const { uncertain, left } = useMemo(
+    () => newestUncertain(evaluations, listed, rewardRange),
     [evaluations, listed, rewardRange],
   );
   const read = useLives(uncertain.map(pooledRewardsQuery), attention);
   const states = read.map(({ data, error }) => (data ? 'read' : error?.message)).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the rewards of ended runs are read once
   const pools = useMemo(
-    () => new Map(uncertain.map((each, index) => [poolKey(each), read[index] ?? {}])),
-    [uncertain, states],
+    () => new Map([...left, ...uncertain.map((each, index) => [poolKey(each), read[index] ?? {}] as const)]),
+    [uncertain, left, states],
   );
   const join = useCallback(
     (checkpoints: readonly Checkpoint[]) => {
