@@ -1,7 +1,7 @@
 /** Creates files for the user: under safe names, never over existing files, and either completely or not at all. */
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, lstatSync, rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
 import { trimEnd } from './trim.ts';
@@ -32,21 +32,23 @@ export class NewFileError extends Error {
   override readonly name = 'NewFileError';
 }
 
-/** Whether something already has this path, including a dangling link. */
-function isTaken(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+/** Throws if the path is a folder's, or if something already has it, including a dangling link. */
+function checkFree(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (path.endsWith('/') || found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+  if (found) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
 }
 
-const problem = (path: string, error: unknown): string =>
-  errorCode(error) === 'EEXIST' ? `${path} already exists` : `${path} cannot be written: ${writeReason(error)}`;
+function problem(path: string, error: unknown): string {
+  const code = errorCode(error);
+  if (code === 'EISDIR') return `${path} is a folder`;
+  return code === 'EEXIST' ? `${path} already exists` : `${path} cannot be written: ${writeReason(error)}`;
+}
 
 /** Why no new file can be written here; undefined if it seems possible. */
 export function newFileProblem(path: string): string | undefined {
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })) return problem(path, { code: 'EEXIST' });
+    checkFree(path);
     accessSync(`${dirname(path)}/.`, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
@@ -83,7 +85,11 @@ export async function writeNewFile(name: string, parts: Parts): Promise<string> 
   const failed = (cause: unknown): never => {
     throw new NewFileError(problem(path, cause), { cause });
   };
-  if (await isTaken(path)) failed({ code: 'EEXIST' });
+  try {
+    checkFree(name);
+  } catch (error) {
+    failed(error);
+  }
   const unfinished = join(dirname(path), `.benchtop-${randomUUID()}.part`);
   const remove = (): void => rmSync(unfinished, { force: true });
   process.once('exit', remove);

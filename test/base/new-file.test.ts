@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { NewFileError, safeFileName, writeNewFile } from '../../src/base/new-file.ts';
+import { NewFileError, newFileProblem, safeFileName, writeNewFile } from '../../src/base/new-file.ts';
 
 function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-new-file-'));
@@ -69,6 +69,16 @@ it('a file that is there stays as it is', async () => {
   writeFileSync(path, 'mine');
   await expect(writeNewFile(path, ['other'])).rejects.toThrow(new NewFileError(`${path} already exists`));
   expect(readFileSync(path, 'utf8')).toBe('mine');
+});
+
+it('a path that ends in a slash, or has a folder, is a folder (attack24 B10)', async () => {
+  const folder = testFolder();
+  for (const name of [folder, `${folder}/`, `${folder}/new/`]) {
+    expect(newFileProblem(name)).toBe(`${name} is a folder`);
+    const error = new NewFileError(`${resolve(name)} is a folder`);
+    await expect(writeNewFile(name, ['text'])).rejects.toThrow(error);
+  }
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('a link is there even if its file is not, which is said before any part is read', async () => {

@@ -12,6 +12,7 @@ import { wholePath } from '../../../uploads/local-files.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useExports, useWorkbench } from '../../data/workbench.tsx';
+import type { FormValues } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { rowCount } from '../list/list-words.ts';
@@ -158,6 +159,12 @@ interface FileWindowProps {
   readonly onClose: () => void;
 }
 
+/** The path that was typed. A final slash stays, because it means a folder. */
+function typedPath({ path = '' }: FormValues): string {
+  const typed = path.trim();
+  return `${wholePath(typed)}${typed.endsWith('/') ? '/' : ''}`;
+}
+
 /** Asks where to save. Existing files are never replaced. */
 function FileWindow({ title, file, onChoose, onClose }: FileWindowProps) {
   return (
@@ -170,11 +177,11 @@ function FileWindow({ title, file, onChoose, onClose }: FileWindowProps) {
           name: 'path',
           label: 'Save as',
           initial: file,
-          help: ({ path = '' }) => `In the folder ${dirname(wholePath(path.trim()))}`,
+          help: values => `In the folder ${dirname(typedPath(values))}`,
         },
       ]}
-      warningOf={({ path = '' }) => newFileProblem(wholePath(path.trim()))}
-      onSubmit={({ path = '' }) => onChoose(wholePath(path.trim()))}
+      warningOf={values => newFileProblem(typedPath(values))}
+      onSubmit={values => onChoose(typedPath(values))}
       onClose={onClose}
     />
   );

@@ -179,6 +179,8 @@ it('saves under a path that can be typed, and says why it cannot', async () => {
   await stage.waitFor('already');
   await tryPath('taken.csv/new.csv');
   await stage.waitFor('file,');
+  await tryPath('folder/');
+  await expect.poll(() => stage.text().replace(/[\s│]+/g, ' ')).toMatch(/folder\/ is a folder/);
   await tryPath('nowhere/new.csv');
   await stage.waitFor('exist');
   mkdirSync('nowhere');
