@@ -114,7 +114,7 @@ export function graderOf(words: string): Regrader {
       const lacking = spec.error.issues.map(({ path }) => path.join('.')).join(', ');
       const why = isEmpty(stored)
         ? 'the service stored no grader with this rollout'
-        : `the one stored with this rollout (${String(stored['kind'])}) does not fit`;
+        : `the ${String(stored['kind'])} grader stored with this rollout does not fit`;
       throw new Error(clean`the grader needs ${lacking}, and ${why}`);
     }
     const answer = finalAnswer(trajectory);

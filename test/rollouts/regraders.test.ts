@@ -47,7 +47,7 @@ it('says why an answer that earns nothing is missing or cut short (B3)', async (
 it('says whether a field is missing because of the stored grader, or because none is stored (A6)', async () => {
   const stored = { grader: { kind: 'contains', expected: 'two' } };
   await expect(graderOf('regex')(rollout([said('two')], stored), never)).rejects.toThrow(
-    'the grader needs pattern, and the one stored with this rollout (contains) does not fit',
+    'the grader needs pattern, and the contains grader stored with this rollout does not fit',
   );
   await expect(graderOf('regex')(rollout([said('two')]), never)).rejects.toThrow(
     'the grader needs pattern, and the service stored no grader with this rollout',
