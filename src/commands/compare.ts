@@ -23,6 +23,7 @@ import {
 } from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
 import { idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
+import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -198,7 +199,12 @@ export async function findRuns(
         throw new CommandError(`${nameOf(first)} is not an evaluation run: ${ofTraining}.`, exitCodes.notFound);
       throw naming(word, error);
     });
-  const all = await Promise.all(words.map(find));
+  const found = await Promise.all(words.map(find));
+  const rows = withTrainingNames(
+    found.map(({ row }) => row as EvalRun),
+    context,
+  );
+  const all = found.map((each, index) => ({ ...each, row: rows[index] ?? each.row }));
   noteUnreported(all, ended, io);
   for (const found of all) checkStatus(found, io);
   checkBenchmarks(all, io);

@@ -148,11 +148,19 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
   };
 }
 
+/** Adds to runs the remembered names of their checkpoints' training runs. */
+export function withTrainingNames<Row extends MeasuredRun>(
+  rows: readonly Row[],
+  { memory }: Pick<QueryContext, 'memory'>,
+): readonly Row[] {
+  const nameOf = perArguments((id: string) => memory.find('training', id)?.label);
+  return rows.map(row => (row.training_run_id ? withTraining(row, { name: nameOf(row.training_run_id) }) : row));
+}
+
 export const runMeasures: Measures<BasedRun> = {
-  remembered: (rows, { memory }) => {
-    const nameOf = perArguments((id: string) => memory.find('training', id)?.label);
-    return rows.map(run => {
-      const row = run.training_run_id ? withTraining(run, { name: nameOf(run.training_run_id) }) : run;
+  remembered: (rows, context) => {
+    const { memory } = context;
+    return withTrainingNames(rows, context).map(row => {
       return row.certainty ? row : withRead(row, rememberedCertainty(memory, row.eval_run_id, extentOfRecord(row)));
     });
   },

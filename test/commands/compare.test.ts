@@ -124,6 +124,18 @@ it('names the model, the checkpoint and its step, in every form', async () => {
   });
 });
 
+it('names an evaluated checkpoint after its training run, as the list of runs does', async () => {
+  const trained = { base_model_slug: 'acme/small', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1', step: 6 };
+  const runs = { evr_base: all(0), evr_new: { ...all(1), ...trained }, evr_third: all(0.5) };
+  const training = { training_run_id: 'trn_1', display_name: 'long words', status: 'completed' };
+  const at = '/api/v1/train/trn_1';
+  const cli = await cliWith(runs, { [at]: training, [`${at}/progress`]: { status: 'completed' } });
+  expect((await cli('get', ['training', 'trn_1', '--json'])).notes).toBe('');
+  expect((await cli('compare', ['evr_base', 'evr_new'])).out).toContain('long words step 6 (ckpt_1)\n');
+  expect((await cli('compare', ['evr_base', 'evr_new', 'evr_third'])).out).toContain('long words step 6 (ckpt_1)');
+  expect((await cli('compare', ['evr_base', 'evr_new', '--json'])).out).not.toContain('trained_in');
+});
+
 it.each(['getEvalRun', 'getTrajectoryRewards'])('names the run that %s does not find', async lost => {
   const cli = await cliWith({
     evr_base: all(0),
