@@ -105,7 +105,7 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
   for await (const { value } of readItems(read)) {
     if (!value) continue;
     const converted = ['system', 'stop_reason', 'score'];
-    const isAccepted = Array.isArray(value['messages']) && !converted.some(name => name in value);
+    const isAccepted = Array.isArray(value['messages']) && !converted.some(name => Object.hasOwn(value, name));
     return !isAccepted && foreignRecord(value) !== undefined;
   }
   return false;
