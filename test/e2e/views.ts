@@ -235,7 +235,8 @@ export const viewSessions: readonly ViewSession[] = [
       'enter',
       { see: '1 failed' },
     ],
-    shows: ['2 stored', '1 failed', 'LINE'],
+    // The pictures of the next size upload it again.
+    shows: [/2 stored|2 sent before/, '1 failed', 'LINE'],
   },
   { name: 'help', way: ['?'], shows: ['Help', 'evaluate a model on it'] },
 ];
