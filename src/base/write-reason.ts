@@ -1,3 +1,4 @@
+/** Why files cannot be written, in words. */
 import { errorCode } from './errors.ts';
 import { own } from './own-property.ts';
 

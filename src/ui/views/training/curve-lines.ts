@@ -207,13 +207,15 @@ function readingText(reading: Reading | undefined, x: number | undefined): strin
   return `${reward(reading.y)}${elsewhere ? ` at ${tenth(reading.x)}` : ''}`;
 }
 
+const hasSeveralValues = ({ curve }: ChartSeries): boolean => curve.ys.length - gapsIn(curve) > 1;
+
 /**
  * One curve with its name, on one line, for when there is no room for a chart: the first with several values.
  *
  * @param series the open run's series: an overlaid run's curve would be mistaken for its own
  */
 export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
-  const shown = series.find(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
+  const shown = series.find(hasSeveralValues);
   if (!shown) return [];
   const label = shown.of === undefined ? shown.name : `${shown.name}, this run`;
   const room = width - displayWidth(label) - 1;
@@ -232,7 +234,7 @@ const curveLine = (label: string, levels: Iterable<number>, { styles, glyphs }: 
 
 /** Each curve with several values on a line, over the same steps: one that was read earlier ends earlier. */
 export function smallCurves(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
-  const drawn = series.filter(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
+  const drawn = series.filter(hasSeveralValues);
   const extent = extentOf(drawn.map(({ curve }) => curve));
   const labelWidth = maxOf(drawn.map(({ name }) => displayWidth(name)));
   const room = width - labelWidth - 1;
