@@ -250,8 +250,9 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** How many of the newest means to keep for alarms. */
-const mostRecent = 20;
+/** The newest means up to one, oldest first: twice as many as the longest row that an alarm may need. */
+export const recentMeans = (means: readonly HeldOutMean[], end = means.length): readonly HeldOutMean[] =>
+  means.slice(Math.max(0, end - 40), end);
 
 /** Longer curves are thinned out: no line on screen has room for more. */
 const mostValues = 512;
@@ -363,7 +364,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
     last,
     best,
     isUnfinished: hasOutstanding(rewards),
-    recent: means.slice(-mostRecent),
+    recent: recentMeans(means),
     curve: evenCurve(
       steps,
       points.map(point => point.held_out_reward),

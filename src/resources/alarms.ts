@@ -4,7 +4,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { intervalDefaults } from '../present/statistics/interval.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
-import type { FailedRound, HeldOutMean, HeldOutMeans } from '../queries/held-out.ts';
+import { bestHeldOut, type FailedRound, type HeldOutMean, type HeldOutMeans } from '../queries/held-out.ts';
 import { paceOf, rateWords, type Silence, silenceAt, silenceMs } from '../queries/pace.ts';
 import { listsRewards, mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
@@ -123,26 +123,44 @@ function dropIn(newest: readonly HeldOutMean[], best: HeldOutMean, range: Range,
     return high !== undefined && high < low;
   };
   if (!newest.every(isBelow)) return undefined;
-  const inRow = newest.length === 1 ? '' : `, ${newest.length} in a row`;
-  const sure = Math.floor(1_000 * (confidence ?? intervalDefaults.confidence)) / 10;
-  const words = `held-out ${reward(last.reward)} is below its best ${reward(best.reward)} at step ${best.step} by more than the ${sure}% intervals${inRow}`;
-  return { kind: 'held-out drop', step: last.step, value: last.reward, limit: best.reward, words } as const;
+  return { last, best, inRow: newest.length, confidence: confidence ?? intervalDefaults.confidence };
 }
 
 /**
- * The alarm if `count` means in a row are below the best one, or fewer that are so far below that this is as unlikely:
+ * The drop if `count` means in a row are below the best one, or fewer that are so far below that this is as unlikely:
  * the risks of separate rounds multiply. So a collapse raises the alarm at its first round.
  */
-function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
-  // A round that has only just begun does not end the alarm, only for the end of the round to raise it again.
-  const finished = recent.at(-1)?.isUnfinished ? recent.slice(0, -1) : recent;
-  for (const means of new Set([recent, finished]))
-    for (let rounds = Math.min(count, means.length); rounds > 0; rounds -= 1) {
-      const confidence = rounds === count ? undefined : 1 - (1 - intervalDefaults.confidence) ** (count / rounds);
-      const drop = dropIn(means.slice(-rounds), best, range, confidence);
-      if (drop) return drop;
-    }
+function dropAt(recent: readonly HeldOutMean[], best: HeldOutMean, count: number, range: Range) {
+  for (let rounds = Math.min(count, recent.length); rounds > 0; rounds -= 1) {
+    const confidence = rounds === count ? undefined : 1 - (1 - intervalDefaults.confidence) ** (count / rounds);
+    const drop = dropIn(recent.slice(-rounds), best, range, confidence);
+    if (drop) return drop;
+  }
   return undefined;
+}
+
+/**
+ * The alarm if there is a drop, or was one at any of the last `count` finished rounds: otherwise a run that keeps
+ * collapsing and recovering would raise it again and again, as would a round that has only just begun.
+ */
+function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
+  const finished = recent.length - (recent.at(-1)?.isUnfinished ? 1 : 0);
+  for (let end = recent.length; end > Math.max(0, finished - count); end -= 1) {
+    const known = recent.slice(0, end);
+    const bestYet = best.step <= (known.at(-1) as HeldOutMean).step ? best : bestHeldOut(known);
+    const drop = bestYet && dropAt(known, bestYet, count, range);
+    if (drop) return dropAlarm(drop, end >= finished);
+  }
+  return undefined;
+}
+
+function dropAlarm({ last, best, inRow, confidence }: NonNullable<ReturnType<typeof dropIn>>, isNow: boolean): Alarm {
+  const { step } = last;
+  const sure = Math.floor(1_000 * confidence) / 10;
+  const below = `${reward(last.reward)} ${isNow ? 'is' : `at step ${step} was`} below its best ${reward(best.reward)}`;
+  const rounds = inRow === 1 ? '' : `, ${inRow} in a row`;
+  const words = `held-out ${below} at step ${best.step} by more than the ${sure}% intervals${rounds}`;
+  return { kind: 'held-out drop', step, value: last.reward, limit: best.reward, words };
 }
 
 interface Mean {

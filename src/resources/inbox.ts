@@ -77,9 +77,14 @@ function doneWords(done: number, total: number | undefined, isTraining: boolean)
   return total === undefined ? `${done}${unit || ' done'}, total unknown` : `${done} of ${total}${unit}`;
 }
 
+/** An alarm's text, and when it ended. */
+export function alarmOf({ detail: { alarm, overAtStep } }: InboxEvent): string | undefined {
+  return alarm === undefined || overAtStep === undefined ? alarm : `${alarm}; over at step ${overAtStep}`;
+}
+
 /** The reason, if known, and the last numbers. */
 export function reasonOf(event: InboxEvent, range?: Range): string {
-  return [event.detail.alarm, event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
+  return [alarmOf(event), event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
 }
 
 /** Everything about an event except its time and name. @param readAt as in {@link happenedWords} */
@@ -101,7 +106,7 @@ export function summaryOf(inbox: Inbox): string {
 /** An event, for programs. */
 export function eventFields(event: InboxEvent) {
   const { kind, id, label, at, isExact, detail } = event;
-  const { status, reason, alarm, done, total, mean, graded, measured, startedAt } = detail;
+  const { status, reason, alarm, overAtStep, done, total, mean, graded, measured, startedAt } = detail;
   const point = (held: NonNullable<typeof measured>['last'] | undefined) =>
     held && {
       step: held.step,
@@ -119,6 +124,7 @@ export function eventFields(event: InboxEvent) {
     status: status ?? null,
     reason: reason ?? null,
     alarm: alarm ?? null,
+    over_at_step: overAtStep ?? null,
     started_at: startedAt ?? null,
     done: done ?? null,
     total: total ?? null,

@@ -5,7 +5,7 @@ import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointTimes } from '../queries/checkpoints.ts';
-import { bestHeldOut, failedRound, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
+import { bestHeldOut, failedRound, type HeldOutMean, heldOutMeansOf, recentMeans } from '../queries/held-out.ts';
 import { type PaceHints, paceOf, silenceMs } from '../queries/pace.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { parseTime } from '../text/time.ts';
@@ -221,8 +221,8 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
     index += 1;
     const mean = means[index] as HeldOutMean;
     best = bestHeldOut(best ? [best, mean] : [mean]) ?? mean;
-    const recent = means.slice(Math.max(0, index - Math.max(1, rules.belowBest ?? 1)), index + 1);
-    episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);
+    const heldOut = { best, recent: recentMeans(means, index + 1) };
+    episodes.add(judge({ heldOut }, rules, range), mean.step, undefined);
   }
   const { trainer } = history;
   for (const [index, step] of trainer.steps.entries()) {

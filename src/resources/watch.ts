@@ -103,8 +103,8 @@ function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
  * date from the last read.
  */
 function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAlarm[]> {
-  const raised = inbox.list().flatMap(({ what, kind, id, detail: { alarm } }) => {
-    const isJudged = isAlarmKind(what) && what !== 'stall';
+  const raised = inbox.list().flatMap(({ what, kind, id, detail: { alarm, overAtStep } }) => {
+    const isJudged = isAlarmKind(what) && what !== 'stall' && overAtStep === undefined;
     return isJudged && alarm !== undefined ? [{ of: keyOf({ kind, id }), kind: what, words: alarm }] : [];
   });
   return Map.groupBy(raised, ({ of }) => of);
@@ -388,7 +388,9 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
   const raised = watchedKnown(workbench, now).flatMap(known => {
     const { status, endedAt = 0 } = known;
     return [...verdictsOf(known, workbench)].flatMap(([kind, alarm]) => {
-      if (!alarm) inbox.clear(kind, known);
+      // A collapse stays in the inbox after the run has recovered, because its checkpoints may be worth a look.
+      const isKept = kind === 'held-out drop' && workbench.alarmsFor(known.parent).belowBest !== undefined;
+      if (!alarm) inbox.clear(kind, known, isKept ? known.measured?.last.step : undefined);
       if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
       const { words, lasted } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;

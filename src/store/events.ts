@@ -52,12 +52,11 @@ export class EventRecords {
     return this.#tables.all(sql, this.#tables.scope, kind, id, what).flatMap(eventOf)[0];
   }
 
-  /** All events except ends, dismissed or not. */
+  /** The alarms that hold, dismissed or not. */
   raised(): EventKey[] {
-    const sql = "select kind, id, what from events where profile = ? and what <> 'end'";
-    return this.#tables
-      .all(sql, this.#tables.scope)
-      .map(({ kind, id, what }) => ({ kind: String(kind), id: String(id), what: String(what) }));
+    const sql = "select * from events where profile = ? and what <> 'end'";
+    const alarms = this.#tables.all(sql, this.#tables.scope).flatMap(eventOf);
+    return alarms.filter(({ detail }) => detail['overAtStep'] === undefined);
   }
 
   /** The undismissed events, latest first. */

@@ -21,6 +21,8 @@ export type EventDetail = Partial<
 > & {
   /** An alarm's text. */
   readonly alarm?: string;
+  /** The step at which an alarm no longer held. */
+  readonly overAtStep?: number;
   /** When a silence began, in epoch milliseconds. */
   readonly since?: number;
   /** Whether the silence may have begun earlier. */
@@ -306,12 +308,15 @@ export class Inbox {
   ): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });
-    if (this.#raised.has(name) || this.#find({ kind, id, what })) return undefined;
+    if (this.#raised.has(name)) return undefined;
     this.#raised.add(name);
     const { events } = this.#remembered();
+    const before = events.find({ kind, id, what });
     // Another process may have seen the end first.
-    if (events.find({ kind, id, what }) || (what === 'stall' && events.find({ kind, id, what: 'end' })))
-      return undefined;
+    if (before && (before.detail as EventDetail).overAtStep === undefined) return undefined;
+    if (what === 'stall' && events.find({ kind, id, what: 'end' })) return undefined;
+    // A dismissed event would stay dismissed.
+    if (before) events.remove(before);
     const { since = at } = alarm;
     const isMissed = this.#absence !== undefined && since > this.#absence.from && since <= this.#absence.to;
     if (isMissed) this.#missed.add(name);
@@ -324,10 +329,17 @@ export class Inbox {
     this.#raisedListeners.notify(events);
   }
 
-  /** Removes an alarm that no longer holds. */
-  clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
+  /**
+   * Removes an alarm that no longer holds, so that it can be raised again.
+   *
+   * @param overAtStep keeps the event unless it was dismissed, with this step
+   */
+  clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>, overAtStep?: number): void {
     if (!this.#raised.delete(nameOf({ kind, id, what }))) return;
-    this.#remembered().events.remove({ kind, id, what });
+    const event = this.#find({ kind, id, what });
+    const { events } = this.#remembered();
+    if (event && overAtStep !== undefined) events.put({ ...event, detail: { ...event.detail, overAtStep } });
+    else events.remove({ kind, id, what });
     this.#set(this.#read());
   }
 

@@ -12,7 +12,7 @@ import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { reportLines } from '../../src/resources/alarm-words.ts';
 import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
-import { happenedWords } from '../../src/resources/inbox.ts';
+import { alarmOf, happenedWords } from '../../src/resources/inbox.ts';
 import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
 import { Random } from '../../tools/rig/random.ts';
@@ -244,7 +244,7 @@ describe('the past of a run', () => {
   it('has each alarm once, with its step, its time where known, and when it was over', () => {
     const history = {
       ...nothing,
-      heldOut: curve([0.3, 0.7, 0.5, 0.5, 0.5, 0.72, 0.5]),
+      heldOut: curve([0.3, 0.7, 0.5, 0.5, 0.72, 0.72, 0.5]),
       times: [{ completed_steps: 45, at: 5_000 }],
     };
     expect(pastAlarms(history, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([
@@ -263,6 +263,22 @@ describe('the past of a run', () => {
       return pastAlarms({ ...nothing, heldOut: curve(rewards) }, alarmDefaults.all, [0, 1]).length > 0;
     });
     expect(raised.filter(Boolean).length).toBeLessThanOrEqual(9);
+  });
+
+  it('has one drop while a run collapses and recovers, until as many rounds as raise it are without one (B8)', () => {
+    const rewards = [...Array.from({ length: 30 }, (_, index) => (index % 2 ? 0.05 : 0.8)), 0.8, 0.8, 0.8];
+    const drops = (more: readonly number[]) =>
+      pastAlarms({ ...nothing, heldOut: curve([...rewards, ...more]) }, alarmDefaults.all, [0, 1]);
+    expect(drops([])).toMatchObject([{ step: 20, overAtStep: undefined }]);
+    expect(drops([0.8, 0.8])).toMatchObject([{ step: 20, overAtStep: 340 }]);
+    expect(drops([0.8, 0.05])).toMatchObject([{ step: 20, overAtStep: 340 }, { step: 350 }]);
+    // A best mean that is later than a round makes it no drop.
+    expect(kindsIn(heldOut([0.1, 0.2, 0.9]), { belowBest: 4 })).toEqual([]);
+    const [held] = alarmsIn(judge(heldOut([0.7, 0.1, 0.8]), alarmDefaults.all, [0, 1]));
+    expect(held).toMatchObject({
+      step: 20,
+      words: 'held-out 0.100 at step 20 was below its best 0.700 at step 10 by more than the 99.9% intervals',
+    });
   });
 
   it('takes no part of a round for the best, and says what it could not judge', () => {
@@ -524,7 +540,27 @@ describe('Watch', () => {
     workbench.statuses.forget({ kind: 'training', id: 'trn_1' });
     read(80, begin + minuteMs);
     expect(inbox()).toEqual(['held-out drop']);
-    read(90, begin + 2 * minuteMs, { measured: heldOutMeans(curve([0.7, 0.3, 0.3, 0.3, 0.3, 0.68])) });
-    expect(inbox()).toEqual([]);
+  });
+
+  it('rings once while a held-out reward collapses and recovers, and says when that was over (B8)', () => {
+    const { workbench, begin, read, raised, inbox, line } = world();
+    const rewards = [0.7];
+    const add = (reward: number): void => {
+      rewards.push(reward);
+      const step = rewards.length * 10;
+      read(step, begin + step * minuteMs, { measured: heldOutMeans(curve(rewards)) });
+    };
+    for (const reward of [0.1, 0.7, 0.1, 0.7, 0.1, 0.7, 0.7, 0.7]) add(reward);
+    expect([raised, inbox()]).toEqual([['held-out drop'], ['held-out drop']]);
+    expect(line(begin)?.alarms).toHaveLength(1);
+    add(0.7);
+    expect(line(begin)?.alarms).toEqual([]);
+    const [event] = workbench.inbox.list();
+    expect(event && alarmOf(event)).toMatch(/^held-out 0.100 is below .*; over at step 100$/);
+    // A second one is news, even if the first was dismissed.
+    workbench.inbox.dismiss(workbench.inbox.list());
+    add(0.1);
+    expect([raised, inbox()]).toEqual([['held-out drop', 'held-out drop'], ['held-out drop']]);
+    expect(workbench.inbox.list()[0]?.detail.overAtStep).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Fact } from '../../present/fact.ts';
 import { agoOf } from '../../present/times.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
-import { happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
+import { alarmOf, happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
 import { inboxList } from '../../resources/rotation.ts';
 import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
@@ -54,7 +54,7 @@ function eventFacts(row: InboxEvent, workbench: Workbench): readonly Fact[] {
     { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
     { label: 'id', value: row.id },
     { label: 'event', value: `${event}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
-    { label: 'alarm', value: row.detail.alarm },
+    { label: 'alarm', value: alarmOf(row) },
     { label: 'reason', value: row.detail.reason },
     { label: 'numbers', value: numbersOf(row, rewardRange) },
     { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },
