@@ -12,5 +12,8 @@ export function useBenchmarkNames(): (id: string) => string | undefined {
   const workbench = useWorkbench();
   const listed = useListedRows(benchmarkList);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list has the names
-  return useMemo(() => perArguments((id: string) => workbench.benchmarkName(id)), [workbench, listed]);
+  return useMemo(
+    () => perArguments((id: string) => workbench.benchmarkName(id), Number.POSITIVE_INFINITY),
+    [workbench, listed],
+  );
 }

@@ -1,12 +1,12 @@
 /** Known evaluation means and how certain they are, as in Watch, for lists of runs. */
-import { useMemo, useSyncExternalStore } from 'react';
+import { useCallback, useMemo } from 'react';
 import { perArguments, perObject } from '../../../base/memo.ts';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
-import { type SeenMean, withMean, withTraining } from '../../../resources/measured-run.ts';
+import { type MeasuredRun, type SeenMean, withMean, withTraining } from '../../../resources/measured-run.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -26,28 +26,30 @@ const means: KnownJoin<EvalRun, SeenMean, EvalRun> = {
   join: withMean,
 };
 
+type Trained = Parameters<typeof withTraining>[1];
+
+const trained: KnownJoin<EvalRun, Trained, EvalRun> = {
+  kind: 'training',
+  id: ({ training_run_id }) => training_run_id ?? '',
+  pick: ({ id, label, measured }) => ({ split: measured?.best.split, name: label === id ? undefined : label }),
+  join: withTraining,
+};
+
 /**
  * Returns a function that adds known means, and what is known about checkpoints' training runs, to rows; the same
  * function until some of these change.
  */
 export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
-  const { statuses, remembered } = useWorkbench();
+  const { remembered } = useWorkbench();
   const withMeans = useKnown(means);
-  const known = useSyncExternalStore(statuses.subscribe, () => {
-    const trained = statuses.all().filter(({ kind }) => kind === 'training');
-    return JSON.stringify(trained.map(({ id, label, measured }) => [id, { label, split: measured?.best.split }]));
-  });
-  return useMemo(() => {
-    const seen = new Map(JSON.parse(known) as [string, { readonly label: string; readonly split?: string }][]);
-    const trainingOf = perArguments((id: string) => {
-      const { label = id, split } = seen.get(id) ?? {};
-      return { split, name: label === id ? remembered.find('training', id)?.label : label };
-    });
-    const joined = perObject((row: EvalRun): EvalRun => {
-      return row.training_run_id ? withTraining(row, trainingOf(row.training_run_id)) : row;
-    });
-    return rows => withMeans(rows).map(joined);
-  }, [withMeans, known, remembered]);
+  const withTrained = useKnown(trained);
+  const withNames = useMemo(() => {
+    const nameOf = perArguments((id: string) => remembered.find('training', id)?.label, Number.POSITIVE_INFINITY);
+    const named = perObject((row: EvalRun) => withTraining(row, { name: nameOf(row.training_run_id ?? '') }));
+    const isNameless = (row: MeasuredRun) => row.training_run_id && row.trained_in === undefined;
+    return (rows: readonly EvalRun[]) => withTrained(rows).map(row => (isNameless(row) ? named(row) : row));
+  }, [remembered, withTrained]);
+  return useCallback(rows => withNames(withMeans(rows)), [withMeans, withNames]);
 }
 
 /** A benchmark's runs with their known means; none without a benchmark. The same rows until some change. */
