@@ -11,6 +11,7 @@ import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison } from '../queries/compare.ts';
 import { comparedRuns } from '../queries/compare-many.ts';
 import { type RewardMean, ratedRewards } from '../queries/run-rewards.ts';
+import { type AnswerEnds, answerEndsFields, readAnswerEnds } from '../resources/answer-ends.ts';
 import { boundsField, comparability, compareRuns, comparisonFacts } from '../resources/comparison.ts';
 import {
   familyWords,
@@ -114,7 +115,13 @@ const recordOf = ({ row, ids, name }: Compared): EvalRun =>
   ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
 
 /** The output fields for one run. */
-const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
+const sideFields = (
+  compared: Compared,
+  run: TaskMean,
+  rewards: RewardMean,
+  paired: number | undefined,
+  ends: AnswerEnds | undefined,
+) => ({
   eval_run_id: compared.id,
   eval_run_ids: compared.ids,
   ...trainedFields(recordOf(compared)),
@@ -127,6 +134,7 @@ const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, pair
   rollouts: run.rollouts,
   total_rollouts: run.isUncounted || run.isOpen ? null : run.rollouts,
   mean_bounds: boundsField(run),
+  answer_ends: answerEndsFields(ends),
 });
 
 /** The reward range, from --reward-range or else the setting. @throws CommandError if it is not a range */
@@ -233,7 +241,11 @@ async function compareMany(
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
   const nameless = items.flatMap(({ read }) => read.rewards).filter(({ task_id }) => !task_id).length;
   if (nameless > 0) io.note(`${counted(nameless, 'reward has', 'rewards have')} no task: not compared.`);
-  const grid = gridOf(items, found[0]?.id ?? '', options);
+  const ends = await readAnswerEnds(
+    found.map(({ ids }) => ids),
+    context,
+  );
+  const grid = gridOf(items, found[0]?.id ?? '', options, ends);
   const tasks = gridTasks(items);
   const verdicts = gridVerdicts(grid).map(({ letter, name, words }) => clean`${letter} ${name}: ${words}`);
   const record = {
@@ -256,6 +268,7 @@ async function compareMany(
       verdict_words: isBase ? null : compared.verdict.words,
       caution: compared.caution || null,
       tasks_for_half: tasksForHalf ?? null,
+      answer_ends: answerEndsFields(ends[index]),
     })),
     tasks,
   };
@@ -284,17 +297,21 @@ async function comparePair(
   if (page.note) io.note(page.note);
   if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
   if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
-  const summary = compareRuns(page.items, options);
+  const ends = await readAnswerEnds([base.ids, fresh.ids], context);
+  const summary = compareRuns(page.items, options, ends);
   const extents = page.items[0]?.runs;
   const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
   const { interval, verdict, wins, losses, ties } = compared;
   const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
   const record = {
     base: {
-      ...sideFields(base, compared.base, page.base, compared.paired.base),
+      ...sideFields(base, compared.base, page.base, compared.paired.base, ends[0]),
       status: extents?.base.status ?? null,
     },
-    new: { ...sideFields(fresh, compared.new, page.new, compared.paired.new), status: extents?.new.status ?? null },
+    new: {
+      ...sideFields(fresh, compared.new, page.new, compared.paired.new, ends[1]),
+      status: extents?.new.status ?? null,
+    },
     difference: compared.difference ?? null,
     interval: interval ?? null,
     n: compared.pairs,

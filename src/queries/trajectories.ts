@@ -298,20 +298,31 @@ async function readOfRun(
   };
 }
 
+/** 1,000 rollouts are a large enough sample of how a run's rollouts ended. */
+const mostSampledPages = 5;
+
 /**
- * An evaluation run's listed rollouts, page by page. Unlike `trajectoryList`, it has no fallback: it yields no rollouts
- * if the list does not tell runs apart.
+ * The first rollouts in an evaluation run's list, and whether these are all. Unlike `trajectoryList`, it has no
+ * fallback: there are no rollouts if the list does not tell runs apart.
  *
  * @throws ServiceError
  */
-export async function* listedRollouts(eval_run_id: string, context: QueryContext) {
+export async function firstRollouts(eval_run_id: string, context: QueryContext) {
   const learnt: Learnt = { isOver: false, isReadOver: false, unlisted: [] };
   const readPage = async (cursor: string | undefined) => {
     const pageContext = { ...context, query: { limit: pageSize, cursor } };
     const { page, found } = await readFiltered({ eval_run_id }, pageContext, learnt);
     return found.isMixed ? { ...page, items: [] } : withoutOthers(page, found);
   };
-  yield* readPages(readPage);
+  const rows: Trajectory[] = [];
+  let [pages, isWhole] = [0, true];
+  for await (const { items, next_cursor, isCutOff } of readPages(readPage)) {
+    pushAll(rows, items);
+    pages += 1;
+    isWhole = next_cursor == null && !isCutOff;
+    if (pages === mostSampledPages) break;
+  }
+  return { rows, isWhole };
 }
 
 /** Whether a row comes from its run's rewards. */

@@ -5,12 +5,7 @@ import { type Column, cellText } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
 import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
 import { optionWord } from '../present/start-name.ts';
-import {
-  type ComparedRuns,
-  type ComparisonOptions,
-  comparisonDefaults,
-  ofSameRun,
-} from '../present/statistics/comparison.ts';
+import { type ComparisonOptions, comparisonDefaults, ofSameRun } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import { plainWords } from '../present/statistics/verdict.ts';
@@ -18,7 +13,8 @@ import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
 import { counted, difference, none, percent, type reward } from '../text/numbers.ts';
-import { compareRuns, pairedWords, tallyWords, taskMeanWords } from './comparison.ts';
+import type { AnswerEnds } from './answer-ends.ts';
+import { compareRuns, type NamedComparison, pairedWords, tallyWords, taskMeanWords } from './comparison.ts';
 import { modelColumn } from './models.ts';
 import { withPool } from './pools.ts';
 import { optionColumns } from './training-columns.ts';
@@ -39,7 +35,7 @@ export interface GridRow extends ComparedRun {
   readonly isBase: boolean;
   readonly mean: TaskMean;
   /** The comparison with the baseline. */
-  readonly compared: ComparedRuns;
+  readonly compared: NamedComparison;
   /** The number of similar tasks that would confirm a difference half as large; undefined if out of reach. */
   readonly tasksForHalf: number | undefined;
 }
@@ -50,11 +46,16 @@ export interface Grid {
   readonly confidence: number;
 }
 
-/** Compares each run with the baseline, by task. */
+/**
+ * Compares each run with the baseline, by task.
+ *
+ * @param ends how each run's answers ended, if known
+ */
 export function gridOf(
   runs: readonly ComparedRun[],
   baseId: string,
   options: ComparisonOptions = comparisonDefaults,
+  ends: readonly AnswerEnds[] = [],
 ): Grid {
   const base = runs.find(({ id }) => id === baseId) ?? runs[0];
   const confidence = confidenceOfEach(runs.length - 1, options.confidence);
@@ -67,7 +68,10 @@ export function gridOf(
   const shortTitles = shortTitlesOf(runs, apart, titles);
   const rows = runs.map((run, index): GridRow => {
     const isBase = run === base;
-    const compared = compareRuns(compareTasks(base.read, run.read), { ...options, confidence });
+    const compared = compareRuns(compareTasks(base.read, run.read), { ...options, confidence }, [
+      ends[runs.indexOf(base)],
+      ends[index],
+    ]);
     return {
       ...run,
       apart: apart[index] ?? '',
@@ -131,8 +135,8 @@ export function gridVerdicts({
   rows,
 }: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
   return rows.flatMap(({ letter, name, isBase, compared }) => {
-    const { verdict, caution } = compared;
-    const words = [verdict.words, pairedWords(compared), caution].filter(Boolean).join('; ');
+    const { verdict, caution, endsWords } = compared;
+    const words = [verdict.words, endsWords, pairedWords(compared), caution].filter(Boolean).join('; ');
     return isBase || words === plainWords(verdict.kind) ? [] : [{ letter, name, words: `${words}.` }];
   });
 }
@@ -198,6 +202,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
               intervalWords({ ...interval, confidence: Number(interval.confidence.toFixed(3)) }, difference),
           },
           { label: 'verdict', value: verdict.words },
+          { label: 'answers', value: compared.endsWords || undefined },
           { label: 'tasks', value: compared.pairs === 0 ? undefined : tallyWords(compared) },
           { label: 'caution', value: compared.caution || undefined },
           {

@@ -22,6 +22,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
+import { type AnswerEnds, answerEndsWords } from './answer-ends.ts';
 import { modelWords } from './models.ts';
 
 /** The comparison options from the settings, or the defaults. */
@@ -68,13 +69,21 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
   };
 }
 
-/** A comparison, with the names of the tasks that neither run has graded. */
-export type NamedComparison = ComparedRuns & { readonly ungradedNames?: readonly string[] };
+export interface NamedComparison extends ComparedRuns {
+  /** The tasks that neither run has graded. */
+  readonly ungradedNames?: readonly string[];
+  /** How the answers ended; may be empty. */
+  readonly endsWords?: string;
+}
 
-/** @param tasks the rows of the `comparison` list */
+/**
+ * @param tasks the rows of the `comparison` list
+ * @param ends how the answers of the base and of the new run ended, if known
+ */
 export function compareRuns(
   tasks: readonly ComparedTask[],
   options: ComparisonOptions = comparisonDefaults,
+  [baseEnds, newEnds]: readonly (AnswerEnds | undefined)[] = [],
 ): NamedComparison {
   const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
   const run = (side: Side): RunTasks => {
@@ -90,7 +99,8 @@ export function compareRuns(
     };
   };
   const compared = summariseComparison(run('base'), run('new'), options);
-  return { ...compared, ungradedNames: compared.ungraded.flatMap(index => known[index]?.task_id ?? []) };
+  const ungradedNames = compared.ungraded.flatMap(index => known[index]?.task_id ?? []);
+  return { ...compared, ungradedNames, endsWords: answerEndsWords(baseEnds, newEnds) };
 }
 
 const shareText = (rollouts: Rollouts): string => {
@@ -200,6 +210,7 @@ export function comparisonFacts(
     { label: 'missing', value: lackingWords(compared) || undefined },
     { label: 'not graded', value: ungradedWords(compared) || undefined },
     { label: 'verdict', value: verdict.words },
+    { label: 'answers', value: compared.endsWords || undefined },
     { label: 'caution', value: compared.caution || undefined },
     { label: 'gate', value: gate?.words },
     { label: 'wins', value: wins },

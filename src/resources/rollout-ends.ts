@@ -1,5 +1,6 @@
 /** Counts an evaluation's failed rollouts if its progress does not. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
 import { hasFailed } from '../present/task-groups.ts';
 import { evaluationKeys } from '../queries/evaluations.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
@@ -7,14 +8,12 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
-import { listedRollouts } from '../queries/trajectories.ts';
+import { firstRollouts } from '../queries/trajectories.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { fewestRollouts } from './alarms.ts';
 
 type Run = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'failed' | 'ends'>;
 
-/** 1,000 rollouts are a large enough sample for an alarm. */
-const mostPages = 5;
 /** A running evaluation is read again once its number of ended rollouts has grown by this factor. */
 const growth = 1.25;
 
@@ -51,18 +50,11 @@ export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> =>
   observes: ends => ({ kind: 'run', id, ends }),
   activity: () => 'settled',
   read: async context => {
-    let [failed, ended, pages, hasStatus, isWhole] = [0, 0, 0, false, true];
-    for await (const { items, next_cursor, isCutOff } of listedRollouts(id, context)) {
-      for (const row of items) {
-        const isFailed = hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
-        failed += Number(isFailed);
-        ended += Number(isFailed || row.reward != null || hasEnded(row.status));
-      }
-      hasStatus ||= items.some(row => row.status != null);
-      pages += 1;
-      isWhole = next_cursor == null && !isCutOff;
-      if (pages === mostPages) break;
-    }
+    const { rows, isWhole } = await firstRollouts(id, context);
+    const isFailed = (row: Trajectory): boolean => hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
+    const failed = rows.filter(isFailed).length;
+    const ended = rows.filter(row => isFailed(row) || row.reward != null || hasEnded(row.status)).length;
+    const hasStatus = rows.some(row => row.status != null);
     return { failed: hasStatus ? failed : undefined, ended, isWhole, isFinal: hasEnded(status) };
   },
 });

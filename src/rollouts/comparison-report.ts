@@ -11,6 +11,7 @@ import { type SideLine, sideBySide } from '../present/side-by-side.ts';
 import { type ComparedTask, compareTasks, telling, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
 import { contradictionWords, ratedRewards, valuesOf } from '../queries/run-rewards.ts';
+import { readAnswerEnds } from '../resources/answer-ends.ts';
 import {
   comparability,
   compareRuns,
@@ -207,6 +208,10 @@ async function* comparisonBlocks(
     model: modelWords(run, true) || undefined,
   }));
   const { items } = await comparedRuns(named).readPage({ ...context, query: {} });
+  const ends = await readAnswerEnds(
+    items.map(({ id }) => [id]),
+    context,
+  );
   yield { kind: 'title', text: title };
   const { note } = comparability(runs.map(namedRun));
   if (note !== undefined) yield { kind: 'words', text: `${note}.` };
@@ -216,14 +221,14 @@ async function* comparisonBlocks(
   const [, fresh, ...more] = items;
   if (first && second && fresh && more.length === 0) {
     const tasks = tasksOf(fresh);
-    yield { kind: 'facts', facts: comparisonFacts(first, second, compareRuns(tasks, by)) };
+    yield { kind: 'facts', facts: comparisonFacts(first, second, compareRuns(tasks, by, ends)) };
     yield* leftOut(items);
     yield* taskTable(
       tasks.filter(({ task_id }) => task_id !== unlistedTask),
       by.range[1],
     );
   } else {
-    const grid = gridOf(items, first?.eval_run_id ?? '', by);
+    const grid = gridOf(items, first?.eval_run_id ?? '', by, ends);
     yield table(grid.rows, gridColumns(grid.confidence));
     yield { kind: 'words', text: familyWords(grid, by.confidence) };
     for (const { letter, name, words } of gridVerdicts(grid))

@@ -1,8 +1,10 @@
 /** Compares several runs with one of them, and shows the tasks on which they differ most. */
 import { useMemo } from 'react';
+import { isRunning } from '../../../contract/status.ts';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
 import { comparedRuns } from '../../../queries/compare-many.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
+import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import { comparability, comparisonOptions } from '../../../resources/comparison.ts';
 import {
   familyWords,
@@ -16,13 +18,14 @@ import {
   taskColumns,
 } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
-import { pooledPlace, pooledRuns, pooledWords } from '../../../resources/pools.ts';
+import { idsOf, pooledPlace, pooledRuns, pooledWords } from '../../../resources/pools.ts';
 import { counted } from '../../../text/numbers.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import { tableLines } from '../../widgets/table/table-lines.ts';
@@ -48,7 +51,9 @@ function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {
   const { compare } = useWorkbench();
   const source = useMemo(() => comparedRuns(runs.map(({ id, ...run }) => ({ ...run, eval_run_id: id }))), [runs]);
   const { rows: read } = useList(source, 'visible');
-  const grid = useMemo(() => gridOf(read, base, comparisonOptions(compare)), [read, base, compare]);
+  const haveEnded = read.length > 0 && !read.some(run => isRunning(run.read.status));
+  const { data: ends } = useLive(answerEndsQuery(runs.map(idsOf)), haveEnded ? 'visible' : 'hidden');
+  const grid = useMemo(() => gridOf(read, base, comparisonOptions(compare), ends), [read, base, compare, ends]);
   const { confidence } = grid;
   const columns = useMemo(() => gridColumns(confidence), [confidence]);
   const tasks = useMemo(() => gridTasks(read), [read]);

@@ -3,10 +3,12 @@
 import { useMemo } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
 import { type OfBoth, otherSide, type Side, sides } from '../../../base/sides.ts';
+import { isRunning } from '../../../contract/status.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { intervalWords } from '../../../present/number-columns.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, isChanged, lostBy, telling } from '../../../queries/compare.ts';
+import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import {
   comparability,
   comparedFacts,
@@ -29,6 +31,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
@@ -63,10 +66,13 @@ function useComparison({ base, new: fresh }: ViewProps<'compare'>['place']) {
   const source = useMemo(() => comparison(idsOf(base), idsOf(fresh)), [base, fresh]);
   const { rows, loaded } = useList(source, 'visible');
   const isSame = base.id === fresh.id;
+  const [first] = rows;
+  const hasEnded = first && !sides.some(side => isRunning(first.runs[side].status));
+  const { data: ends } = useLive(answerEndsQuery([idsOf(base), idsOf(fresh)]), hasEnded ? 'visible' : 'hidden');
   const compared = useMemo(() => {
-    const summary = compareRuns(rows, comparisonOptions(compare));
+    const summary = compareRuns(rows, comparisonOptions(compare), ends);
     return isSame ? ofSameRun(summary) : summary;
-  }, [rows, compare, isSame]);
+  }, [rows, compare, isSame, ends]);
   return { source, rows, loaded, compared };
 }
 
@@ -161,12 +167,12 @@ export function comparisonLines(
     .filter(Boolean)
     .flatMap(line => wrap(line, room.width - headIndent.length));
   const sums = [`diff  ${first}`, ...rest.map(line => `${headIndent}${line}`)];
-  const caution = capitalised(compared.caution);
+  const warnings = [compared.endsWords, compared.caution].flatMap(each =>
+    each ? wrap(capitalised(each), room.width - headIndent.length) : [],
+  );
   return [
     ...heads,
     ...sums.map(line => theme.styles[verdictStyles[verdict.kind]](line)),
-    ...(caution === '' ? [] : wrap(caution, room.width - headIndent.length)).map(line =>
-      theme.styles.warning(`${headIndent}${line}`),
-    ),
+    ...warnings.map(line => theme.styles.warning(`${headIndent}${line}`)),
   ];
 }

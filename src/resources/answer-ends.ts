@@ -1,0 +1,130 @@
+/** Counts how the rollouts of compared runs ended: at the token limit, or with tool errors. */
+import { type OfBoth, otherSide, type Side } from '../base/sides.ts';
+import { earlyEndOf } from '../contract/finish-reason.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { finishOf, toolErrorOf } from '../present/outcome-classes.ts';
+import { evaluationKeys } from '../queries/evaluations.ts';
+import type { LiveQuery } from '../queries/live-query.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { firstRollouts } from '../queries/trajectories.ts';
+import { ServiceError } from '../service/errors.ts';
+
+/** How many rollouts ended in some way, of those whose end the service reports. */
+interface Counted {
+  readonly count: number;
+  readonly of: number;
+}
+
+export interface AnswerEnds {
+  /** Rollouts whose last answer was cut off at the token limit. */
+  readonly cutOff: Counted;
+  readonly toolErrors: Counted;
+  /** Whether all rollouts were read. */
+  readonly isWhole: boolean;
+}
+
+function countedIn(
+  rows: readonly Trajectory[],
+  isReported: (row: Trajectory) => boolean,
+  test: (row: Trajectory) => boolean,
+): Counted {
+  const reported = rows.filter(isReported);
+  return { count: reported.filter(test).length, of: reported.length };
+}
+
+/** @param runs the ids of pooled runs */
+async function readEnds(runs: readonly string[], context: QueryContext): Promise<AnswerEnds> {
+  const read = await Promise.all(runs.map(id => firstRollouts(id, context)));
+  const rows = read.flatMap(run => run.rows);
+  return {
+    cutOff: countedIn(
+      rows,
+      row => finishOf(row) !== undefined,
+      row => earlyEndOf(finishOf(row)) === 'token limit',
+    ),
+    // A service that reports tool errors sends null for none.
+    toolErrors: countedIn(
+      rows,
+      row => row['tool_error'] !== undefined,
+      row => toolErrorOf(row) !== undefined,
+    ),
+    isWhole: read.every(run => run.isWhole),
+  };
+}
+
+/** How the rollouts of compared runs ended; each is given as the ids of one or several pooled runs. Read only once. */
+export const answerEndsQuery = (compared: readonly (readonly string[])[]): LiveQuery<readonly AnswerEnds[]> => ({
+  key: [...evaluationKeys.all, 'answer-ends', compared],
+  activity: () => 'settled',
+  settledForMs: 5 * 60_000,
+  read: context => Promise.all(compared.map(runs => readEnds(runs, context))),
+});
+
+/** As `answerEndsQuery`; empty if the service does not list the rollouts of runs. */
+export async function readAnswerEnds(
+  compared: readonly (readonly string[])[],
+  context: QueryContext,
+): Promise<readonly AnswerEnds[]> {
+  try {
+    return await answerEndsQuery(compared).read(context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return [];
+  }
+}
+
+/** For programs; null if the service reports nothing. */
+export function answerEndsFields(ends: AnswerEnds | undefined) {
+  if (!ends || ends.cutOff.of + ends.toolErrors.of === 0) return null;
+  const { cutOff, toolErrors, isWhole } = ends;
+  return {
+    ...(cutOff.of > 0 && { answers: cutOff.of, cut_off: cutOff.count }),
+    ...(toolErrors.of > 0 && { rollouts: toolErrors.of, tool_errors: toolErrors.count }),
+    complete: isWhole,
+  };
+}
+
+const largeShare = 0.5;
+const noticeableDifference = 0.05;
+
+const shareOf = ({ count, of }: Counted): number => count / of;
+
+/** Whether two shares differ noticeably, and by more than two standard errors of their difference. */
+function differ(one: Counted, other: Counted): boolean {
+  const share = (one.count + other.count) / (one.of + other.of);
+  const error = Math.sqrt(share * (1 - share) * (1 / one.of + 1 / other.of));
+  return Math.abs(shareOf(one) - shareOf(other)) > Math.max(noticeableDifference, 2 * error);
+}
+
+const runWords: OfBoth<string> = { base: 'the base', new: 'the new run' };
+
+/**
+ * How the answers of two runs ended, if a large share was cut off or they differ noticeably: `79 of 80 answers of the
+ * new run were cut off at the token limit (40 of 80 in the base)`. Claims nothing that the service does not report.
+ */
+export function answerEndsWords(base: AnswerEnds | undefined, fresh: AnswerEnds | undefined): string {
+  const ends = { base, new: fresh };
+  const words = (kind: 'cutOff' | 'toolErrors', noun: string, ended: string): string => {
+    const known = (side: Side): Counted | undefined => {
+      const counts = ends[side]?.[kind];
+      return counts && counts.of > 0 ? counts : undefined;
+    };
+    const first: Side = known('new') ? 'new' : 'base';
+    const [one, other] = [known(first), known(otherSide(first))];
+    if (!one) return '';
+    const isLarge = [one, other].some(each => each && shareOf(each) >= largeShare);
+    if (!isLarge && !(other && differ(one, other))) return '';
+    const counts = (side: Side, { count, of }: Counted, what = ''): string =>
+      `${count} of ${of}${what}${ends[side]?.isWhole ? '' : ' read'}`;
+    const second = otherSide(first);
+    const aside = other ? counts(second, other) : 'not reported';
+    return `${counts(first, one, ` ${noun}`)} of ${runWords[first]} ${ended} (${aside} in ${runWords[second]})`;
+  };
+  return [
+    words('cutOff', 'answers', 'were cut off at the token limit'),
+    words('toolErrors', 'rollouts', 'had a tool error'),
+  ]
+    .filter(Boolean)
+    .join('; ');
+}

@@ -1,0 +1,131 @@
+/** How the answers of compared runs ended: in commands, reports and on screen, and what is not claimed. */
+import { expect, it } from 'vitest';
+import { type AnswerEnds, answerEndsWords } from '../../src/resources/answer-ends.ts';
+import { CompareView } from '../../src/ui/views/runs/compare.tsx';
+import { CompareManyView } from '../../src/ui/views/runs/compare-many.tsx';
+import { answering } from '../answering.ts';
+import { cliOn } from '../commands/cli.ts';
+import type { Answers } from '../queries/scripted-service.ts';
+import { fakeService } from '../service/fake-service.ts';
+import { apiKey, hostileServer } from '../service/hostile-server.ts';
+import { openViewOnStage } from '../ui/stage.tsx';
+
+const ends = (cutOff: number, answers: number, toolErrors = 0, rollouts = 0, isWhole = true): AnswerEnds => ({
+  cutOff: { count: cutOff, of: answers },
+  toolErrors: { count: toolErrors, of: rollouts },
+  isWhole,
+});
+
+it.each<[string, AnswerEnds | undefined, AnswerEnds | undefined, string]>([
+  [
+    'a large share',
+    ends(40, 80),
+    ends(79, 80),
+    '79 of 80 answers of the new run were cut off at the token limit (40 of 80 in the base)',
+  ],
+  [
+    'a large share of both',
+    ends(79, 80),
+    ends(79, 80),
+    '79 of 80 answers of the new run were cut off at the token limit (79 of 80 in the base)',
+  ],
+  [
+    'a difference',
+    ends(20, 80),
+    ends(0, 80),
+    '0 of 80 answers of the new run were cut off at the token limit (20 of 80 in the base)',
+  ],
+  ['no difference beyond chance', ends(20, 80), ends(28, 80), ''],
+  ['one of four', ends(0, 4), ends(1, 4), ''],
+  ['a small difference of many', ends(10, 1000), ends(40, 1000), ''],
+  [
+    'an unreported base',
+    undefined,
+    ends(3, 4),
+    '3 of 4 answers of the new run were cut off at the token limit (not reported in the base)',
+  ],
+  [
+    'an unreported new run',
+    ends(3, 4),
+    ends(0, 0),
+    '3 of 4 answers of the base were cut off at the token limit (not reported in the new run)',
+  ],
+  ['nothing reported', undefined, undefined, ''],
+  [
+    'the first answers',
+    ends(0, 9, 0, 9, false),
+    ends(0, 9, 6, 9),
+    '6 of 9 rollouts of the new run had a tool error (0 of 9 read in the base)',
+  ],
+])('says %s', (_, base, fresh, words) => {
+  expect(answerEndsWords(base, fresh)).toBe(words);
+});
+
+const tasks = Array.from({ length: 20 }, (_, index) => `t${index}`);
+const answers: Answers = {
+  getEvalRun: ({ eval_run_id }) => ({ eval_run_id, bench_id: 'b', status: 'completed', display_name: eval_run_id }),
+  getEvalProgress: () => ({ status: 'completed', total_rollouts: 20 }),
+  getTrajectoryRewards: ({ eval_run_id }) => ({
+    trajectory_rewards: tasks.map(task_id => ({
+      ...{ task_id, reward: eval_run_id === 'evr_base' ? 0 : 1 },
+      trajectory_id: `traj_${eval_run_id}_${task_id}`,
+    })),
+  }),
+  listTrajectories: (_, { eval_run_id } = {}) => ({
+    items: tasks.map((task_id, index) => ({
+      ...{ eval_run_id, task_id, trajectory_id: `traj_${eval_run_id}_${task_id}`, status: 'completed' },
+      reward: eval_run_id === 'evr_base' ? 0 : 1,
+      finish_reason: eval_run_id === 'evr_base' && index % 2 ? 'stop' : 'length',
+    })),
+    has_more: false,
+    next_cursor: null,
+  }),
+};
+const words = '20 of 20 answers of the new run were cut off at the token limit (10 of 20 in the base)';
+
+it('says it below the verdict in commands and reports, with counts for programs', async () => {
+  const { url } = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const { out } = await cli('compare', ['evr_base', 'evr_new']);
+  expect(out).toContain(`verdict\tthe new run is better\nanswers\t${words}\n`);
+  const pair = JSON.parse((await cli('compare', ['evr_base', 'evr_new', '--json'])).out);
+  // The service reports no tool errors, so none are counted.
+  expect(pair.base.answer_ends).toEqual({ answers: 20, cut_off: 10, complete: true });
+  expect(pair.new.answer_ends).toEqual({ answers: 20, cut_off: 20, complete: true });
+  expect((await cli('compare', ['evr_base', 'evr_new', 'evr_other'])).out).toContain(
+    `B evr_new: the new run is better; ${words}.`,
+  );
+  expect((await cli('report', ['evr_base', 'evr_new', '--format', 'markdown'])).out).toContain(words);
+});
+
+it('claims nothing if the service lists no trajectories', async () => {
+  const { listTrajectories: _, ...others } = answers;
+  const { url } = await hostileServer(answering(others));
+  const { out } = await cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ verdict: 'better', base: { answer_ends: null }, new: { answer_ends: null } });
+});
+
+const service = fakeService(
+  Object.fromEntries(
+    Object.entries(answers).map(([operation, answer]) => [
+      operation,
+      ({ params = {}, query }: { params?: Record<string, string>; query?: Record<string, unknown> }) =>
+        answer(params, query),
+    ]),
+  ),
+);
+const [base, fresh, other] = ['evr_base', 'evr_new', 'evr_other'].map(id => ({ id, name: id }));
+
+it('says it on both screens of a comparison', async () => {
+  if (!base || !fresh || !other) throw new Error('There are three runs.');
+  const pair = openViewOnStage(CompareView, {
+    place: { view: 'compare', base, new: fresh },
+    service: async () => service,
+  });
+  await pair.waitFor('20 of 20 answers of the new run were cut off');
+  const many = openViewOnStage(CompareManyView, {
+    place: { view: 'compare-many', base: base.id, runs: [base, fresh, other] },
+    service: async () => service,
+  });
+  await many.waitFor('20 of 20 answers of the new run were cut off');
+});
