@@ -1,4 +1,4 @@
-/** What the commands that change something share: preview, confirmation, waiting, and printing the outcome. */
+/** Shared by the commands that write: preview, confirmation, waiting, and printing the outcome. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';

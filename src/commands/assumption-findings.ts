@@ -1,6 +1,6 @@
 /**
- * What `doctor` finds out about each assumption. Reads verify some of them; the rest would need a write or a chat,
- * which a check must not send.
+ * `doctor`'s findings about each assumption. Reads verify some of them; the rest would need a write or a chat, which a
+ * check must not send.
  */
 
 import { own } from '../base/own-property.ts';
@@ -127,7 +127,7 @@ export async function assumptionFindings(
   const probed = await probeAll(service, one, signal);
   const known = [...Object.keys(defaultAssumptions), ...assumedPaths.map(operation => `path.${operation}`)];
   const names = [...new Set([...known, ...Object.keys(set)])] as Name[];
-  /** A parameter is known by its own name, not by that of the setting. */
+  /** Users know a parameter by its own name, not by the setting's. */
   const shown = (name: Name): string => {
     const [value, known] = [own(set, name), name.replace(/^query\./, '')];
     return value === undefined ? known : `${known} (${value}, set in the profile)`;

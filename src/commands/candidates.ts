@@ -101,7 +101,7 @@ async function firstPage(resource: Resource, context: CommandContext, waitMs: nu
   }));
 }
 
-/** What identifies a row: its name, unless another row has the same name, and its id. */
+/** The candidates for a row: its name, unless another row has the same name, and its id. */
 function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) if (label) counts.set(label, (counts.get(label) ?? 0) + 1);

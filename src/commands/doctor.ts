@@ -64,7 +64,7 @@ function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
   }
 }
 
-/** How the service is reached: the proxy, and the trusted certificates. */
+/** The proxy and the trusted certificates for the service. */
 export function* networkFindings({ service }: Profile, environment: NodeJS.ProcessEnv): Generator<Finding> {
   if (service.kind === 'local') return;
   const base = new URL(service.baseUrl.value);
@@ -90,7 +90,7 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
 /** The JSON Schema shipped with the package; missing when running from source. */
 const schemaPath = fileURLToPath(new URL('../config.schema.json', import.meta.url));
 
-/** A folder that benchtop uses, and what fails without it. */
+/** A folder that benchtop uses, and the feature that needs it. */
 interface FolderUse {
   readonly path: string;
   /** The severity if the folder cannot be used. */

@@ -72,7 +72,7 @@ export interface Found {
   readonly row: object;
 }
 
-/** What to call a row in questions and results, e.g. `run first (evr_1)`. */
+/** A row's name in questions and results, e.g. `run first (evr_1)`. */
 export const nameOf = ({ resource, row, id }: Found): string => {
   const label = resource.label?.(row) || id;
   return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
@@ -132,7 +132,7 @@ export async function lookUp(
   listed?: (row: object) => void,
 ): Promise<LookedUp> {
   if (word.trim() === '') {
-    throw new CommandError(`The id or name is empty: give that of a ${oneOf(among.map(wordFor))}.`);
+    throw new CommandError(`The id or name is empty: give one of a ${oneOf(among.map(wordFor))}.`);
   }
   const looksLike = resourceOfId(word);
   const guess = among.find(resource => resource === looksLike);
@@ -244,7 +244,7 @@ export const readFound = async (found: Found, context: CommandContext): Promise<
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
 });
 
-/** What was tried for a word that is neither an id nor a name. */
+/** The failed attempts to find a word that is neither an id nor a name. */
 interface Tried {
   readonly among: readonly Resource[];
   /** The resource whose ids look like this word. */

@@ -14,7 +14,7 @@ import { Unread, withOpenFile } from './trajectory-files.ts';
 
 /** How often to check the file, in milliseconds. */
 const lookMs = 1_000;
-/** How long an unreadable end of the file stays unnamed while the file does not grow, in milliseconds. */
+/** An unreadable end of the file is reported once the file has not grown for this long, in milliseconds. */
 const stillMs = 5_000;
 const pieceBytes = 256 * 1024;
 
@@ -37,7 +37,10 @@ export function storable(trajectory: Readonly<Record<string, unknown>>): Uploade
   return 'code' in read ? `Unreadable ${read.message}` : read;
 }
 
-/** The stored part of a file, its last stored trajectory, how many before that are unread, and up to where all are named. */
+/**
+ * The stored part of a file: its length and hash, the last stored trajectory, how many before it could not be read, and
+ * the last one whose error was reported.
+ */
 const nothing = { bytes: 0, hash: '', place: 0, unread: 0, named: 0 };
 
 export class FollowedFile implements ShownFile {
@@ -112,7 +115,10 @@ export class FollowedFile implements ShownFile {
     });
   };
 
-  /** Stores what is new in the file, and returns what to report about it; `unread` is what was not named before. */
+  /**
+   * Stores the new part of the file. Returns the notes to print, and in `unread` the errors that were not reported
+   * before.
+   */
   async #read() {
     // Loaded only now, because the local service loads slowly.
     const [{ fillFolder }, { FileRows }] = await Promise.all([
@@ -135,7 +141,7 @@ export class FollowedFile implements ShownFile {
     return { unread, notes: reading.notes };
   }
 
-  /** Stores what is new, or all of a file that was rewritten. Returns how many trajectories could not be read. */
+  /** Stores the new part, or all of a file that was rewritten. Returns how many trajectories could not be read. */
   async #store(file: FileHandle, rows: FileRows, reading: Reading, unread: Unread): Promise<number> {
     const { size: bytes } = await file.stat();
     const isGrown = (await hashOf(file, this.#done.bytes)) === this.#done.hash;

@@ -12,7 +12,7 @@ import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts'
 /** A note's data, printed next to its text, but only in JSON. */
 export type NoteFields = Readonly<Record<string, unknown>>;
 
-/** What a command in line mode has besides its input and output. */
+/** Line mode's additions to a command's input and output. */
 export interface LineMode {
   /** Asks, and returns the line that the user types. @throws Error if the user interrupts, or ends the input */
   readonly ask: (question: string, hidden: boolean) => Promise<string>;

@@ -48,14 +48,14 @@ Every command of benchtop works, e.g. compare 1 2: --help lists them, help COMMA
 
 type Flags = Readonly<Record<string, unknown>>;
 
-/** Runs a command line, after it was replaced by what it means. */
+/** Runs a command line. `meant` replaces the parsed one, e.g. numbers with ids. */
 type RunLine = (words: readonly string[], io: CommandIo, meant: (parsed: Parsed) => Promise<Parsed>) => Promise<number>;
 
 type Command = Extract<Parsed, { readonly kind: 'command' }>;
 
 /** The last printed list, which typed numbers refer to. */
 interface ShownList {
-  /** What it lists. */
+  /** The name of the list. */
   readonly name: string;
   readonly ids: readonly string[];
   /** The command that printed it, without the words of `find`. */
@@ -64,7 +64,7 @@ interface ShownList {
 
 const isNumber = (word: unknown): word is string => typeof word === 'string' && /^\d+$/.test(word);
 
-/** The words of the command that a line means. */
+/** The words of the command for a line. */
 function commandWords([first = '', ...rest]: readonly string[]): readonly string[] {
   if (isNumber(first)) return ['get', first, ...rest];
   if (first === 'follow') return ['watch', ...rest];

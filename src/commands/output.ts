@@ -130,8 +130,8 @@ export function checkField({ field }: RecordFlags, answers: readonly z.ZodMiniTy
 /**
  * Prints a record: as JSON, as one field, through a jq filter, or as `text`.
  *
- * @param id what `--field id` prints if the record has another name for its id
- * @param text returns what to print by default; the id if missing
+ * @param id the value for `--field id` if the record has another name for its id
+ * @param text returns the default output; the id if missing
  * @param mayLack whether such a record may lack the field, which then prints as null
  * @throws CommandError if the record has no such field, or the filter fails
  */

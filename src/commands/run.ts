@@ -6,7 +6,7 @@ import { type CommandIo, type NoteFields, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
 
-/** What a command's file exports. */
+/** The exports of a command's file. */
 interface CommandModule<Name extends CommandName> {
   readonly run: (input: CommandInput<Name>, io: CommandIo) => Promise<number>;
 }

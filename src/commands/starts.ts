@@ -171,7 +171,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     const described = await describedOptions(runs, run, { benchId: benchmark.bench_id, base }, flags, context, io);
     if (flags.dryRun) {
       const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
-      io.note(`What it takes: ${await costWords(run, benchmark, each, context)}.`);
+      io.note(`Estimate: ${await costWords(run, benchmark, each, context)}.`);
     }
     const { startKeys } = context.memory;
     const others = new Set<string>();
@@ -204,7 +204,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
   });
 }
 
-/** What the runs will take, as far as it is known. */
+/** The size and cost of the runs, as far as they are known. */
 async function costWords(run: RunStart, benchmark: Benchmark, each: readonly CostedRun[], context: CommandContext) {
   const model = each[0]?.model ?? '';
   const used = run.costFrom(benchmark.bench_id, model).read(context);

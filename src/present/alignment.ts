@@ -116,8 +116,8 @@ export function align(left: readonly Message[], right: readonly Message[]): Alig
 
 /**
  * The indexes of messages to show side by side. From the first difference on, that step's messages are paired by role.
- * Equal messages are searched for only in the steps after it: a tool call may be repeated, and the first one is what
- * the other side did not do at that point.
+ * Equal messages are searched for only in the steps after it: a tool call may be repeated, and the first one is the
+ * call that the other side did not make at that point.
  *
  * @param same the number of equal messages before the first difference
  */
@@ -200,7 +200,7 @@ export function likeFirstDifference(
 ): { readonly left: number; readonly right: number } | undefined {
   if (first === -1) return undefined;
   const begun = others.filter(own => pairs.every(({ left }, at) => at >= first || isLike(own[at], left)));
-  // A side may have no message opposite the other's: what it has there comes next.
+  // A side may have no message opposite the other's; its next message then comes after this point.
   const [left, right] = (['left', 'right'] as const).map(
     side => pairs.find((each, at) => at >= first && each[side] !== undefined)?.[side],
   );

@@ -66,7 +66,7 @@ export interface Column<Row> {
   readonly isTime?: boolean;
   /** Whether a row's value has not been read yet. The screen then shows `unknownCell`. */
   readonly isUnread?: (row: Row) => boolean;
-  /** What reads the values, in words, if lists may lack them in all rows. */
+  /** The command that reads the values, in words, if lists may lack them in all rows. */
   readonly readBy?: string;
   /** False if filters should skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
@@ -266,7 +266,7 @@ function suitedRange<Row>(column: Column<Row>, widest: number, preference: Colum
   return { min: Math.min(least, enough), max: Math.max(max, least), grow };
 }
 
-/** What decides whether a column is shown, and how wide. @param isFirst whether it holds the name */
+/** The properties that decide whether a column is shown, and how wide. @param isFirst whether it holds the name */
 function sizeOf<Row>(
   column: Column<Row>,
   rows: readonly Row[],
@@ -287,7 +287,7 @@ function sizeOf<Row>(
     short: neededWidth(range, widest.get(`${column.id} short`) ?? longest),
     /** The minimum, but a short name in the first column is not cut. */
     named: isFirst ? Math.max(range.min, Math.min(shortName, text)) : range.min,
-    /** The least that a column shown only if there is room leaves to this one. */
+    /** The minimum that an optional column leaves to this one. */
     comfortable: Math.max(text, Math.min(range.max, Math.ceil(range.min * 1.5))),
     isBlank: longest === 0,
     isEmpty: longest === 0 && rows.length > 0,

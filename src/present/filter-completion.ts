@@ -70,7 +70,7 @@ function valuesOf<Row>(
   typed: string,
   isNumeric: boolean,
 ): readonly string[] {
-  // Leave out ages, which change while the user types, and rounded numbers, which are no use in a comparison.
+  // Leave out ages, which change while the user types, and rounded numbers, which are useless in a comparison.
   if (isTime) return [];
   const counts = new Map<string | number, number>();
   for (const row of rows.slice(0, mostRows)) {

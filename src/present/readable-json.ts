@@ -10,7 +10,7 @@ const step = '  ';
 const block = '|';
 /** The field of tool calls that contains JSON within JSON. */
 const nestedKey = '"arguments"';
-/** What a character outside strings is: a space, a single-character token, a quote, or part of another token. */
+/** The kinds of characters outside strings: a space, a single-character token, a quote, or part of another token. */
 const kinds = new Uint8Array(128);
 const [other, aSpace, aMark, aQuote] = [0, 1, 2, 3] as const;
 for (const character of ' \t\r\n') kinds[character.charCodeAt(0)] = aSpace;

@@ -168,7 +168,8 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): O
     (number !== undefined && comparedValue(column, row, now) === number) || isText.test(row);
   if (operator === ':') {
     const includes = ofTexts(text => text.includes(lower));
-    // `reward:0` must not find 0.400: of a number, a whole word counts, which is rounded and may have a unit.
+    // `reward:0` must not find 0.400: a term must match a whole word of a number's text, which is rounded and may have
+    // a unit.
     const isShown = (row: Row): boolean =>
       cellText(column, row)
         .toLowerCase()

@@ -54,7 +54,7 @@ interface Searchable<Row> {
   readonly textAt: (place: number) => string;
 }
 
-/** How far from its previous index a row is looked for; a bit more than a page. */
+/** The maximum distance to search for a row from its previous index; a bit more than a page. */
 const shift = 250;
 
 /** The search text of one table's rows. If a row stays, its text is prepared only once. */
@@ -158,7 +158,7 @@ function textOfRows<Row>(columns: readonly Column<Row>[]): (row: Row) => string 
   };
 }
 
-/** The rows that match a filter, and what is wrong with it. @param all the rows before an earlier filter */
+/** The rows that match a filter, and the filter's mistake. @param all the rows before an earlier filter */
 function filtered<Row>(
   searchable: Searchable<Row>,
   filter: ReturnType<typeof parseRowFilter<Row>>,

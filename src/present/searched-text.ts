@@ -2,7 +2,7 @@
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
-/** Where consecutive lines come from. */
+/** The origin of consecutive lines. */
 export interface Origin {
   /** The index of the first line within the part. */
   readonly from: number;
@@ -113,7 +113,7 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
   if (lines.length > 0) yield { body: lines.join('\n'), origins };
 }
 
-/** Where a line of a part comes from. */
+/** The origin of a line in a part. */
 export function originOf({ origins, body }: SearchedPart, index: number): Origin | undefined {
   const origin = origins.findLast(({ from }) => from <= index);
   if (!origin) return undefined;

@@ -20,7 +20,7 @@ export function describedFor(offered: unknown, model: string | undefined): Value
   return isRecord(options) ? options : list.length > 0 ? {} : offered;
 }
 
-/** What is known, besides the options, about what the cost depends on. */
+/** The known inputs of the cost, besides the options. */
 export interface KnownCost extends Partial<Pick<TaskCount, 'task_count' | 'by_split'>> {
   /** Mean tokens per rollout, in a step of an earlier run of this name. */
   readonly tokens?: { readonly input: number | undefined; readonly output: number };
@@ -50,18 +50,18 @@ function costWords(
   if (output === undefined || output === null) return 'cost unknown: the model has no price';
   if (!tokens) return 'cost unknown: tokens per rollout are unknown';
   const about = (each: number): string => `about ${money((rollouts * each) / unit.tokens, unit.currency)}`;
-  if (tokens.input === undefined) return `${about(tokens.output * output)} for the tokens out, those in unknown`;
-  if (typeof input !== 'number') return 'cost unknown: the model has no price for tokens in';
+  if (tokens.input === undefined) return `${about(tokens.output * output)} for the output tokens, input tokens unknown`;
+  if (typeof input !== 'number') return 'cost unknown: the model has no price for input tokens';
   return about(tokens.output * output + tokens.input * input);
 }
 
-/** `1,200 tokens out and 300 in` */
+/** `1,200 output and 300 input tokens` */
 function tokenWords(
   { input, output }: NonNullable<KnownCost['tokens']>,
   words: (tokens: number) => string,
   noun = ' tokens',
 ): string {
-  return `${words(output)}${noun} out${input === undefined ? '' : ` and ${words(input)} in`}`;
+  return `${words(output)} output${input === undefined ? '' : ` and ${words(input)} input`}${noun}`;
 }
 
 /** Returns a function that looks up a chosen number, or else the service's default. */
@@ -111,7 +111,7 @@ export function evaluationCost(
 }
 
 /**
- * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 out each, as in step 60 of words; cost
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M output tokens, at 1,200 output each, as in step 60 of words; cost
  * unknown: …`. No service states the unit of its prices, so without the setting the cost is unknown.
  *
  * @param chosen the chosen options by name; the others have the service's default

@@ -1,6 +1,6 @@
 /**
- * What training steps can teach. A group consists of one task's rollouts in a step. A policy gradient with a group
- * baseline gets no gradient from a group whose rewards are all equal. Pure.
+ * The teaching signal of training steps. A group consists of one task's rollouts in a step. A policy gradient with a
+ * group baseline gets no gradient from a group whose rewards are all equal. Pure.
  */
 import { counted, percent } from '../text/numbers.ts';
 import { type Range, withinRange } from './statistics/tasks.ts';
@@ -137,12 +137,12 @@ export function turnWords({ since, isFromStart, counts, groups }: TeachingTurn):
   return `${when} ${percent(idle / groups)} of the groups teach nothing, ${cause}`;
 }
 
-/** A step's groups: `of 16 groups 5 teach, 8 too easy, 3 too hard`. Omits empty kinds. */
+/** A step's groups: `16 groups, 5 teach, 8 too easy, 3 too hard`. Omits empty kinds. */
 export function shareWords({ counts, groups, alone, nameless }: StepTeaching): string {
   const shares = groupKinds.filter(kind => counts[kind] > 0).map(kind => `${counts[kind]} ${groupWords[kind]}`);
   const words = [
-    groups > 0 ? `of ${counted(groups, 'group')} ${shares.join(', ')}` : '',
-    alone > 0 ? `${counted(alone, 'rollout')} alone with ${alone === 1 ? 'its task' : 'their tasks'}` : '',
+    groups > 0 ? [counted(groups, 'group'), ...shares].join(', ') : '',
+    alone > 0 ? `${counted(alone, 'task')} with a single rollout` : '',
     nameless > 0 ? `${counted(nameless, 'rollout')} without a task` : '',
   ].filter(Boolean);
   return words.length === 0 ? 'no rollouts listed' : words.join(', ');

@@ -80,7 +80,7 @@ export interface Transcript {
   readonly images: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
-  /** Counts of what is not shown. */
+  /** Counts of the hidden text. */
   readonly hidden: HiddenText;
 }
 
@@ -395,7 +395,7 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   return { blocks, steps, messages, rewards, images, errors, hidden };
 }
 
-/** A transcript's blocks message by message, with what has been left out so far. */
+/** A transcript's blocks message by message, with counts of the text hidden so far. */
 export function* transcriptParts(
   trajectory: Trajectory,
   options: TranscriptOptions,

@@ -137,7 +137,9 @@ async function sendOne<Input, Result>(
 ): Promise<Result | undefined> {
   const { removes } = send;
   const { signal } = options;
-  /** What reading it again shows: a response, undefined if the resource is gone, or an error saying it still exists. */
+  /**
+   * Reads the resource again. Returns a response, undefined if the resource is gone, or an error if it still exists.
+   */
   const readAgain = async (error: unknown): Promise<Result | ServiceError | undefined> => {
     if (!removes || !isNotFound(error)) throw error;
     const name = removes.resource(input)?.id ?? 'it';

@@ -40,7 +40,7 @@ export async function checkpointsByStep(
   return checkpoints;
 }
 
-/** Why a run has no checkpoint of the kind that is wanted, or why it is not known. For the user. */
+/** Tells the user why a run has no such checkpoint, or why it is unknown. */
 export class NoCheckpointError extends Error {
   override readonly name = 'NoCheckpointError';
 }

@@ -28,7 +28,7 @@ export interface AcrossOptions<Row> {
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
   /** Whether a benchmark may have rows, judging by its record. Others are skipped, unless none may have rows. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
-  /** What notes call the rows, in the plural: `runs`. */
+  /** The plural noun for the rows in notes: `runs`. */
   readonly words: string;
 }
 
@@ -38,7 +38,7 @@ interface Part {
   readonly cursor?: string;
 }
 
-/** What remains after a page, in order: benchmarks with more rows, benchmarks after a cursor, failed parts. */
+/** The parts left after a page, in order: benchmarks with more rows, benchmarks after a cursor, failed parts. */
 interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
@@ -185,7 +185,7 @@ class PartsReading<Row extends OfBenchmark> {
     if (this.failed.size === this.#parts.length && !this.#mayBeMissing) throw error;
   }
 
-  /** What remains after the rows read, in the order of the benchmarks, so that equal pages have equal cursors. */
+  /** The parts left after the rows read, in the order of the benchmarks, so that equal pages have equal cursors. */
   more(): readonly Part[] {
     return this.#parts.flatMap(({ benchId }) => {
       const cursor = this.#cursors.get(benchId);

@@ -27,9 +27,12 @@ export interface LiveQuery<Data> {
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations that the rows make, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
-  /** What the data belongs to. A 404 means that this has been deleted. */
+  /** The resource that the data belongs to. A 404 means that it has been deleted. */
   readonly about?: Subject | undefined;
-  /** What the held-out rewards in the data belong to. If the service does not offer the query, there are none. */
+  /**
+   * The resource that the held-out rewards in the data belong to. If the service does not offer the query, there are
+   * none.
+   */
   readonly measures?: Subject | undefined;
 }
 

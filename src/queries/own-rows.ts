@@ -13,7 +13,7 @@ export interface TrajectoryFilter {
   readonly dataset_name?: string;
 }
 
-/** What is known about the requested run or dataset. */
+/** The known facts about the requested run or dataset. */
 export interface KnownOwner {
   /** All datasets, if they have been listed. */
   readonly datasets?: readonly Dataset[] | undefined;

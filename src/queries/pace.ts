@@ -18,7 +18,7 @@ export interface Pace {
   readonly patienceMs: number;
 }
 
-/** What the service has recorded about the times of steps that were not observed. */
+/** The service's records of the times of steps that were not observed. */
 export interface PaceHints {
   /** When the run left the queue or, if it was not seen in the queue, when it was created; in epoch milliseconds. */
   readonly startedAt?: number | undefined;

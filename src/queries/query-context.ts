@@ -1,4 +1,4 @@
-/** What a query is given to read its data with. */
+/** The context in which a query reads its data. */
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';

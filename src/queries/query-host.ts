@@ -1,4 +1,4 @@
-/** What queries need from the program that runs them. The workbench provides it. */
+/** The interface of the program that runs queries. The workbench implements it. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';

@@ -29,7 +29,7 @@ export interface Remembering<Row> {
   readonly parent?: string | undefined;
   /** Whether a remembered row belongs to the list; by default, every row does. */
   readonly keeps?: (row: Row) => boolean;
-  /** What the note calls the resources, in the plural: `runs`. */
+  /** The plural noun for the resources in the note: `runs`. */
   readonly words: string;
 }
 

@@ -164,7 +164,7 @@ const ofRewardsWords =
 const notFittingWords =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
 
-/** What a list has read in order to tell its rows from those of other runs or datasets. */
+/** The data that a list has read to distinguish its rows from the rows of other runs or datasets. */
 interface Learnt {
   datasets?: readonly Dataset[] | undefined;
   /** Null if the service has no rewards for the run. */

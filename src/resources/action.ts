@@ -37,7 +37,7 @@ export function startedOtherwise(answer: object, input: object): string | undefi
   });
   return others.length === 0
     ? undefined
-    : `The service started something other than you asked for: its response names ${others.join(', and ')}.`;
+    : `The service did not start what you requested: its response names ${others.join(', and ')}.`;
 }
 
 /** How to tell that a slow change is complete. */
@@ -87,13 +87,13 @@ export interface RunStart extends Start<RunInput> {
   readonly checkpointIsModel?: true;
   /** What the runs will cost, in words. */
   readonly cost: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
-  /** Reads whatever else the cost depends on, for a benchmark and a model. */
+  /** Reads the other inputs of the cost, for a benchmark and a model. */
   readonly costFrom: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
 }
 
-/** What a new run is started from, if known. */
+/** The known inputs of a new run. */
 export interface StartedFrom {
   readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
   readonly model?: string | undefined;
@@ -142,7 +142,7 @@ export interface Change<Row> extends Sending<Row> {
   /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
-  /** What is lost, in words that follow the row names. */
+  /** The loss, in words that follow the row names. */
   readonly loses: string;
   /** Names a row in the question, if its label may be ambiguous. */
   readonly called?: (row: Row) => string;

@@ -129,7 +129,7 @@ function auditedCurves({ steps, rewards }: TrainerCurve, heldOut: readonly HeldO
   return { trainer, heldOut: means };
 }
 
-/** What the audit finds in the curves alone, most important first. */
+/** The audit's findings in the curves alone, most important first. */
 export const auditOfCurves = (
   trainer: TrainerCurve,
   heldOut: readonly HeldOutReward[],

@@ -30,13 +30,16 @@ interface Evaluations {
   readonly mean: number;
   /** The total number of rewards; undefined if any of the runs does not report it. */
   readonly rewards: number | undefined;
-  /** Of several, clustered by task, because they repeat the same tasks. Undefined until their rewards are read. */
+  /**
+   * Several evaluations are clustered by task, because they repeat the same tasks. Undefined until their rewards are
+   * read.
+   */
   readonly interval: Interval | undefined;
   /** The interval in words, or why there is none; empty if a list read it, undefined until the rewards are read. */
   readonly certainty?: string | undefined;
 }
 
-/** What was read of several evaluations' rewards, by {@link poolKey}. */
+/** The rewards read for several evaluations, by {@link poolKey}. */
 export type Pools = ReadonlyMap<string, { readonly data?: ReadRewards | undefined; readonly error?: Error | null }>;
 
 export const poolKey = (runs: readonly EvalRun[]): string => runs.map(({ eval_run_id }) => eval_run_id).join();
@@ -88,8 +91,8 @@ export function newestUncertain(runs: readonly EvalRun[], checkpoints: readonly 
 }
 
 /**
- * The interval of evaluations by task, and the words for it or for why there is none. The interval is of the mean over
- * tasks: only the words give it if the displayed mean over rewards is another.
+ * The interval of evaluations by task, and words that give it or the reason for its absence. It applies to the mean
+ * over tasks; if the displayed mean over rewards differs, only the words give it.
  */
 function pooledInterval(
   { data, error }: NonNullable<ReturnType<Pools['get']>>,

@@ -26,11 +26,11 @@ export const mostCompared = 8;
 export interface GridRow extends ComparedRun {
   /** Names the run above its column in the task table: `A`. */
   readonly letter: string;
-  /** What tells it apart from the others in few words; empty if that is only its name or its id. */
+  /** A few words that distinguish it from the others; empty if only its name or its id does. */
   readonly apart: string;
-  /** Its name, followed by that if others share it. */
+  /** Its name, followed by `apart` if others share the name. */
   readonly title: string;
-  /** Only that, if it tells as many runs apart as the titles do; otherwise the title. */
+  /** Only `apart`, if it distinguishes as many runs as the titles do; otherwise the title. */
   readonly shortTitle: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;

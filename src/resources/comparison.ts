@@ -31,7 +31,7 @@ export const comparisonOptions = (settings: QueryContext['compare']): Comparison
   ...(settings && { equalWithin: settings.equalWithin, range: settings.rewardRange }),
 });
 
-/** What rollouts belong to: its id, and its benchmark if known. */
+/** The owner of rollouts: its id, and its benchmark if known. */
 interface OfBenchmark {
   readonly id: string;
   readonly bench_id?: string | null | undefined;
@@ -65,7 +65,7 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
   if (unknown.length === 0) return {};
   const ids = unknown.map(({ id }) => id).join(' and ');
   return {
-    note: clean`The benchmark of ${ids} is unknown, that of ${first.id} is ${first.bench_id}: tasks of the same name may differ`,
+    note: clean`The benchmark of ${ids} is unknown, and ${first.id} is of ${first.bench_id}: tasks of the same name may differ`,
   };
 }
 
@@ -227,7 +227,7 @@ function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMe
   return [toCome > 0 && `${toCome} to come`, failed > 0 && `${failed} that failed`].filter(Boolean).join(' and the ');
 }
 
-/** The bounds of a mean, whatever the missing rewards turn out to be, e.g. `0.610 to 0.750 with the 4 missing`. */
+/** The bounds of a mean over all possible values of the missing rewards, e.g. `0.610 to 0.750 with the 4 missing`. */
 export function boundsWords(run: TaskMean): string {
   const { unlistedRollouts, each, bounds } = run;
   if (bounds === undefined) return '';

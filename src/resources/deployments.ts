@@ -191,7 +191,7 @@ export function deployedAs(checkpointId: string, rows: readonly Deployment[]): D
   return first && { deployed: words.join('; '), deployment_id: first.deployment_id };
 }
 
-/** What sentences and confirmations call a deployment: its slug, or its id if the slug is blank. */
+/** A deployment's name in sentences and confirmations: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
 /** The name to use for chatting with a deployment. An inactive one does not serve its slug. */

@@ -1,8 +1,8 @@
-/** Diagnostics of training steps: what a service measures besides the reward. */
+/** Diagnostics of training steps: a service's measurements besides the reward. */
 import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-/** What to call the local service's diagnostics. Other services' diagnostics keep their field names. */
+/** Labels for the local service's diagnostics. Other services' diagnostics keep their field names. */
 const diagnosticLabels = new Map([
   ['kl', 'KL to the base model'],
   ['entropy', 'entropy'],

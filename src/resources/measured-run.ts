@@ -93,7 +93,7 @@ export function withMean(row: EvalRun, { mean, graded, total, certainty, failed 
   return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
 }
 
-/** Adds what is known about the training run of its checkpoint. Returns the same row if nothing is. */
+/** Adds the known facts about its checkpoint's training run. Returns the same row if there are none. */
 export function withTraining<Row extends MeasuredRun>(
   row: Row,
   { split, name }: { readonly split?: string | undefined; readonly name?: string | undefined },

@@ -32,7 +32,7 @@ export interface TrainingHistory {
   readonly silences: readonly Silence[];
   /** The step times that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
-  /** The last step known, even if nobody knows when it was made. */
+  /** The last known step, even if its time is unknown. */
   readonly lastStep?: number;
   /** Data from the service that determines the pace. */
   readonly hints?: PaceHints;
@@ -62,7 +62,7 @@ function beforeEnd(
   };
 }
 
-/** Combines what the service and this machine know about a training run's past. */
+/** Combines the service's and this machine's data on a training run's past. */
 export function historyOf(
   run: TrainingRun,
   { heldOut, trainer }: Pick<TrainingHistory, 'heldOut' | 'trainer'>,
@@ -150,7 +150,7 @@ export interface PastReport {
   readonly alarms: readonly PastAlarm[];
   /** The enabled alarms that could not be checked for lack of data, with the reason. */
   readonly unjudged: readonly string[];
-  /** What the audit finds in the curves alone. */
+  /** The audit's findings in the curves alone. */
   readonly audit?: string | undefined;
 }
 

@@ -3,11 +3,11 @@
 import type { OutcomeKind } from '../present/outcome-classes.ts';
 import type { Sort } from '../present/sort.ts';
 
-/** What a list can be limited to: singular names of resources, and the status. */
+/** The possible scopes of a list: singular names of resources, and the status. */
 export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
-/** What a list is limited to: ids, except for `dataset` and `status`. */
+/** The scope of a list: ids, except for `dataset` and `status`. */
 export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 
 /** Trajectories for a text search, and a label for them. */

@@ -111,8 +111,8 @@ export async function replacedNow(entry: Entry, context: QueryContext): Promise<
 }
 
 /**
- * Reads the service's list again and describes what serves the slugs of removed deployments now. The list may still
- * contain the removed ones. Leaves out a slug if this is unknown.
+ * Reads the service's list again and describes the deployments that now serve the slugs of removed ones. The list may
+ * still contain the removed ones. Leaves out a slug if this is unknown.
  *
  * @throws AbortError if the user interrupts
  */

@@ -17,7 +17,7 @@ import { lacksEnds, rolloutEndsQuery } from './rollout-ends.ts';
 import { type Round, type Turn, turnMs, windowMs } from './rotation-budget.ts';
 import { offered, type RewardRead } from './watch-reads.ts';
 
-/** What a round needs to know. */
+/** The inputs of a round. */
 export interface Purpose extends Round {
   readonly attention: Attention;
   /** Whether Watch or the inbox is on screen. */

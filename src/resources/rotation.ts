@@ -1,7 +1,7 @@
 /**
- * Polls what no view polls: lists with a section count or with running rows, and each running or pinned resource. The
- * frame polls in rounds, more often while Watch is on screen. A round reads only the resources that are due, in
- * rotation, so the request rate is bounded however many resources there are.
+ * Polls the data that no view polls: lists with a section count or with running rows, and each running or pinned
+ * resource. The frame polls in rounds, more often while Watch is on screen. A round reads only the resources that are
+ * due, in rotation, so the request rate is bounded however many resources there are.
  */
 
 import { hashKey } from '@tanstack/react-query';

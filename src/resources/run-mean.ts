@@ -80,15 +80,15 @@ function evidenceWords(run: RunMean): string {
 }
 
 /**
- * The interval beside a mean in a list, and what it is of, because missing rewards widen it: `95% CI 0.312 to 0.688 by
- * 16 tasks, whatever the 88 missing of 128 rewards are`. Without an interval, the reason, if it is the number of rewards.
+ * The interval beside a mean in a list, with the number of missing rewards, which widen it: `95% CI 0.312 to 0.688 by
+ * 16 tasks, with 88 of 128 rewards missing`. Without an interval, the reason, if it is the number of rewards.
  */
 export function intervalWordsBeside(shown: CertainMean, range: Range): string {
   const interval = intervalBeside(shown, range);
   const { reason, tasks = 0, rewards = 0, total = rewards } = shown.certainty ?? {};
   const missing = Math.max(0, total - rewards);
   if (interval) {
-    const without = missing > 0 ? `, whatever the ${missing} missing of ${total} rewards are` : '';
+    const without = missing > 0 ? `, with ${missing} of ${total} rewards missing` : '';
     return `${intervalWords(interval)} by ${counted(tasks, 'task')}${without}`;
   }
   if (reason !== 'nothing' || rewards === 0 || rewards !== shown.graded) return '';

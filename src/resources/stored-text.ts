@@ -1,4 +1,4 @@
-/** What the index of texts keeps of a trajectory besides its text. */
+/** A trajectory's fields in the text index, besides its text. */
 import { own } from '../base/own-property.ts';
 import { isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';

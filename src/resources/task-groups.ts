@@ -92,7 +92,7 @@ const countWords = (group: TaskGroup): string => {
 const shareOf = ({ scores, passed }: TaskGroup): number | undefined =>
   scores.length === 0 ? undefined : passed / scores.length;
 
-/** What a group can teach; undefined for a single reward. */
+/** A group's teaching signal; undefined for a single reward. */
 const signalWord = ({ kind, scores }: TaskGroup): string =>
   kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupWords[kind];
 

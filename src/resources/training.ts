@@ -304,7 +304,7 @@ async function everyRowOf<Row extends object>(list: ListSource<Row>, context: Qu
   return all;
 }
 
-/** What is measured for checkpoints on the command line. */
+/** The measurements of checkpoints on the command line. */
 const checkpointMeasures: Measures<DeployedCheckpoint> = {
   // If the service does not list deployments, an empty column would wrongly suggest that nothing is deployed.
   columns: (_, range) =>

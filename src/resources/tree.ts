@@ -272,10 +272,10 @@ class Tree {
     const { deployment_id: id, model_slug: slug, is_active, checkpoint_id, role, from_run } = deployment;
     const serves = is_active
       ? role === 'test'
-        ? 'answers for its slug now'
-        : 'answers in production now'
+        ? 'serves its slug now'
+        : 'in production now'
       : isUnreadable(deployment, 'is_active')
-        ? 'may answer for its slug now'
+        ? 'may serve its slug now'
         : (role ?? '');
     const origin = path.length === 0 && checkpoint_id ? `of ${from_run ? originWords(from_run) : checkpoint_id}` : '';
     this.#add('deployment', id, path, deployment, {

@@ -56,7 +56,7 @@ export interface WatchedResource extends KnownResource {
   readonly group?: { readonly members: readonly WatchedResource[]; readonly isFolded: boolean };
 }
 
-/** What to call the reward: a run's mean, the latest trainer reward, or a trajectory's reward. */
+/** The name of the reward: a run's mean, the latest trainer reward, or a trajectory's reward. */
 export function rewardName(kind: string): string {
   if (resourceOfKind(kind)?.watch?.measures) return 'trainer';
   return kind === 'run' ? 'mean' : 'reward';
@@ -288,7 +288,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   const [from, to] = [beginOf(row), endInstant(row, now)];
   const word = statusWords(status);
   const look = statusMeaning(status);
-  // Without an end time, all that is known is when the end was seen.
+  // Without an end time, show when the end was seen.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
   if (!ago) return { word, text: word, short: word, look };
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
@@ -314,7 +314,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
 }
 
-/** What to call alarms in a narrow column. */
+/** Names of alarms in a narrow column. */
 const shortNames: Readonly<Record<Alarm['kind'], string>> = {
   stall: 'stall',
   'held-out drop': 'drop',

@@ -222,7 +222,7 @@ it('compares only what is of one benchmark, and says where one is unknown', asyn
     evr_d: { ...all(1), bench_id: null },
   };
   const cli = await cliWith(runs);
-  const doubt = 'The benchmark of evr_c is unknown, that of evr_a is b1: tasks of the same name may differ.';
+  const doubt = 'The benchmark of evr_c is unknown, and evr_a is of b1: tasks of the same name may differ.';
   for (const [command, words] of [
     ['compare', (...ids: string[]) => ids],
     ['tasks', (base: string, fresh: string) => [fresh, '--base', base]],

@@ -16,7 +16,7 @@ it('evaluates each model with each seed, waits for all, and prints them in order
   const words = ['t-words', ...both, '--seed', '1', '--seed', '2-3', '-o', 'evaluation_max_samples=4'];
   const dry = await cli('evaluate', [...words, '--dry-run', '--json']);
   const bodies = JSON.parse(dry.out).map(({ body }: { body: object }) => body);
-  expect(dry.notes).toContain('What it takes: 6 runs x 4 tasks x 1 sample = at most 24 rollouts; cost unknown');
+  expect(dry.notes).toContain('Estimate: 6 runs x 4 tasks x 1 sample = at most 24 rollouts; cost unknown');
   const options = (seed: number) => ({ seed, evaluation_max_samples: 4 });
   const wanted = models.flatMap(model => [1, 2, 3].map(seed => ({ base_model_slug: model, options: options(seed) })));
   expect(

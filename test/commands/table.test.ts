@@ -205,7 +205,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
     asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//), {
       notes:
-        /^\{"note":"What it takes: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: set priceUnit, the unit of prices\."\}$/,
+        /^\{"note":"Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: set priceUnit, the unit of prices\."\}$/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
@@ -224,11 +224,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['t-words', '-m', model, '--name', 'short', ...quick, '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
     asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/), {
       notes:
-        /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps; a rollout in step \d+ of \w+ took \d+ tokens out and \d+ in\."\}$/,
+        /^\{"note":"Estimate: rollouts and cost unknown: the service chooses num_steps; a rollout in step \d+ of \w+ took \d+ output and \d+ input tokens\."\}$/,
     }),
     asJson(['t-words', '-m', model, '-n', '-o', 'num_steps=2'], request('POST', /\/train/), {
       notes:
-        /"What it takes: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: set priceUnit, the unit of prices\."/,
+        /"Estimate: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: set priceUnit, the unit of prices\."/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
@@ -404,7 +404,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   describe: [
     ok(['trained'], /^held-out reward: \d+ values, from \S+ at step 0 to .*\n {2}newest: .*\ntrainer reward: /s),
-    ok(['trained'], /\nteaching signal: (\d+) of \1 steps read\nstep 1: of \d+ groups \d+ teach.*\nstep \d+: of /),
+    ok(['trained'], /\nteaching signal: (\d+) of \1 steps read\nstep 1: \d+ groups, \d+ teach.*\nstep \d+: \d+ groups/),
     asJson(
       ['trained'],
       has({

@@ -136,7 +136,7 @@ describe('evaluate', () => {
     const before = (await cli('list', ['runs', '--ids', '--all'])).out;
     const dry = await cli('evaluate', ['t-words', '-m', model, '--name', 'x', '--dry-run']);
     expect(dry.code).toBe(exitCodes.done);
-    expect(dry.notes).toMatch(/^What it takes: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: .*\.$/);
+    expect(dry.notes).toMatch(/^Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: .*\.$/);
     expect(dry.out).toMatch(new RegExp(`^POST /api/v1/eval/${benchId}/start\n`));
     expect(JSON.parse(dry.out.slice(dry.out.indexOf('{')))).toEqual({ display_name: 'x', model_slug: model });
     const asJson = JSON.parse((await cli('evaluate', ['t-words', '-m', model, '-n', '--json', '--read-only'])).out);
@@ -172,7 +172,7 @@ describe('train', () => {
   it('tells before it starts what it takes, and the tokens by the run before', async () => {
     const { notes } = await cli('train', ['t-words', '-m', model, ...quick, '--dry-run']);
     expect(notes).toMatch(
-      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ tokens out and \d+ in, at \d+ out and \d+ in each, as in step 2 of first; cost unknown/,
+      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ output and \d+ input tokens, at \d+ output and \d+ input each, as in step 2 of first; cost unknown/,
     );
   });
 

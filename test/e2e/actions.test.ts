@@ -263,7 +263,7 @@ describe('on training runs', () => {
       { see: 'Deploy step' },
     ]);
     await goWay(session, ['enter', { see: '✓ deployed' }, 't', { see: '<enter> send' }]);
-    await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);
+    await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'output tokens' }]);
   });
 });
 
@@ -344,7 +344,7 @@ describe('on conversations', () => {
   it('saves one as a trajectory, and continues it at the next start', async () => {
     const model = 'benchtop/aesop-small';
     await open([...go('chat'), { see: `No messages with ${model}` }, { type: 'tell of the town' }, 'enter']);
-    await goWay(session, [{ see: 'tokens out' }, 'esc', { see: '<i> write' }, 'S', { see: 'as a trajectory' }]);
+    await goWay(session, [{ see: 'output tokens' }, 'esc', { see: '<i> write' }, 'S', { see: 'as a trajectory' }]);
     await goWay(session, ['ctrl-u', { type: 'talks' }, 'ctrl-p', { see: 'POST /api/v1/traj' }, 'ctrl-p', 'enter']);
     await session.waitFor('Saved in the dataset talks');
     const { items } = await home.call('GET', 'trajectories?dataset_name=talks');
@@ -369,7 +369,7 @@ describe('on conversations', () => {
     await open([...go('chat'), { see: 'No messages with' }, { type: 'speak of tides' }, 'enter']);
     await goWay(session, [
       { gone: 'answering' },
-      { see: 'tokens out' },
+      { see: 'output tokens' },
       'esc',
       { see: '<i> write' },
       'X',
@@ -386,7 +386,7 @@ it('asks two models the same, side by side', async () => {
   await session.waitFor('No messages with');
   await goWay(session, [{ type: 'tell of the town' }, 'enter']);
   // One at a time at 60 columns.
-  await session.waitFor('tokens out');
+  await session.waitFor('output tokens');
   await goWay(session, [
     // The other model may still answer, and `esc` would stop it: only the keys say that both have.
     { see: '<esc> read' },

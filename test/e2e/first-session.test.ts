@@ -54,7 +54,7 @@ describe('a newcomer', () => {
     session.type(':chat\r');
     await session.waitFor('No messages with');
     session.type('tell me about tea\r');
-    await session.waitFor('tokens out');
+    await session.waitFor('output tokens');
 
     session.press('esc');
     await session.waitFor('<i> write');

@@ -136,7 +136,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
       't',
     ]);
     await session.waitFor('<enter> send');
-    await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);
+    await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'output tokens' }]);
     await goWay(session, ['esc', { see: '<i> write' }, 'q']);
     expect((await session.ended).exitCode).toBe(0);
     expect(session.leftOn()).toEqual([]);

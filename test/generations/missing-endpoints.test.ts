@@ -128,7 +128,7 @@ describe('a service with the paths of the document only', () => {
     expect([code, JSON.parse(out)]).toMatchObject([0, { n: 6, ties: 6 }]);
     expect(notes.split('\n').map(line => JSON.parse(line).note)).toEqual([
       'The service reports no status for r1 and r2: comparing their rewards so far.',
-      'The benchmark of r2 is unknown, that of r1 is b1: tasks of the same name may differ.',
+      'The benchmark of r2 is unknown, and r1 is of b1: tasks of the same name may differ.',
     ]);
   });
 

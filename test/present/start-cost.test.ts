@@ -21,13 +21,13 @@ it('multiplies what a training run does, with the defaults of the service', () =
 it('estimates the tokens from an earlier run, and names it', () => {
   const used = { tokens: { input: undefined, output: 1_180.4 }, step: 60, name: 'words' };
   expect(trainingCost({}, offered, 'm', used)).toContain(
-    '15,360 rollouts, of at most 1200 tokens a step, about 18M tokens out, at 1,180 out each, as in step 60 of words; cost',
+    '15,360 rollouts, of at most 1200 tokens a step, about 18M output tokens, at 1,180 output each, as in step 60 of words; cost',
   );
   expect(trainingCost({}, offered, 'm', { ...used, tokens: { input: 300, output: 1_180 } })).toContain(
-    ', about 18M tokens out and 4.6M in, at 1,180 out and 300 in each, as in step 60 of words; cost',
+    ', about 18M output and 4.6M input tokens, at 1,180 output and 300 input each, as in step 60 of words; cost',
   );
   expect(trainingCost({}, offered, 'm', {})).not.toContain('about');
-  expect(trainingCost({}, undefined, 'm', used)).toMatch(/; a rollout in step 60 of words took 1,180 tokens out$/);
+  expect(trainingCost({}, undefined, 'm', used)).toMatch(/; a rollout in step 60 of words took 1,180 output tokens$/);
 });
 
 it('takes the options of the chosen model', () => {
@@ -71,13 +71,13 @@ it('costs what the tokens in and out cost (B11), once the user has said what the
   const cost = (known: object, of: PriceUnit | undefined = unit) =>
     trainingCost({}, offered, 'm', known, of).split('; ').at(-1);
   const prices = { input: 0.1, output: 0.4 };
-  expect(cost({ ...used, prices })).toBe('about $6.14 for the tokens out, those in unknown');
+  expect(cost({ ...used, prices })).toBe('about $6.14 for the output tokens, input tokens unknown');
   const both = { ...used, tokens: { input: 500, output: 1_000 } };
   expect(cost({ ...both, prices })).toBe('about $6.91');
   expect(cost({ ...both, prices: { input: 100, output: 400 } }, { currency: 'EUR', tokens: 1_000 })).toBe(
     'about 6,912,000 EUR',
   );
-  expect(cost({ ...both, prices: { output: 0.4 } })).toBe('cost unknown: the model has no price for tokens in');
+  expect(cost({ ...both, prices: { output: 0.4 } })).toBe('cost unknown: the model has no price for input tokens');
   expect(cost(both)).toBe('cost unknown: the model has no price');
   expect(cost({ prices })).toBe('cost unknown: tokens per rollout are unknown');
 });

@@ -38,12 +38,12 @@ describe('a group', () => {
     expect(counts).toEqual({ teaches: 1, easy: 1, hard: 1, equal: 1, unscored: 0 });
   });
 
-  it('is counted apart from rollouts without a task, and from those alone with theirs', () => {
+  it('is counts tasks with a single rollout apart from rollouts without a task', () => {
     const nameless: StepRewards = { step: 1, rewards: [{ task_id: null, reward: 1 }, { reward: 0 }] };
     expect(shareWords(teachingOf(nameless, range))).toBe('2 rollouts without a task');
-    expect(shareWords(teachingOf(stepOf(1, [1], [0], [0]), range))).toBe('3 rollouts alone with their tasks');
-    // Beside whole groups, it has lost the others.
-    expect(shareWords(teachingOf(stepOf(1, [1, 0], [0]), range))).toBe('of 2 groups 1 teach, 1 no score');
+    expect(shareWords(teachingOf(stepOf(1, [1], [0], [0]), range))).toBe('3 tasks with a single rollout');
+    // Beside whole groups, a single rollout has lost the others.
+    expect(shareWords(teachingOf(stepOf(1, [1, 0], [0]), range))).toBe('2 groups, 1 teach, 1 no score');
     expect(shareWords(teachingOf(stepOf(1), range))).toBe('no rollouts listed');
   });
 });

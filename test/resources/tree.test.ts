@@ -103,7 +103,7 @@ describe('the tree', () => {
       '--checkpoint step 4',
       '--checkpoint step 6 best',
       '---run of step 6 at step 6',
-      '---deployment mine answers in production now',
+      '---deployment mine in production now',
       '---training second lr 0.2',
       'deployment other test  of ckpt_x',
     ]);
@@ -131,7 +131,7 @@ describe('the tree', () => {
   it('says that a deployment may answer where that could not be read', () => {
     const deployment = { deployment_id: 'dep_1', role: 'test', unreadable_fields: { is_active: 1 } };
     const deployments = [deployment] as unknown as KnownLineage['deployments'];
-    expect(drawn({ ...nothing, deployments })).toEqual(['deployment dep_1 may answer for its slug now']);
+    expect(drawn({ ...nothing, deployments })).toEqual(['deployment dep_1 may serve its slug now']);
   });
 
   it('knows a checkpoint that was not read by what was evaluated from it', () => {

@@ -4,7 +4,7 @@
  */
 
 export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
-  /** What it does, in a few words without a full stop. */
+  /** A few words without a full stop. */
   readonly description: string;
   /** One letter. */
   readonly short?: string;
@@ -70,7 +70,7 @@ export interface ArgumentSpec {
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What completions offer; nothing if missing. */
+  /** The candidates for completion; none if missing. */
   readonly of?: ValueOf;
   /** The kinds of the offered names and ids; by default the kinds that the command changes. */
   readonly kinds?: readonly string[];

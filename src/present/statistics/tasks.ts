@@ -122,7 +122,8 @@ export function planOf(run: RunTasks): Plan {
   const [total, listed, own] = [totalOf(run), lengthOf(tasks), tasks.filter(isListed).length];
   if (run.total === undefined || run.total < listed) {
     // A row without a task may be an additional rollout of any task, unless the tasks lack more rollouts than there are
-    // such rows: then the condition is that no task has more than `each`. Either way, it may have a task of its own.
+    // such rows: the interval then assumes that no task has more than `each`. Either way, it may have a task of its
+    // own.
     const loose = Math.max(0, (total ?? 0) - listed);
     const isAny = loose > 0 && loose >= lackOf(run);
     return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny, tasks: tasks.length };
@@ -175,7 +176,7 @@ export interface SharedTasks {
   readonly lacking: number;
   /** The maximum number of shared tasks. */
   readonly tasks: number;
-  /** How many of both numbers may not be shared tasks, because one of the runs lists no rollout of them. */
+  /** How many tasks in either number may not be shared, because one of the runs lists no rollout of them. */
   readonly unsure: number;
 }
 

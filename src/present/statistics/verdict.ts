@@ -32,7 +32,7 @@ export interface Gate {
   readonly words: string;
 }
 
-/** What a verdict and the gate are based on. */
+/** The basis of a verdict and the gate. */
 export interface Situation {
   readonly evidence: Evidence;
   readonly ignoring: Evidence;
@@ -79,7 +79,7 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-/** What the service does not report about uncounted runs, and the condition for a verdict without it. */
+/** The facts that the service does not report about uncounted runs, and the condition for a verdict without them. */
 function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
   const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
   const atMost =

@@ -3,7 +3,7 @@
 import { inParallel } from '../../base/in-parallel.ts';
 
 /**
- * Replaces incomplete rows with what was read; returns the same array if all are complete. Stops at the first failure,
+ * Replaces incomplete rows with complete ones; returns the same array if all are complete. Stops at the first failure,
  * because the others would fail too, and the list is useful with incomplete rows.
  *
  * @throws Error if the signal aborts

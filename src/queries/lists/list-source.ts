@@ -26,7 +26,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly note?: string | undefined;
   /** Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 without rows. */
   readonly remembered_at?: number | undefined;
-  /** Describes what follows this page, using `restKey`. Shown while this is the last page read and more follow. */
+  /** Describes the rows after this page, using `restKey`. Shown while this is the last page read and more follow. */
   readonly rest?: string | undefined;
   /** Whether the page combines several responses and lacks some of them. */
   readonly isPartial?: boolean;
@@ -90,7 +90,7 @@ export interface ListSource<Row> {
   readonly fallback?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** Whether the rows are derived from other responses, so that they are not saved for the next session. */
   readonly derived?: boolean;
-  /** What the rows belong to, e.g. a run. After it is deleted, the rows stay on screen. */
+  /** The parent of the rows, e.g. a run. After it is deleted, the rows stay on screen. */
   readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
   /** Key of the list that contains the same rows in another order. */
   readonly sameRowsAs?: readonly unknown[];

@@ -19,7 +19,7 @@ export interface Waiter {
 /** The result of one step: a new page, a page read again, or a refusal because the cursor has expired. */
 export type RestStep = 'new' | 'again' | 'refused';
 
-/** What reading the rest needs from the list's reader. */
+/** The list reader's functions for reading the rest. */
 export interface RestPorts {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** The number of rows read so far. */

@@ -13,14 +13,14 @@ import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize, readL
 import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
 import { type RestOutcome, RestReader, type RestStep, type Waiter } from './read-all.ts';
 
-/** What the reader needs from the workbench. */
+/** The workbench's functions for the reader. */
 export interface ReaderPorts<Row> {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** Publishes the list's current state. */
   readonly publish: (data: ListData<Row>) => void;
 }
 
-/** What a reader does besides polling. */
+/** A reader's activity besides polling. */
 export interface ReaderState {
   /** The number of rows read so far, while the rest is being read for the view or for a file. */
   readonly reading: number | undefined;
@@ -52,7 +52,7 @@ function isRefused(error: unknown): boolean {
 /** Timeout for one page, in milliseconds. */
 const pageTimeoutMs = 60_000;
 
-/** What is left of a read's budget. */
+/** The rest of a read's budget. */
 interface Reading {
   readonly context: QueryContext;
   /** The poll it belongs to. */

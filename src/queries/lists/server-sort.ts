@@ -10,7 +10,7 @@ export interface FieldOrder {
   readonly descending: boolean;
 }
 
-/** The service refuses to sort by the field, or ignores the request to. */
+/** The service refuses to sort by the field, or ignores the requested order. */
 export class OrderRefusedError extends Error {
   constructor(field: string) {
     super(`The service does not sort by ${field}.`);

@@ -1,4 +1,4 @@
-/** What is known about one resource, from all responses about it. Pure. */
+/** The known state of one resource, from all responses about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
 import { defaultRange } from '../../present/statistics/interval.ts';
@@ -20,7 +20,7 @@ export interface RolloutEnds {
   readonly isFinal: boolean;
 }
 
-/** What a response says about one resource. Missing fields are unknown. */
+/** A response's data on one resource. Missing fields are unknown. */
 export interface Observation {
   readonly kind: string;
   readonly id: string;
@@ -61,7 +61,7 @@ export interface Observation {
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What is known about one resource. The object is replaced only when something changes. */
+/** The known state of one resource. The object is replaced only when something changes. */
 export interface KnownResource {
   readonly kind: string;
   readonly id: string;

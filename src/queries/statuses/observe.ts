@@ -21,7 +21,7 @@ export interface AllOfKind {
   readonly ids: ReadonlySet<string>;
 }
 
-/** What a query declares about itself and its data. */
+/** A query's declarations about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
   /** The observation that the data makes, or that each of its rows makes. */
   readonly observes?: ((row: never) => Observation) | undefined;
@@ -33,11 +33,14 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly onlyNames?: boolean | undefined;
   /** All resources of a kind, if the data contains all of them. */
   readonly all?: (() => AllOfKind | undefined) | undefined;
-  /** What the data belongs to. Once that is deleted, the query gets a 404. */
+  /** The resource that the data belongs to. Once it is deleted, the query gets a 404. */
   readonly about?: Subject | undefined;
-  /** What the held-out rewards in the data belong to. If the service does not offer the query, there are none. */
+  /**
+   * The resource that the held-out rewards in the data belong to. If the service does not offer the query, there are
+   * none.
+   */
   readonly measures?: Subject | undefined;
-  /** What the rows belong to. If they are not found, it may no longer exist, so it is read. */
+  /** The resource that the rows belong to. If they are not found, it may no longer exist, so it is read. */
   readonly partOf?: Subject | undefined;
 }
 

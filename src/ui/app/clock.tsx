@@ -44,7 +44,7 @@ export function useTime<Derived extends string | number | undefined>(
   return useSyncExternalStore(subscribeToBoth, read);
 }
 
-/** How often states and paces are updated: a silence grows even if no response arrives. */
+/** How often states and paces are updated, even if no response arrives. */
 const paceMs = 5_000;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);

@@ -1,4 +1,4 @@
-/** What the screen can do with services: show where the settings come from, switch to another profile, add one. */
+/** Lets the screen show where the settings come from, switch to another profile, and add one. */
 import { createContext, useContext } from 'react';
 
 /** The source of a service's key; never a plain argument. */

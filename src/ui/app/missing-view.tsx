@@ -10,7 +10,7 @@ import { usePane, View } from './view.tsx';
 
 export interface MissingViewProps {
   readonly place: Place;
-  /** Where the program opens: the way back if there is no other. */
+  /** Where the program opens; the user goes back here if the history is empty. */
   readonly home: Place;
 }
 

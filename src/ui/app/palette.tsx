@@ -90,7 +90,7 @@ function commandEntries(router: Router): PaletteEntry[] {
 }
 
 /**
- * The palette entries that match what is typed: views, commands, profiles and remembered names, recently used ones
+ * The palette entries that match the typed text: views, commands, profiles and remembered names, recently used ones
  * first.
  */
 function usePaletteEntries(registry: Registry): (typed: string) => readonly PaletteEntry[] {

@@ -28,7 +28,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
    * views without this property.
    */
   readonly sidesFrom?: number;
-  /** What its numbers mean, for help. */
+  /** Explains its numbers in help. */
   readonly about?: string;
   /** All of the view's commands, for help and for validating key overrides. */
   readonly commands: readonly Command[];

@@ -1,4 +1,4 @@
-/** What the shell offers to views: navigation, messages, windows. */
+/** The shell's interface for views: navigation, messages, windows. */
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';

@@ -107,7 +107,7 @@ function useEventToasts(showToast: Shell['toast']): void {
   useEffect(
     () =>
       onRefused(({ command: { title }, why, isNumber = false }) => {
-        if (isNumber) return showToast({ kind: 'info', text: 'Typed as a number: G goes to it' });
+        if (isNumber) return showToast({ kind: 'info', text: 'This is a row number: G goes to that row' });
         return showToast({
           kind: why === undefined ? 'warning' : 'info',
           text: why === undefined ? `Read-only: cannot ${title}` : `Disabled: ${title}. ${why}`,

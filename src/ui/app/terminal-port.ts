@@ -3,7 +3,7 @@ import type { KeyPress } from '../keys/key.ts';
 import type { MouseSource } from '../keys/mouse-regions.tsx';
 import type { Failures } from './failures.ts';
 
-/** What screens use the terminal for besides drawing; tests replace it. */
+/** The terminal's functions besides drawing; tests replace it. */
 export interface TerminalPort {
   /** Writes bytes that draw nothing (OSC 52, a notice), without disturbing the screen. */
   readonly writeRaw: (sequence: string) => void;

@@ -1,4 +1,4 @@
-/** Joins a list's rows with what the status store knows about their resources. */
+/** Joins a list's rows with the status store's data about their resources. */
 import { useCallback, useState, useSyncExternalStore } from 'react';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import type { StatusStore } from '../../queries/statuses/store.ts';

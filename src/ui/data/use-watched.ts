@@ -28,7 +28,7 @@ export function useWatched(tick: number): readonly WatchedResource[] {
   return useMemo(() => watchLines(workbench), [workbench, all, list, uploads, tick]);
 }
 
-/** Returns a function that finds one resource's line, see `lineFinder`. @param tick like in {@link useWatched} */
+/** Returns a function that finds one resource's line, see `lineFinder`. @param tick as in {@link useWatched} */
 export function useLineFinder(tick: number): ReturnType<typeof lineFinder> {
   const workbench = useWorkbench();
   const { statuses, pins } = workbench;

@@ -59,7 +59,7 @@ export const searchCommands = commandTable('Search', {
 export const rolloutCommands = commandTable('Rollouts', {
   outcomes: {
     id: 'rollouts.outcomes',
-    title: 'how they ended: failures and other ends by class',
+    title: 'how they ended: failures and other outcomes by class',
     keys: ['f'],
     hint: 'failures',
     rank: 'second',

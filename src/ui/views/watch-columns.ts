@@ -23,7 +23,7 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 /** Uploads have no id on the service. */
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
-/** What distinguishes a line from others with the same label; empty if there are none. */
+/** The suffix that distinguishes a line from others with the same label; empty if there are none. */
 const endingOf = ({ apart }: WatchedResource): string => (apart === undefined ? '' : ` (${apart})`);
 
 const nameWords = (row: WatchedResource): string => row.label + endingOf(row);

@@ -1,4 +1,7 @@
-/** Everything that is pinned, running, or ended and not dismissed, one line each: where a busy program opens. */
+/**
+ * Everything that is pinned, running, or ended and not dismissed, one line each. The program opens here if something is
+ * running.
+ */
 
 import { useMemo } from 'react';
 import { largestOf, minOf } from '../../base/many.ts';

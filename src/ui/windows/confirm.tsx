@@ -34,7 +34,7 @@ export interface ConfirmProps<Row> {
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
-  /** What the user must type to confirm the remaining rows; if undefined, one key is enough. */
+  /** The text that the user must type to confirm the remaining rows; if undefined, one key is enough. */
   readonly typed?: ((left: readonly Row[]) => string | undefined) | undefined;
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
@@ -99,7 +99,7 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
   return { field: edit(state.field, action, oneLine) ?? state.field, wrong: false };
 }
 
-/** What the user must type and has typed, which is cleared if the words change. */
+/** The required text and the typed text, which is cleared if the required text changes. */
 function useTyped(words: string | undefined) {
   const typed = words === undefined ? undefined : typeable(words);
   const [answer, dispatch] = useReducer(typedReducer, untyped);
@@ -239,7 +239,7 @@ function contentOf<Row>(
   return { lines, below, error, errorHeight, height: lines.length + below.length + errorHeight };
 }
 
-/** The prompt for what to type, and its field. */
+/** The prompt for the required text, and its field. */
 function TypedAnswer({ words, answer, width }: { words: string; answer: TypedState; width: number }) {
   const { styles, glyphs } = useTheme();
   const prompt = truncate(words, width);

@@ -46,7 +46,7 @@ export interface PlainFormWindowProps
   /** Called before submitting. If it returns a warning, the window shows it, and the user may submit again. */
   readonly warningOf?: (values: FormValues) => string | undefined;
   readonly onSubmit: (values: FormValues) => void;
-  /** What submitting does, for the hint. */
+  /** The hint's verb for submitting. */
   readonly verb?: string;
 }
 

@@ -156,7 +156,7 @@ it.each([2, 3])('says of a comparison of %d runs that a benchmark is unknown', a
   const screen = await open(200, 50, index => (index === 1 ? { bench_id: null } : {}));
   for (const _ of Array.from({ length: count })) await screen.press(' ');
   await screen.press('=');
-  await eventually(() => expect(screen.text()).toMatch(/The benchmark of evr_1 is unknown, that of evr_0 is bench_1:/));
+  await eventually(() => expect(screen.text()).toMatch(/The benchmark of evr_1 is unknown, and evr_0 is of bench_1:/));
 });
 
 it.each([

@@ -132,9 +132,9 @@ describe('chat', () => {
     await screen.waitFor('benchtop/aesop-small');
     await screen.type('tell me about tea');
     await screen.press('enter');
-    await screen.waitFor('tokens out');
+    await screen.waitFor('output tokens');
     expect(screen.text()).toContain('you');
-    expect(screen.text()).toMatch(/\d+ tokens in/);
+    expect(screen.text()).toMatch(/\d+ input tokens/);
     await screen.press('esc', 'E');
     await screen.waitFor('Editing question 1 of 1');
     await screen.waitFor('› tell me about tea');

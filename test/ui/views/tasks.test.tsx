@@ -385,7 +385,7 @@ it('reads a sample of many rollouts for their lengths, all of them on a key, and
   expect(stage.text()).not.toContain('A reads the other');
   // The longest is the only one of its kind; the others share two dots.
   expect(stage.text()).toMatch(/▸ a +0 +999 /);
-  expect(stage.text()).toMatch(/reward above tokens; up to 1\d\d in a dot, few where it is faint/);
+  expect(stage.text()).toMatch(/reward above tokens; up to 1\d\d per dot, few where faint/);
   await stage.press('j');
   await stage.waitFor(text => /same point +1\d\d more with this reward/.test(text));
 });

@@ -183,7 +183,7 @@ it('takes a digit before another or before G for a number, which flags nothing (
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
   await stage.press('k');
   await stage.type('1500G');
-  await stage.waitFor('Typed as a number, so nothing is flagged');
+  await stage.waitFor('This is a row number, so nothing is flagged');
   await stage.waitFor('3/3');
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
   await stage.press('g', '3');

@@ -89,7 +89,7 @@ function boundsWords({ minimum, maximum }: OptionDescription): string {
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-/** What is wrong with a value; undefined if it is valid or empty. */
+/** Why a value is invalid; undefined if it is valid or empty. */
 function problem(text: string, option: OptionDescription): string | undefined {
   const { type, choices } = option;
   if (text.trim() === '') return undefined;
@@ -194,7 +194,7 @@ export function optionSpecs(
   });
 }
 
-/** What is wrong with a value for a model that has its own options; undefined if nothing is. */
+/** Why a value is invalid for a model that has its own options; undefined if it is valid. */
 function problemFor(model: string, text: string, name: string, byModel: OptionsByModel): string | undefined {
   const options = byModel.get(model);
   if (!options || text.trim() === '') return undefined;

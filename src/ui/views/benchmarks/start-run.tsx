@@ -86,7 +86,7 @@ function titleOf(props: StartRunProps): string {
   return `${asTitle(start.command)} ${on}`;
 }
 
-/** What the form offers to choose from. */
+/** The models and options that the form offers. */
 interface RunOffer {
   readonly models: readonly { readonly slug: string; readonly name?: string | undefined }[];
   /** The models that the service lists, with their prices. */
@@ -96,8 +96,8 @@ interface RunOffer {
 }
 
 /**
- * What the form offers; undefined until that is known. If a model is already chosen, does not wait for the list of
- * models. If the benchmarks have different options, the form has no fields for them.
+ * The form's models and options; undefined until they have been read. If a model is already chosen, does not wait for
+ * the list of models. If the benchmarks have different options, the form has no fields for them.
  */
 function useRunOffer(
   { options }: RunStart,

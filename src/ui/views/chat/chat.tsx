@@ -77,8 +77,8 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
   const rate = tokensPerSecond(stats);
   return [
     { label: 'finished', value: stats.finishReason },
-    { label: 'tokens in', value: stats.promptTokens },
-    { label: 'tokens out', value: stats.completionTokens },
+    { label: 'input tokens', value: stats.promptTokens },
+    { label: 'output tokens', value: stats.completionTokens },
     { label: 'first text', value: stats.firstMs === undefined ? undefined : duration(stats.firstMs) },
     { label: 'complete', value: stats.totalMs === undefined ? undefined : duration(stats.totalMs) },
     { label: 'tokens/s', value: rate === undefined ? undefined : Math.round(rate) },

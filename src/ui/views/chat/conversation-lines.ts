@@ -150,8 +150,8 @@ export function answerNote(stats: AnswerStats): string {
   const end = earlyEndOf(finishReason);
   return [
     parameters && parameterWords(parameters),
-    promptTokens !== undefined && `${promptTokens} tokens in`,
-    completionTokens !== undefined && `${completionTokens} tokens out`,
+    promptTokens !== undefined && `${promptTokens} input tokens`,
+    completionTokens !== undefined && `${completionTokens} output tokens`,
     rate !== undefined && `${Math.round(rate)} tokens/s`,
     firstMs !== undefined && `first text after ${duration(firstMs)}`,
     totalMs !== undefined && `complete after ${duration(totalMs)}`,

@@ -77,7 +77,7 @@ export interface ChatState {
 
 const defaults: ChatSettings = { model: '', system: '' };
 
-/** What belongs to a conversation besides its turns. */
+/** A conversation without its turns. */
 interface Identity extends OtherBranches {
   readonly id: string;
   readonly choices: readonly Choice[];
@@ -89,7 +89,7 @@ const noTurns: readonly Turn[] = [];
 
 const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, choices: [] });
 
-/** What a new conversation starts with. */
+/** The start of a new conversation. */
 export interface ChatStart {
   readonly settings: Partial<ChatSettings>;
   readonly turns: readonly Turn[];

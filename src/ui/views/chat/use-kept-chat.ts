@@ -14,7 +14,7 @@ import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** What is saved of the conversation on screen besides its turns. */
+/** A saved conversation without its turns. */
 export type KeptWith = Omit<Chat, 'turns' | 'secondTurns'>;
 
 /**

@@ -12,7 +12,7 @@ import { CursorList, moveCursor } from '../../widgets/cursor-list.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 
-/** The columns as the user wants them, and the order of the rows. */
+/** The user's choice of columns, and the order of the rows. */
 interface Chosen {
   readonly choice: ColumnChoice;
   readonly sort: Sort | undefined;
@@ -69,7 +69,7 @@ function choose<Row>(columns: readonly Column<Row>[], state: ChooserState, actio
 /** Maximum width of the window. */
 const widest = 52;
 
-/** Whether it is shown whatever the rows and the room. */
+/** Whether it is shown regardless of the rows and the room. */
 const isShownByItself = ({ wide, hidden, ifAny }: Column<never>): boolean => !wide && !hidden && !ifAny;
 
 export function ColumnsWindow<Row>({ columns, chosen, onChoose, onClose }: ColumnsWindowProps<Row>) {

@@ -42,7 +42,7 @@ export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
   /** The view's other data besides the list: it counts for the freshness, and a refresh reads all of it. */
   readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
-  /** Whether the parent was deleted, as the header says. */
+  /** Whether the parent was deleted; the header says so. */
   readonly deleted?: boolean;
   /** Rows to show instead of the list's own. */
   readonly rows?: readonly Row[];
@@ -78,11 +78,11 @@ export interface ResourceListProps<Row> {
   readonly keepsTop?: boolean;
   /** The rows in groups, shown while the list is neither filtered nor sorted. */
   readonly grouped?: readonly Row[] | undefined;
-  /** For a tree: see `createArrange`. A constant of its module. */
+  /** For a tree, see `createArrange`; must be a module-level constant. */
   readonly ancestorsOf?: AncestorsOf<Row>;
   /** The rows in a group, given its header row. */
   readonly membersOf?: (row: Row) => readonly Row[] | undefined;
-  /** What to do instead of opening a row's place: returns the function to call, or undefined to open the place. */
+  /** Replaces opening a row's place: returns the function to call, or undefined to open the place. */
   readonly toggles?: (row: Row) => (() => void) | undefined;
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
@@ -101,7 +101,9 @@ export interface ResourceListProps<Row> {
   readonly footer?: (height: number) => readonly string[];
   /** Lines above the table, two cells narrower than the pane, for a list that is part of a larger view. */
   readonly header?: readonly string[];
-  /** Whether the header takes all lines but the table's last one, which counts the rows and shows a filter as typed. */
+  /**
+   * Whether the header hides the table except its last line, which counts the rows and shows the filter being typed.
+   */
   readonly isFolded?: boolean;
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
@@ -118,7 +120,7 @@ export interface ResourceListProps<Row> {
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row that the cursor starts on; by default, the first row. */
   readonly startAt?: string | undefined;
-  /** The filter at first. */
+  /** The initial filter. */
   readonly startFilter?: string | undefined;
   /** Called with the row under the cursor whenever it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;
@@ -126,7 +128,7 @@ export interface ResourceListProps<Row> {
   readonly label?: (row: Row) => string;
   /** A row's id on the service, if it differs from `id`. */
   readonly serviceId?: (row: Row) => string;
-  /** What to pin to Watch for a row. */
+  /** The resource to pin to Watch for a row. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
   /** The list's parent, e.g. a run: copied and pinned if there is no row. */
   readonly whole?: {

@@ -58,7 +58,7 @@ interface ListRoom {
 export const errorHeight = 3;
 /** The column titles, two rows, and the position. */
 export const fewestTableLines = 4;
-/** A folded table: its position, and a filter as typed. */
+/** A folded table: its position and the filter being typed. */
 export const foldedTableLines = 1;
 /** The column titles, the position, and a gap below a table that something follows. */
 const otherLines = 3;

@@ -41,7 +41,7 @@ export interface ExportOptions {
 export interface OtherFile {
   readonly key: string;
   readonly label: string;
-  /** What it is called among the running exports: `the report on first`. */
+  /** Its name in the list of running exports, e.g. `the report on first`. */
   readonly title: string;
   /** Suggests a file name. */
   readonly file: () => string;

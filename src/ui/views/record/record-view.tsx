@@ -24,7 +24,7 @@ import { useRecordBindings } from './use-record-bindings.tsx';
 export interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;
   readonly place: Place<'record'>;
-  /** What is known of the record before it is read. */
+  /** The fields that are known before the record is read. */
   readonly unread?: Row;
   /** The facts to show; by default, those that the resource declares. */
   readonly facts?: (row: Row) => readonly Fact[];

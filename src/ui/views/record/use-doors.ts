@@ -37,7 +37,7 @@ function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
     });
 }
 
-/** Returns a function that names what a reference leads to or, for a part, its parent, if this machine has seen it. */
+/** Returns a function that names a reference's target or, for a part, the parent, if this machine has seen it. */
 function useNameOf(): (reference: Reference) => string | undefined {
   const { statuses, remembered } = useWorkbench();
   return ({ resource, id, within }) => {
@@ -50,7 +50,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
   };
 }
 
-/** Returns a function that opens what a reference leads to; it searches for a checkpoint's training run if unknown. */
+/** Returns a function that opens a reference's target; it searches for a checkpoint's training run if unknown. */
 function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();

@@ -29,11 +29,11 @@ export interface RecordOptions extends ExportOptions {
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
-  /** The record of what `record` is a part of. */
+  /** The parent record, if `record` is a part of one. */
   readonly whole?: unknown;
-  /** What to pin to Watch; undefined if this kind cannot be watched. */
+  /** The resource to pin to Watch; undefined if this kind cannot be watched. */
   readonly pin?: ResourceRef | undefined;
-  /** What to pin instead if rows are marked. */
+  /** The resources to pin instead if rows are marked. */
   readonly markedPins?: readonly ResourceRef[] | undefined;
   /** The id whose neighbours to find, if it differs from the id of `record`. */
   readonly siblingId?: string | undefined;

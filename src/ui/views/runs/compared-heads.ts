@@ -34,7 +34,7 @@ export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<st
 
 export interface HeadRoom {
   readonly width: number;
-  /** Whether lines are scarce: a mean then begins beside the name if that saves a line. */
+  /** Whether the pane is low: a mean then starts beside the name if that saves a line. */
   readonly isLow?: boolean;
 }
 

@@ -36,8 +36,8 @@ const trained: KnownJoin<EvalRun, Trained, EvalRun> = {
 };
 
 /**
- * Returns a function that adds known means, and what is known about checkpoints' training runs, to rows; the same
- * function until some of these change.
+ * Returns a function that adds known means, and known training runs of checkpoints, to rows; the same function until
+ * some of these change.
  */
 export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { remembered } = useWorkbench();

@@ -63,7 +63,7 @@ const differences: KnownJoin<MeasuredRun, KnownDifference, KnownDifference> = {
   join: (_, known) => known,
 };
 
-/** What a row was computed from, so that it is computed only once. */
+/** The inputs of a row, so that it is computed only once. */
 interface Made {
   readonly from: readonly unknown[];
   readonly row: BasedRun;

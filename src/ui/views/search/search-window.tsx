@@ -7,14 +7,14 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 
-/** Whether what is typed after `//` completes an expression, as in `//re/`, which filters the rows. */
+/** Whether the text after `//` is a complete expression, as in `//re/`, which filters the rows. */
 const isExpression = (text: string): boolean => /^[^/](?:[^\\]|\\.)*\/i?$/su.test(text) && !/\s/.test(text);
 
 interface SearchWindowProps {
   readonly texts: SearchedTexts;
   /** Whether the list is filtered, which does not limit the search. */
   readonly isFiltered: boolean;
-  /** What has been typed so far. */
+  /** The text typed so far. */
   readonly initial: string;
   /** Called to filter the rows instead. */
   readonly onFilter: (filter: string) => void;

@@ -1,4 +1,4 @@
-/** Rollouts' rewards against their lengths, which shows whether a reward is gamed. */
+/** Plots rollouts' rewards against their lengths, which shows whether a reward is gamed. */
 import { useMemo, useState } from 'react';
 import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
@@ -44,7 +44,7 @@ const columns: readonly Column<LengthPoint>[] = [
 
 const longestFirst = { column: 'length', descending: true } as const;
 
-/** The lines above the rollouts: what their lengths show, and the chart. */
+/** The lines above the rollouts: their correlation with length, and the chart. */
 function useHeader(
   points: readonly LengthPoint[],
   length: Length,
@@ -74,7 +74,7 @@ function useHeader(
     return [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...within])];
   }
   const most = largestOf(points, ({ equal }) => equal);
-  const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
+  const dots = most > 1 ? `; up to ${most} per dot, few where faint` : '';
   return [
     ...wrapped(words),
     ...chart,

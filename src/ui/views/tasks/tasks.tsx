@@ -215,8 +215,8 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
 }
 
 /**
- * Returns a function that finds a rollout's place. If the task is compared with another run, the telling rollout there
- * is its twin.
+ * Returns a function that finds a rollout's place. If the task is compared with another run, the rollout that shows the
+ * difference is its twin.
  */
 function useTwinOpening({ scope: { run = '' }, label = run, task, base }: ViewProps<'rollouts'>['place']) {
   const source = useMemo(() => comparison([base?.id ?? ''], [run]), [base?.id, run]);

@@ -1,4 +1,4 @@
-/** What lists of rollouts share: flags and notes, two side by side, the prompt in the chat, and files. */
+/** Shared by lists of rollouts: flags and notes, the side-by-side view, the prompt in the chat, and files. */
 import type { Column } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { noteFacts } from '../../../present/notes.ts';

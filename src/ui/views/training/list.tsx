@@ -30,12 +30,13 @@ import { ownerReports } from '../record/rollout-files.ts';
 import { nameWidth, roomy, stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
-/** What is known about a run besides its record. */
+/** Known data about a run besides its record. */
 type Known = Pick<KnownResource, 'status' | 'done' | 'total' | 'measured' | 'mean'>;
 
 function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
   const { done, total, measured, mean: trainer_reward } = known;
-  // That it has ended may be known before the list is read again, and decides which actions are possible.
+  // Another poll may have seen the run end before the list is read again, and its status decides which actions are
+  // possible.
   const status = hasEnded(known.status) ? known.status : row.status;
   const completed_steps = row.completed_steps ?? (statusMeaning(status ?? '') === 'success' ? undefined : done);
   return {
@@ -81,8 +82,8 @@ type StatedRun = MeasuredTraining & { readonly state?: LineState };
 type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 
 /**
- * Returns a function that adds what each run's line in Watch shows: its state and its held-out rewards. A row stays the
- * same object until they change.
+ * Returns a function that adds the state and the held-out rewards from each run's line in Watch. A row stays the same
+ * object until they change.
  */
 function useStates(): Join {
   const now = usePaceTime();

@@ -320,7 +320,7 @@ function headLines(
   const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
-  const also = `At the first difference, of ${others}: ${likes.left + likes.right > 0 ? counts : 'none is like either'}`;
+  const also = `At the first difference, ${others}: ${likes.left + likes.right > 0 ? counts : 'none is like either'}`;
   return [...lines, ...wrap(also, width).map(line => styles.muted(line))];
 }
 

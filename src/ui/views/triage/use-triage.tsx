@@ -91,7 +91,7 @@ function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote
   ];
 }
 
-/** The fields for all notes. With several, the user first chooses what the note is about. */
+/** The fields for all notes. With several, the user first chooses one to write a note on. */
 function noteFields(
   saved: readonly SavedNote[],
   messages: readonly ShownMessage[],
@@ -212,7 +212,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       if (!save(of, { flag: isSet ? '' : wanted })) return;
       ifNumber(() => {
         notes.takeBack();
-        shell.toast({ kind: 'info', text: 'Typed as a number, so nothing is flagged: G goes to it' });
+        shell.toast({ kind: 'info', text: 'This is a row number, so nothing is flagged: G goes to that row' });
       });
       const others = notes.replaced.filter(each => each !== '' && each !== wanted);
       const instead = others.length === 0 ? '' : ` instead of ${others.join(', ')}`;
@@ -246,7 +246,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
   };
 }
 
-/** What notes add to a list: columns, and counts below the rows. */
+/** The columns that notes add to a list, and counts below the rows. */
 export function useNoted<Row>(columns: readonly Column<Row>[], id: (row: Row) => string, rows: readonly Row[]) {
   const byId = useNotes();
   const ofRow = useCallback((row: Row) => byId.get(id(row)), [byId, id]);

@@ -1,4 +1,4 @@
-/** What upload views share: lines about the whole upload, and a table of its parts. */
+/** Shared by upload views: lines about the whole upload, and a table of its parts. */
 
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';

@@ -14,7 +14,7 @@ interface FieldBase {
   readonly facts?: string;
   /** A hint about the field, shown while it is focused. */
   readonly help?: string | ((values: FormValues) => string);
-  /** Returns what is wrong with a value, which may depend on other fields; undefined if it is valid. */
+  /** Returns why a value is invalid, which may depend on other fields; undefined if it is valid. */
   readonly check?: (value: string, values?: FormValues) => string | undefined;
   /** Whether the field is shown and checked, which may depend on other fields; by default, it always is. */
   readonly when?: (values: FormValues) => boolean;

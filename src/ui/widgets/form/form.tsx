@@ -57,7 +57,7 @@ export interface FormProps {
   /** Disables the keys while a request is in progress. */
   readonly busy: boolean;
   readonly onSubmit: (values: FormValues) => void;
-  /** What submitting does, for the hint; `send` by default. */
+  /** The hint's verb for submitting; `send` by default. */
   readonly verb?: string | undefined;
   readonly onCancel: () => void;
   readonly onHelp: () => void;

@@ -38,7 +38,10 @@ export interface ChartOptions {
 export interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
-  /** How much x a column spans, if some columns hold several points, drawn as their mean with their range behind it. */
+  /**
+   * The x span of a column, if some columns hold several points. Such a column shows their mean, with their range
+   * behind it.
+   */
   readonly perColumn: number | undefined;
   /** The plot's width, in cells. */
   readonly plotWidth: number;
@@ -213,7 +216,7 @@ function plotLines(
 
 /**
  * Draws the series on top of each other. If a curve has more points than there are columns of dots, each column shows
- * their mean, so that noise does not become a blot, in front of their range, which is faint.
+ * their mean in front of their faint range, so that noise does not fill the plot.
  */
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
   const { width, height, theme, xRange, yRange, crosshair, log = false, isScatter = false } = options;
@@ -237,7 +240,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
   const labelWidth = largestOf(yAxis.ticks, ({ label }) => label.length);
   const plotWidth = Math.max(1, width - labelWidth - 1);
-  // Steps are whole numbers, times are not: the first points tell which these are.
+  // Steps are whole numbers, times are not; the first points show which the curves have.
   const whole = series.every(({ curve }) => curve.xs.subarray(0, 100).every(Number.isInteger));
   const xAxis = horizontalAxis(wide, plotWidth, whole);
 

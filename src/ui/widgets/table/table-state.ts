@@ -107,7 +107,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
       const next = action.kind === 'choose-columns' ? { ...state, choice: action.choice } : state;
       const sort = sortAfter(state.sort, action);
       if (isSameSort(state.sort, sort)) return next;
-      // Whoever stands on the first row, e.g. after opening the list, wants to see the first rows of the new order.
+      // A user on the first row, e.g. after opening the list, wants to see the first rows of the new order.
       return resorted(next, action.partial || cursor === 0 ? undefined : arranged.ids[cursor], sort);
     }
     case 'toggle-mark': {

@@ -63,7 +63,7 @@ export interface Table<Row> {
   /** Whether the cursor is close to the last known row. */
   readonly nearEnd: boolean;
   readonly rowLines: number;
-  /** What is wrong with the filter, shown below the rows; sanitised. */
+  /** Why the filter is invalid, shown below the rows; sanitised. */
   readonly noticeLines: readonly string[];
   /** The text about the row under the cursor; sanitised. */
   readonly below: string;
@@ -250,7 +250,7 @@ function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping:
 
 type TableLine = TypedLine<TableState, TableAction>;
 
-/** @param onSlash called with what is typed after a first `/` */
+/** @param onSlash called with the text after a first `/` */
 function typingHandlers(
   line: TableLine,
   completion: FilterCompletion | undefined,

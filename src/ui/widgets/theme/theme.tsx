@@ -163,7 +163,7 @@ export interface Theme {
   readonly glyphs: Glyphs;
   /** The style for a chart's n-th series. */
   readonly series: (index: number) => Style;
-  /** The style for what is behind the n-th series: its range and its unsmoothed values. */
+  /** The style for the n-th series' range and unsmoothed values, which are behind its curve. */
   readonly faint: (index: number) => Style;
 }
 

@@ -45,7 +45,7 @@ it('is a conversation to read, with both answers, their numbers and the choice',
   });
   workbench.close();
   expect(text).not.toContain('\u001b');
-  const numbers = 'temperature 0, 2 tokens out, complete after 1.5s';
+  const numbers = 'temperature 0, 2 output tokens, complete after 1.5s';
   expect(text.replace(/a.*leaf/, 'a leaf').split('\n\n')).toEqual([
     ...['# a and b', '## system', 'be brief', '## you', 'tea?'],
     ...['## a', 'a leaf', `${numbers}; chosen as better`],

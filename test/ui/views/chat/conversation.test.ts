@@ -122,7 +122,7 @@ describe('createTalkLayout', () => {
       linesOf(play(asked, text('a'), { kind: 'end', stats: { model: 'm', ...stats } }), 200).at(-2)?.text;
     const counts = { promptTokens: 7, completionTokens: 10, finishReason: 'length' };
     expect(note({ ...ask, parameters: { temperature: 0, max_tokens: 10 } }, { ...times, ...counts })).toBe(
-      '  temperature 0, limit 10, 7 tokens in, 10 tokens out, 10 tokens/s, first text after 500ms, complete after 1.5s, stopped at the token limit',
+      '  temperature 0, limit 10, 7 input tokens, 10 output tokens, 10 tokens/s, first text after 500ms, complete after 1.5s, stopped at the token limit',
     );
     expect(note(ask, { ...times, finishReason: 'max_tokens' })).toContain('stopped at the token limit');
     // Without usage, and with the parameters of the service.

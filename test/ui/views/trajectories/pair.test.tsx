@@ -41,7 +41,7 @@ const stageOf = (columns: number, rows: number) =>
 
 it('shows both from the first difference on, with what is equal folded and the differing words marked', async () => {
   const stage = stageOf(230, 30);
-  await stage.waitFor('At the first difference, of 1 other rollout of this task: 0 like the left, 1 like the right');
+  await stage.waitFor('At the first difference, 1 other rollout of this task: 0 like the left, 1 like the right');
   const text = stage.text();
   expect(text).toMatch(/words {2}base {2}reward 1\.00 {2}completed +words {2}new {2}reward 0 {2}completed/);
   expect(text).toContain('= 40 equal messages, step 0');
@@ -91,7 +91,7 @@ it('counts the listed rollouts of a dataset that differ in the same way, for two
   });
   await stage.waitFor('another');
   await stage.press('space', 'space', '=');
-  await stage.waitFor('At the first difference, of 1 other rollout of this task: 0 like the left, 1 like the right');
+  await stage.waitFor('At the first difference, 1 other rollout of this task: 0 like the left, 1 like the right');
 });
 
 it('counts others of both runs in turn, and of one alone if the other cannot be read', async () => {
@@ -116,11 +116,9 @@ it('counts others of both runs in turn, and of one alone if the other cannot be 
     });
   };
   const both = open(['one', 'two']);
-  await both.waitFor('of 8 of 18 other rollouts of this task in both runs: 4 like the left, 4 like the right');
+  await both.waitFor('8 of 18 other rollouts of this task in both runs: 4 like the left, 4 like the right');
   const single = open(['one']);
-  await single.waitFor(
-    'of 8 of 9 other rollouts of this task in the run of the left: 8 like the left, 0 like the right',
-  );
+  await single.waitFor('8 of 9 other rollouts of this task in the run of the left: 8 like the left, 0 like the right');
 });
 
 /** Two rollouts of a training run that have policy steps and tasks, beside three others of each step. */
@@ -155,9 +153,9 @@ const [at20, at60] = [{ policy_step: 20 }, { policy_step: 60 }];
 
 it('counts others of both steps of a training run, and names them', async () => {
   const two = openSteps({ 'left 20': at20, 'right 60': at60 }, id => (id.endsWith('20') ? 'alpha' : 'beta'));
-  await two.stage.waitFor('of 8 other rollouts of this task in steps 20 and 60: 4 like the left, 4 like the right');
+  await two.stage.waitFor('8 other rollouts of this task in steps 20 and 60: 4 like the left, 4 like the right');
   const same = openSteps({ 'left 20': at20, 'right 20': at20 }, id => (id.startsWith('left') ? 'alpha' : 'beta'));
-  await same.stage.waitFor('of 3 other rollouts of this task in step 20: 0 like the left, 3 like the right');
+  await same.stage.waitFor('3 other rollouts of this task in step 20: 0 like the left, 3 like the right');
 });
 
 it.each([120, 100, 60])('names the steps and the tasks that differ, and cuts the ids, in %i columns', async columns => {
@@ -184,5 +182,5 @@ it('counts none of two tasks, and says so of answers that are never alike', asyn
   await tasks.stage.waitFor('places differ');
   expect(tasks.asked).toEqual([]);
   const free = openSteps({ 'left 20': at20, 'right 20': at20 }, id => id);
-  await free.stage.waitFor('of 3 other rollouts of this task in step 20: none is like either');
+  await free.stage.waitFor('3 other rollouts of this task in step 20: none is like either');
 });
