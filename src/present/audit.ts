@@ -20,6 +20,8 @@ export interface AuditRollout {
   /** The last answer; may be empty. */
   readonly answer?: string | undefined;
   readonly finish_reason?: string | undefined;
+  /** The length of an answer that was cut off at the token limit, in tokens. */
+  readonly cut_off_at?: number | null | undefined;
   /** The messages before the first answer. */
   readonly question?: string | undefined;
 }
@@ -231,7 +233,10 @@ function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], r
   // The limit explains nothing if the whole answers get the lowest reward as well.
   if (which === failed && whole.length > 0 && whole.every(({ reward: score }) => (score ?? low) <= low))
     return undefined;
-  const words = `${percent(cut.length / read.length)} of ${counted(read.length, 'answer')} read were cut off at the token limit, and ${percent(which.length / cut.length)} of these get the ${what} reward, ${inSteps(steps)}`;
+  const lengths = new Set(cut.map(({ cut_off_at }) => cut_off_at ?? undefined));
+  const [limit] = lengths;
+  const at = lengths.size === 1 && limit !== undefined ? ` of ${limit}` : '';
+  const words = `${percent(cut.length / read.length)} of ${counted(read.length, 'answer')} read were cut off at the token limit${at}, and ${percent(which.length / cut.length)} of these get the ${what} reward, ${inSteps(steps)}`;
   return finding('cut_off', words, which);
 }
 

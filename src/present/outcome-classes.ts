@@ -1,9 +1,10 @@
 /** Classifies rollouts by outcome: status, error, termination reason, finish reason and number of steps. Pure. */
 import { perObject } from '../base/memo.ts';
 import { mean } from '../base/statistics.ts';
+import { earlyEndOf } from '../contract/finish-reason.ts';
 import { statusWords } from '../contract/status.ts';
 import { lastToolError } from '../contract/tool-error.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
+import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { hasFailed } from './task-groups.ts';
@@ -54,6 +55,13 @@ export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): s
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
 });
+
+/** The last message that was cut off at the token limit. */
+export const cutMessageOf = perObject(({ steps }: Trajectory): TrajectoryMessage | undefined =>
+  (steps ?? [])
+    .flatMap(({ messages }) => messages ?? [])
+    .findLast(({ finish_reason }) => earlyEndOf(finish_reason) === 'token limit'),
+);
 
 /** The last error of a tool; undefined if none failed, or the service sends neither errors nor steps. */
 export const toolErrorOf = perObject(({ steps, tool_error: own }: Trajectory): string | undefined =>

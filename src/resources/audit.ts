@@ -1,6 +1,5 @@
 /** The audit of a training run: the reads it needs, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
-import { earlyEndOf } from '../contract/finish-reason.ts';
 import { hasEnded } from '../contract/status.ts';
 import { emptyCurve, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
@@ -8,7 +7,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
-import { finishOf } from '../present/outcome-classes.ts';
+import { cutMessageOf, finishOf } from '../present/outcome-classes.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { answerOf, questionOf, tokensOf } from '../present/task-groups.ts';
 import { evenCurve, heldOutMeansOf } from '../queries/held-out.ts';
@@ -57,24 +56,21 @@ async function readTexts(
   return read;
 }
 
-/** The finish reason of a truncated answer, which may not be the last one: an agent may continue after it. */
-const cutOffOf = ({ steps }: Trajectory): string | undefined =>
-  (steps ?? [])
-    .flatMap(({ messages }) => messages ?? [])
-    .find(({ finish_reason }) => earlyEndOf(finish_reason) === 'token limit')?.finish_reason ?? undefined;
-
 const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajectory>): readonly AuditStep[] =>
   steps.map(({ step, rewards }) => ({
     step,
     rewards: rewards.map((rollout): AuditRollout => {
       const text = texts.get(rollout.trajectory_id ?? '');
       if (!text) return rollout;
+      // An agent may continue after an answer that was cut off.
+      const cut = cutMessageOf(text);
       return {
         ...rollout,
         completion_tokens: rollout.completion_tokens ?? tokensOf(text),
         answer: hasEnded(text.status) ? (answerOf(text) ?? '') : answerOf(text),
         question: questionOf(text),
-        finish_reason: cutOffOf(text) ?? finishOf(text),
+        finish_reason: cut?.finish_reason ?? finishOf(text),
+        cut_off_at: cut?.completion_tokens,
       };
     }),
   }));

@@ -1,12 +1,13 @@
 /** Trajectories: a rollout's messages and reward. */
 
+import { earlyEndOf } from '../contract/finish-reason.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { rewardColumn } from '../present/number-columns.ts';
-import { endedBy, errorClass, finishOf, toolErrorOf } from '../present/outcome-classes.ts';
+import { cutMessageOf, endedBy, errorClass, finishOf, toolErrorOf } from '../present/outcome-classes.ts';
 import { secondsOf, tokensOf } from '../present/task-groups.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
@@ -73,6 +74,13 @@ function stepWords({ num_steps, steps }: Trajectory): string | number | undefine
   return `${all}, ${steps.length} of them sent by the service`;
 }
 
+/** The finish reason, with the length of an answer that was cut off. */
+function finishWords(trajectory: Trajectory): string | undefined {
+  const finish = finishOf(trajectory);
+  const tokens = earlyEndOf(finish) === 'token limit' ? cutMessageOf(trajectory)?.completion_tokens : undefined;
+  return tokens == null ? finish : `${finish}, after ${counted(tokens, 'token')}`;
+}
+
 /** Describes what is missing from a trajectory that was read with its steps; undefined if it is complete. */
 export function missingIn({ num_steps, steps }: Trajectory): string | undefined {
   const all = countOf(num_steps);
@@ -115,7 +123,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'policy step', value: trajectory.policy_step },
     statusFact('rollout', trajectory.rollout?.status),
     { label: 'ended by', value: trajectory.rollout?.termination_reason },
-    { label: 'finish', value: finishOf(trajectory) },
+    { label: 'finish', value: finishWords(trajectory) },
     { label: 'diagnostic', value: trajectory.rollout?.harness_diagnostic },
     { label: 'error', value: trajectory.error },
     referenceFact('run', 'runs', trajectory.eval_run_id),

@@ -87,6 +87,11 @@ describe('the audit', () => {
     );
     expect(found(cut(0, 1)).map(({ kind }) => kind)).toEqual(['cut_off']);
     expect(found(cut(0, 1))[0]?.words).toContain('100% of these get the lowest reward');
+    const cutAt = (tokens: (task: number) => number) =>
+      found(stepsOf(task => ({ finish_reason: task < 6 ? 'length' : 'stop', reward: 1, cut_off_at: tokens(task) })))[0]
+        ?.words;
+    expect(cutAt(() => 16)).toContain('were cut off at the token limit of 16, and');
+    expect(cutAt(task => 16 + task)).toContain('were cut off at the token limit, and');
     // The limit is not the cause if the other answers get no reward either.
     expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['never']);
     expect(found([{ step: 0, rewards: [{ reward: 0.5 }] }, ...cut(1)])).toEqual([]);

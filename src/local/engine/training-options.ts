@@ -32,9 +32,9 @@ export const trainingOptionSpecs = {
     type: 'integer',
     minimum: 1,
     maximum: 256,
-    default: 32,
     capped: true,
-    description: 'Longest answer in tokens; a task may set a lower limit.',
+    description:
+      'Longest answer in tokens; a task may set a lower limit. By default 32, or the highest limit of the tasks if that is lower.',
   },
   learning_rate: {
     type: 'number',
@@ -72,7 +72,15 @@ export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, 
 export interface TrainedOn {
   readonly base_model_slug: string;
   readonly tasks: readonly (Pick<Task, 'max_tokens'> & Partial<Pick<Task, 'tools'>>)[];
+  /** The highest token limit of any task, including those held out; infinite if a task has none. */
+  readonly longestAnswer: number;
 }
+
+const defaultLongest = 32;
+
+/** See `TrainedOn`. */
+export const longestAnswerOf = (tasks: readonly Pick<Task, 'max_tokens'>[]): number =>
+  maxOf(tasks.map(({ max_tokens }) => max_tokens ?? Number.POSITIVE_INFINITY));
 
 /** The number of weight multiplications in a run of default length, about 45 seconds of work. */
 const defaultWork = 14e9;
@@ -98,17 +106,21 @@ function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOp
   return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));
 }
 
-/** A run's options, and the names of those ignored. */
 /**
- * A run's options: checked values, and defaults for the rest.
+ * A run's options: checked values, and defaults for the rest. The longest answer is at most that of the tasks, so that
+ * the run shows the limit in force.
  *
  * @throws OptionError for the first invalid option
  */
 export function readTrainingOptions(input: Readonly<Record<string, unknown>>, on: TrainedOn) {
   const { set, ignored } = readOptions(trainingOptionSpecs, input);
-  const most = { ...defaultsOf(trainingOptionSpecs), held_out_every: 0, ...set };
+  const { max_output_tokens_per_step: asked } = set;
+  const max_output_tokens_per_step = Math.min(asked ?? defaultLongest, on.longestAnswer);
+  const isLowered = asked !== undefined && asked > max_output_tokens_per_step;
+  const most = { ...defaultsOf(trainingOptionSpecs), held_out_every: 0, ...set, max_output_tokens_per_step };
   const num_steps = set.num_steps ?? stepsOf(on, most);
   // At least five steps, and a multiple of five.
   const held_out_every = set.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));
-  return { options: { ...most, num_steps, held_out_every }, ignored };
+  const lowered = isLowered ? ['max_output_tokens_per_step'] : [];
+  return { options: { ...most, num_steps, held_out_every }, ignored: [...new Set([...ignored, ...lowered])] };
 }

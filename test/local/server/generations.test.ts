@@ -320,7 +320,8 @@ describe('training', () => {
     const ignored = ['disable_thinking', 'max_turns_per_trajectory', 'max_response_chars_per_tool_call'];
     expect(body).toMatchObject({
       model_slug: model,
-      options: { num_steps: 1, max_output_tokens_per_step: 256, seed: 1 },
+      // The tasks' own limit, which is the one in force.
+      options: { num_steps: 1, max_output_tokens_per_step: 3, seed: 1 },
       ignored_options: ['bypass_ownership', ...ignored, 'max_output_tokens_per_step'],
       resolved_trajectory_options: null,
       completed_at: null,

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { trajectory } from '../../../src/contract/trajectories.ts';
 import { readUploaded } from '../../../src/local/server/uploaded-trajectory.ts';
 import { outcomeClasses } from '../../../src/present/outcome-classes.ts';
+import { trajectoryFacts } from '../../../src/resources/trajectories.ts';
 import { newEvaluation, rollout, storesInMemory } from './memory.ts';
 
 const answered = (...reasons: string[]) =>
@@ -46,4 +47,13 @@ it('makes an exported trajectory no other one, and keeps a reason of its own', (
   const other = readUploaded({ ...item, finish_reason: 'max_turns' }, 0);
   stores.database.transaction(() => stores.trajectoryUploads.store(organizationId, 'mine', [other]));
   expect(stores.trajectories.list(organizationId, {}).items).toMatchObject([{ finish_reason: 'max_turns' }]);
+});
+
+it('is told with the length of an answer that was cut off, which is the limit in force', () => {
+  const message = (finish_reason: string) => ({ role: 'assistant', finish_reason, completion_tokens: 16 });
+  const factOf = (...reasons: string[]) =>
+    trajectoryFacts(
+      trajectory.parse({ trajectory_id: 'traj_1', steps: [{ step_index: 0, messages: reasons.map(message) }] }),
+    ).find(({ label }) => label === 'finish')?.value;
+  expect([factOf('length'), factOf('length', 'stop')]).toEqual(['length, after 16 tokens', 'stop']);
 });

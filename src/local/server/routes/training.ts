@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { hasEnded } from '../../../contract/status.ts';
 import { isBaseModel } from '../../engine/catalog.ts';
 import { listOptions } from '../../engine/options.ts';
-import { readTrainingOptions, trainingOptionSpecs } from '../../engine/training-options.ts';
+import { longestAnswerOf, readTrainingOptions, trainingOptionSpecs } from '../../engine/training-options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { type CheckpointRow, storedFailure, storedStart, type TrainingRunRow } from '../../store/records.ts';
@@ -59,7 +59,8 @@ function startTraining(
     if (tasks.every(({ grader }) => grader.kind === 'none')) {
       throw invalid('bench_id', `there is nothing to learn from. ${warningsOf(tasks).join(' ')}`);
     }
-    const on = { base_model_slug: from.base_model_slug, tasks };
+    const all = benchmarks.tasks(benchmark.bench_id);
+    const on = { base_model_slug: from.base_model_slug, tasks, longestAnswer: longestAnswerOf(all) };
     const read = withOptions(() => readTrainingOptions(body.options ?? {}, on));
     const created = training.create(organizationId, {
       bench_id: benchmark.bench_id,
@@ -67,7 +68,7 @@ function startTraining(
       ...from,
       options: read.options,
       ignored_options: [...ignored, ...read.ignored],
-      warnings: warningsOf(benchmarks.tasks(benchmark.bench_id)),
+      warnings: warningsOf(all),
       total_steps: read.options.num_steps,
       created_by: user,
     });
@@ -143,12 +144,15 @@ function getStepTrajectoryRewards(service: ServiceContext, call: Call<'getStepTr
 function getTrainingOptions(service: ServiceContext, { organizationId, query }: Call<'getTrainingOptions'>) {
   const { bench_id = null, base_model_slug: slug } = query;
   const benchmark = bench_id === null ? undefined : findBenchmark(service, organizationId, bench_id);
-  const tasks = benchmark ? service.benchmarks.tasks(benchmark.bench_id, 'train') : [];
+  const all = benchmark ? service.benchmarks.tasks(benchmark.bench_id) : [];
+  const tasks = all.filter(({ split }) => split === 'train');
+  const longestAnswer = longestAnswerOf(all);
   const models = baseModels.filter(model => slug === undefined || model.slug === slug);
   return {
     bench_id,
     models: models.map(({ slug: base_model_slug }) => {
-      const defaults = tasks.length === 0 ? {} : readTrainingOptions({}, { base_model_slug, tasks }).options;
+      const defaults =
+        tasks.length === 0 ? {} : readTrainingOptions({}, { base_model_slug, tasks, longestAnswer }).options;
       return { base_model_slug, options: listOptions(trainingOptionSpecs, defaults) };
     }),
   };

@@ -154,25 +154,20 @@ export function comparisonLines(
   const { verdict, interval } = compared;
   const heads = comparedHeads(compared, names, runs, room, theme);
   const between = interval && intervalWords(interval, difference);
-  const words = capitalised(verdict.words);
   const ungraded = ungradedWords(compared);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);
-  const [first = '', ...rest] = [
-    [sum, between].filter(Boolean).join('  '),
-    pairedWords(compared),
-    words,
-    ungraded === '' ? '' : `not graded: ${ungraded}`,
-    compared.pairs === 0 ? '' : tallyWords(compared),
-  ]
-    .filter(Boolean)
-    .flatMap(line => wrap(line, room.width - headIndent.length));
-  const sums = [`diff  ${first}`, ...rest.map(line => `${headIndent}${line}`)];
-  const warnings = [compared.endsWords, compared.caution].flatMap(each =>
-    each ? wrap(capitalised(each), room.width - headIndent.length) : [],
-  );
-  return [
-    ...heads,
-    ...sums.map(line => theme.styles[verdictStyles[verdict.kind]](line)),
-    ...warnings.map(line => theme.styles.warning(`${headIndent}${line}`)),
+  const { [verdictStyles[verdict.kind]]: result, warning } = theme.styles;
+  const sentences: readonly (readonly [words: string, style: typeof result])[] = [
+    [[sum, between].filter(Boolean).join('  '), result],
+    [pairedWords(compared), result],
+    [capitalised(verdict.words), result],
+    [capitalised(compared.endsWords ?? ''), warning],
+    [ungraded === '' ? '' : `not graded: ${ungraded}`, result],
+    [compared.pairs === 0 ? '' : tallyWords(compared), result],
+    [capitalised(compared.caution), warning],
   ];
+  const lines = sentences
+    .filter(([words]) => words !== '')
+    .flatMap(([words, style]) => wrap(words, room.width - headIndent.length).map(line => [line, style] as const));
+  return [...heads, ...lines.map(([line, style], index) => style(`${index === 0 ? 'diff  ' : headIndent}${line}`))];
 }
