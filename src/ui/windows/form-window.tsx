@@ -1,9 +1,11 @@
 /** Form windows: fill in, preview the request, send it, see errors; or submit without sending. */
 import { Text } from 'ink';
 import { useEffect, useState } from 'react';
+import { largestOf } from '../../base/many.ts';
 import type { Action } from '../../queries/action.ts';
 import { isUnanswered, ServiceError } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
+import { displayWidth } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
 import { ErrorNote } from '../app/error-note.tsx';
@@ -50,6 +52,9 @@ export interface PlainFormWindowProps
   readonly verb?: string;
 }
 
+/** The cells of a window that a text in one of its fields does not have. */
+const aroundField = windowMargin.columns + 7;
+
 /** A form that sends nothing and submits immediately. */
 export function PlainFormWindow({
   verb = 'ok',
@@ -60,7 +65,11 @@ export function PlainFormWindow({
   onSubmit,
   onClose,
 }: PlainFormWindowProps) {
-  const { width, inner, ...room } = useWindowRoom(68);
+  const longest = largestOf(fields, field => {
+    const isLine = field.kind === 'text' && !field.multiline && typeof field.initial === 'string';
+    return isLine ? displayWidth(field.initial) + aroundField : 0;
+  });
+  const { width, inner, ...room } = useWindowRoom(Math.max(68, longest));
   const { showHelp } = useShell();
   const { styles } = useTheme();
   const form = useForm(fields, start);

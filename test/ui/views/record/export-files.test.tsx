@@ -158,6 +158,16 @@ it('leaves no file of a report that is stopped', async () => {
   await expect.poll(() => readdirSync('.').filter(name => isOurs(name) || name.endsWith('.part'))).toEqual([]);
 });
 
+it('shows a long suggested name whole where there is room (C6)', async () => {
+  const place = { ...run, id: `evr_${'a'.repeat(30)}` };
+  const stage = openViewOnStage(RunView, { place, service: async () => service, columns: 120 });
+  await stage.waitFor('one');
+  await stage.press('x');
+  await stage.waitFor('CSV');
+  await stage.press('down', 'down', 'enter');
+  await stage.waitFor(text => /│ +benchtop-trajectories-evr_a{30}-\d{8}-\d{6}\.csv/.test(text));
+});
+
 it('saves under a path that can be typed, and says why it cannot', async () => {
   const stage = openViewOnStage(RunView, { place: run, service: async () => service });
   await stage.waitFor('one');
