@@ -8,7 +8,7 @@ export const seedOption = 'seed';
 /** Maximum number of options in a name. */
 const mostNamed = 3;
 /** Maximum length of a value, in characters; for a longer value, the name includes only the option. */
-const longestValue = 24;
+export const longestValue = 24;
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 

@@ -4,7 +4,7 @@ import { mean } from '../base/statistics.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
 import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
-import { optionWord } from '../present/start-name.ts';
+import { longestValue, optionWord } from '../present/start-name.ts';
 import { type ComparisonOptions, comparisonDefaults, ofSameRun } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
@@ -13,6 +13,7 @@ import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
 import { counted, difference, none, percent, type reward } from '../text/numbers.ts';
+import { truncate } from '../text/width.ts';
 import type { AnswerEnds } from './answer-ends.ts';
 import { compareRuns, type NamedComparison, pairedWords, tallyWords, taskMeanWords } from './comparison.ts';
 import { modelColumn } from './models.ts';
@@ -98,7 +99,9 @@ function apartWords(runs: readonly ComparedRun[]): readonly string[] {
     countDistinct(withoutVendor) < countDistinct(models) ? models : withoutVendor,
     ...options.map(column => {
       const word = optionWord(column.id.slice('option.'.length));
-      return runs.map(run => `${word} ${cellText(column, run) || none}`);
+      const values = runs.map(run => cellText(column, run) || none);
+      const short = values.map(value => truncate(value, longestValue, { position: 'middle' }));
+      return (countDistinct(short) < countDistinct(values) ? values : short).map(value => `${word} ${value}`);
     }),
   ];
   let words = runs.map(() => '');

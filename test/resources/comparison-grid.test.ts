@@ -108,6 +108,17 @@ describe('the names of compared runs', () => {
     );
   });
 
+  it('cut a long option, unless only the cut part differs (C7)', () => {
+    const prompts = ['x', 'y'].map(each => `${each}${'a'.repeat(200)}`);
+    const titlesOf = (values: readonly string[]) =>
+      namesOf(...values.map((prompt, index) => named(`${index}`, 'A', { options: { prompt } }))).map(
+        ([title]) => title,
+      );
+    expect(titlesOf(prompts)).toEqual(['x', 'y'].map(each => `A (prompt ${each}aaaaaaaaaaa…aaaaaaaaaaa)`));
+    const middle = ['x', 'y'].map(each => `${'a'.repeat(20)}${each}${'a'.repeat(20)}`);
+    expect(titlesOf(middle)).toEqual(middle.map(prompt => `A (prompt ${prompt})`));
+  });
+
   it('count the runs of a pool once, and never without words', () => {
     const pools = [
       ['1', '4'],
