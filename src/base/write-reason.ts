@@ -12,6 +12,9 @@ const reasons: Record<string, string> = {
   EEXIST: 'part of the path is a file, not a folder',
   ENOTDIR: 'part of the path is a file, not a folder',
   EISDIR: 'there is a folder with that name',
+  ENAMETOOLONG: 'the name is too long',
+  // A NUL, the only character that Node refuses.
+  ERR_INVALID_ARG_VALUE: 'the path has a character that no path may have',
 };
 
 /** Why a file could not be written, without a full stop. */

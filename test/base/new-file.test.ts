@@ -153,4 +153,7 @@ it('a folder that is not there is named, with the reason', async () => {
   const path = join(testFolder(), 'nowhere', 'new.txt');
   await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written: the folder does not exist`);
   expect(existsSync(path)).toBe(false);
+  const [long, nul] = ['a'.repeat(300), 'a\0b'].map(each => newFileProblem(join(testFolder(), each)));
+  expect(long).toMatch(/the name is too long$/);
+  expect(nul).toMatch(/has a character that no path may have$/);
 });
