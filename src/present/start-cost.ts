@@ -39,6 +39,8 @@ export interface CostedRun {
 
 const costUnknown = 'cost unknown: set priceUnit, the unit of prices';
 
+const isPrice = (value: number | null | undefined): value is number => typeof value === 'number' && value >= 0;
+
 /** `about $4.10`, or why the cost is unknown. @param rollouts how many rollouts take these tokens */
 function costWords(
   rollouts: number,
@@ -47,11 +49,12 @@ function costWords(
 ): string {
   if (!unit) return costUnknown;
   const { input, output } = prices ?? {};
-  if (output === undefined || output === null) return 'cost unknown: the model has no price';
+  if (!isPrice(output)) return 'cost unknown: the model has no price';
   if (!tokens) return 'cost unknown: tokens per rollout are unknown';
   const about = (each: number): string => `about ${money((rollouts * each) / unit.tokens, unit.currency)}`;
-  if (tokens.input === undefined) return `${about(tokens.output * output)} for the output tokens, input tokens unknown`;
-  if (typeof input !== 'number') return 'cost unknown: the model has no price for input tokens';
+  const part = `${about(tokens.output * output)} for the output tokens`;
+  if (tokens.input === undefined) return `${part}, input tokens unknown`;
+  if (!isPrice(input)) return `${part}, input tokens have no price`;
   return about(tokens.output * output + tokens.input * input);
 }
 

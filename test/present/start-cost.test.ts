@@ -77,7 +77,11 @@ it('costs what the tokens in and out cost (B11), once the user has said what the
   expect(cost({ ...both, prices: { input: 100, output: 400 } }, { currency: 'EUR', tokens: 1_000 })).toBe(
     'about 6,912,000 EUR',
   );
-  expect(cost({ ...both, prices: { output: 0.4 } })).toBe('cost unknown: the model has no price for input tokens');
+  expect(cost({ ...both, prices: { output: 0.4 } })).toBe(
+    'about $6.14 for the output tokens, input tokens have no price',
+  );
+  expect(cost({ ...both, prices: { input: -1, output: 0.4 } })).toMatch(/^about \$6.14 for the output tokens/);
+  expect(cost({ ...both, prices: { input: 0.1, output: -0.4 } })).toBe('cost unknown: the model has no price');
   expect(cost(both)).toBe('cost unknown: the model has no price');
   expect(cost({ prices })).toBe('cost unknown: tokens per rollout are unknown');
 });
