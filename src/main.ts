@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** The folder must be private: whoever can change the code in it controls what runs. */
+/** The folder must be private: anyone who can change the code in it controls the program. */
 function cacheCode(folder: string): void {
   const [word = '-'] = words;
   const purpose = word.startsWith('-') ? 'screen' : word === 'serve' ? 'service' : 'command';

@@ -84,7 +84,7 @@ function whenUsed(id: string): object {
  * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, no later than when
  * the process exits.
  *
- * @param purpose what the process is for: each purpose runs different functions
+ * @param purpose the purpose of the process: each runs different functions
  */
 export function cacheCompiledCode(root: string, purpose: string): void {
   folder = join(root, `${process.version}-${process.arch}`, purpose);

@@ -1,4 +1,4 @@
-/** What two lists have in common. */
+/** Finds the common items of two lists. */
 import { diffArrays } from 'diff';
 
 /** Indexes of equal items, in order. */

@@ -50,8 +50,8 @@ export class AllRows implements RowReader {
 }
 
 /**
- * Takes a list's rows out of JSON text: the text is the list itself, or an object with the list in a field. What
- * remains has an empty list. Rows that the reader has kept from an earlier response are compared rather than parsed.
+ * Takes a list's rows out of JSON text: the text is the list itself, or an object with the list in a field. The rest of
+ * the text has an empty list. Rows that the reader has kept from an earlier response are compared rather than parsed.
  */
 export class JsonRows {
   readonly #field: RegExp;

@@ -78,7 +78,7 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
  * Writes a new file for this user only (0600), either completely or not at all, even if the program ends first: it has
  * a temporary name until it is complete. Keys are handled meanwhile. Returns the absolute path.
  *
- * @throws NewFileError if it exists or cannot be written, or whatever the parts throw
+ * @throws NewFileError if it exists or cannot be written, and any error from the parts
  */
 export async function writeNewFile(name: string, parts: Parts): Promise<string> {
   const path = resolve(name);

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { errorCode } from './errors.ts';
 import { shellWord } from './shell-words.ts';
 
-/** What other users must not be able to do: read a secret, or change a trusted file. */
+/** The access that other users must not have: to read a secret, or to change a trusted file. */
 export type Danger = 'read' | 'change';
 
 const dangers = {
@@ -15,7 +15,7 @@ const dangers = {
 export interface Sharing {
   /** Completes a sentence that begins with the path. */
   readonly words: string;
-  /** A sentence that says what to run. */
+  /** A sentence that names the command to run. */
   readonly fix: string;
 }
 
@@ -40,7 +40,9 @@ export function sharingOf(
   return { words: `can be ${words} by other users (mode ${shown})`, fix: `Run: chmod ${chmod} ${shellWord(path)}` };
 }
 
-/** Thrown for a folder or file that others share, or that is of the wrong type. The message says what to run. */
+/**
+ * Thrown for a folder or file that others share, or that is of the wrong type. The message names the command to run.
+ */
 export class SharedError extends Error {
   override readonly name = 'SharedError';
 

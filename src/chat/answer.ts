@@ -8,7 +8,7 @@ export interface ToolCall {
   readonly input: string;
 }
 
-/** What an answer may have besides text and reasoning. */
+/** The optional parts of an answer besides text and reasoning. */
 export interface AnswerExtras {
   /** The refusal's text. */
   readonly refusal?: string | undefined;
@@ -32,7 +32,7 @@ export class Answer {
   readonly #calls = new Map<number, ToolCall>();
   readonly #others = new Set<number>();
 
-  /** @param requested what the user calls the model; if it is a deployment's id, the answer may repeat that id */
+  /** @param requested the user's name for the model; if it is a deployment's id, the answer may repeat that id */
   constructor(requested: string) {
     this.#requested = requested;
   }

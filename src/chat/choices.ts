@@ -54,7 +54,7 @@ export function withChoice(choices: readonly Choice[], choice: Choice): readonly
 
 export type Counts = Readonly<Record<Preference, number>>;
 
-/** Counts the choices between two models, whichever side they were on. */
+/** Counts the choices between two models on either side. */
 export function countChoices(choices: readonly Choice[], [left, right]: Choice['models']): Counts {
   const counts = { left: 0, right: 0, equal: 0, 'both bad': 0 };
   for (const { better, models } of choices) {

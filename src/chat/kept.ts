@@ -97,7 +97,7 @@ export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly
   });
 }
 
-/** What is saved of a conversation. */
+/** The saved part of a conversation. */
 export function talkOf({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
   return {
     ...{ settings, turns, secondTurns },

@@ -5,7 +5,7 @@ import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
 export interface ChatRoute {
-  /** What the request calls the model. */
+  /** The name of the model in the request. */
   readonly model: string;
   /** The path or address, if it differs from the default one for chat completions. */
   readonly at?: string | undefined;

@@ -179,7 +179,7 @@ export async function finish(
     const options = { timeout, among, until, noted, alarms, onChange: noteChange(ref, io) };
     code = await untilEnded(ref, context, io, options);
   } catch (error) {
-    // A script needs the id of what it started.
+    // A script needs the id of the work that it started.
     await printOutcome(started, ref, flags, io);
     const after = exitCodeAfterChange(error);
     if (after === exitCodeOf(error)) throw error;

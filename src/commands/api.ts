@@ -138,7 +138,7 @@ function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Fiel
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
     else if (Object.hasOwn(schemaFields(endpoint.query), name)) {
-      // Text takes its type from the contract, whichever flag gave it.
+      // Text takes its type from the contract, regardless of its flag.
       fields.query.set(name, typeof value === 'string' ? valueFor(endpoint.query, name, value) : value);
     } else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
     else throw new CommandError(`${endpoint.operation} has no ${name}.`);

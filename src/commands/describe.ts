@@ -1,4 +1,4 @@
-/** `benchtop describe`: describes a training run's curves, and what its steps teach. */
+/** `benchtop describe`: describes a training run's curves, and its teaching signal. */
 import type { TrainingRun } from '../contract/training.ts';
 import { findingKinds } from '../present/audit.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -47,7 +47,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
   });
 }
 
-/** @throws CommandError that says what to use if the word is an evaluation run's; otherwise the error */
+/** @throws CommandError that names the right command if the word is an evaluation run's; otherwise the error */
 async function rejectOther(error: unknown, word: string, context: CommandContext): Promise<never> {
   if (!isNone(error)) throw error;
   const { found } = await lookUp([resourceOrThrow('runs')], word, context).catch(() => ({ found: [] }));

@@ -1,4 +1,4 @@
-/** `benchtop doctor`: checks everything that benchtop needs, and says what is wrong and how to fix it. */
+/** `benchtop doctor`: checks everything that benchtop needs, and reports problems with their fixes. */
 
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -120,7 +120,7 @@ export interface LookedUp {
 
 /**
  * Looks a word up among several resources. An id takes precedence over names, because nothing else identifies the row.
- * What an id looks like is only a guess about a service: it decides the order of attempts, never their outcome.
+ * The form of an id is only a hint: it decides the order of attempts, never their outcome.
  *
  * @param listed called with each row of the lists
  * @throws CommandError for an empty word; ServiceError if a list that may have the name cannot be read

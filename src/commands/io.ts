@@ -39,8 +39,8 @@ export interface CommandIo {
   /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */
   readonly signal: AbortSignal;
   /**
-   * Lets SIGTERM, SIGHUP and SIGQUIT abort the signal too, so that a command can print what it started, or may have
-   * started, and remove its files.
+   * Lets SIGTERM, SIGHUP and SIGQUIT abort the signal too, so that a command can print the work that it started, or may
+   * have started, and remove its files.
    */
   readonly stopOnSignals?: () => void;
   /**

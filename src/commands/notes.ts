@@ -96,7 +96,7 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
 
 /** @throws CommandError for the id of a resource that takes no notes */
 function kindOf(id: string, memory: RememberedStore): string {
-  // A remembered id's kind is certain; what an id looks like is only a hint.
+  // A remembered id's kind is certain; the form of an id is only a hint.
   const seen = ['trajectory', 'run'].find(kind => memory.find(kind, id));
   const kind = seen ?? resourceOfId(id)?.kind ?? 'trajectory';
   if (kind === 'trajectory' || kind === 'run') return kind;

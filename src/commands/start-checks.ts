@@ -21,7 +21,7 @@ export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
 }
 
 /**
- * The section to open according to the settings; undefined to decide by what is running.
+ * The section to open according to the settings; undefined to decide by the running work.
  *
  * @throws ConfigError if there is no such section
  */

@@ -159,7 +159,7 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   const benchmarks = resourceOrThrow('benchmarks');
   const { rows } = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
     if (context.signal.aborted) throw error;
-    // The upload will report what is wrong with the service.
+    // The upload will report the service's error.
     return { rows: [] };
   });
   if (rows.length === 0) return;

@@ -1,4 +1,4 @@
-/** Where a setting came from, so that an error can name what to change. */
+/** Where a setting came from, so that an error can name the setting to change. */
 export type Origin =
   | { readonly kind: 'flag'; readonly name: string }
   | { readonly kind: 'environment'; readonly name: string }
@@ -29,8 +29,8 @@ export function describeOrigin(origin: Origin): string {
 }
 
 /**
- * An invalid setting. The message tells the user in whole sentences what is wrong, where, and what to do. It never
- * contains a secret.
+ * An invalid setting. The message gives the problem, its place and its fix in whole sentences. It never contains a
+ * secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -85,7 +85,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
     failedPercent:
       'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because the mean of the rest then says little.',
     heldOut:
-      'Alarm: the held-out reward of the newest complete round is outside this range, such as `0.2..1`. `off` by default, because what counts as low depends on the task.',
+      'Alarm: the held-out reward of the newest complete round is outside this range, such as `0.2..1`. `off` by default, because a sound range depends on the task.',
     trainer: 'The same for the newest trainer reward.',
     evaluation: 'The same for an evaluation’s mean, once 20 or all of its rollouts have a reward.',
     benchmarks:

@@ -66,7 +66,7 @@ function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   };
   if (hidden !== undefined) refuse('read', hidden, 'is secret');
   if (run !== undefined) refuse('change', run, 'is run');
-  // Whoever can change an address here receives even a key from the environment.
+  // Anyone who can change an address here receives even a key from the environment.
   const named = find(credential);
   const owner = named === undefined ? 'your key' : `the key of ${named}`;
   if (read.profiles !== undefined) refuse('change', 'another address', `would get ${owner}`);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { defineEndpoints, listQuery, number, page, renamed, rows, text } from './common.ts';
 
-/** The document does not show what units the prices are in. */
+/** The document does not show the unit of the prices. */
 export const pricing = z.looseObject({ input: number, output: number, cached_input: number });
 
 export const supportedModel = renamed(

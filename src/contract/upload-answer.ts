@@ -145,7 +145,7 @@ const meanings: ReadonlyMap<string, Said> = new Map([
 const isThere = (said: Said): boolean => said === 'stored' || said === 'skipped';
 const saidBy = ({ status }: UploadedTrajectory): Said => meanings.get(status?.trim().toLowerCase() ?? '');
 
-/** What the response says about one trajectory. */
+/** The parts of the response about one trajectory. */
 interface About {
   readonly rows: readonly UploadedTrajectory[];
   /** Rows that may also be about it. */

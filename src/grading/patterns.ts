@@ -22,7 +22,7 @@ const benchmarkLimit = 10_000;
 const escapes = /\\(?:[pP]\{[^}\\]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 
-/** What is wrong with each property seen so far, if anything. */
+/** The error in each property seen so far; undefined if it is valid. */
 const properties = new Map<string, string | undefined>();
 /** More properties than Unicode has. */
 const mostProperties = 2_000;
@@ -70,8 +70,8 @@ export function patternMatches(pattern: string, answer: string): boolean | undef
 }
 
 /**
- * The first unusable pattern and what is wrong with it. Compiles the patterns one by one, yielding in between. Stops at
- * the first problem, because hundreds of slow patterns would take minutes.
+ * The first unusable pattern and its problem. Compiles the patterns one by one, yielding in between. Stops at the first
+ * problem, because hundreds of slow patterns would take minutes.
  */
 export async function unusablePattern(
   patterns: readonly (string | undefined)[],

@@ -63,7 +63,7 @@ export function checkpointReadings<Run>(
   const { name, which } = splitCheckpointName(word);
   const wholes = called(word).map(run => ({ run, name: word, which: 'latest', isRun: true }));
   const isStep = Object.hasOwn(namedSteps, which) || /^\d+$/.test(which);
-  // If there is only one meaning, the error can say what is wrong with the step.
+  // If there is only one meaning, the error can name the problem with the step.
   const parts = (name === word ? [] : called(name))
     .filter(run => isStep || wholes.length === 0 || idOf(run) === name)
     .map(run => ({ run, name, which, isRun: false }));

@@ -162,7 +162,7 @@ export function comparedPool(ids: readonly string[]): (context: QueryContext) =>
   };
 }
 
-/** The tasks of two runs, and notes about what was left out. */
+/** The tasks of two runs, and notes about omitted rewards. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
 /** @param baseRuns the ids of the runs that are pooled as the base run, at least one; likewise `newRuns` */

@@ -238,7 +238,7 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
       done: completed_steps,
       total: total_steps,
       reason: failureReason(failure),
-      // Remember what the record may lack.
+      // Remember fields that the record may lack.
       ...((total_steps != null || hasEnded(status)) && {
         record: {
           ...(status != null && { status }),

@@ -85,7 +85,7 @@ export interface RunStart extends Start<RunInput> {
   readonly isEach?: true;
   /** A checkpoint can stand in for the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
-  /** What the runs will cost, in words. */
+  /** The cost of the runs, in words. */
   readonly cost: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
   /** Reads the other inputs of the cost, for a benchmark and a model. */
   readonly costFrom: (benchId: string, model: string) => LiveQuery<KnownCost>;
@@ -158,7 +158,7 @@ export interface Change<Row> extends Sending<Row> {
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** The change that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
-  /** Why the request cannot be made for a row, and what to do instead. */
+  /** Why the request cannot be made for a row, with advice. */
   readonly lacks?: (row: Row) => string | undefined;
 }
 

@@ -21,7 +21,7 @@ import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
-  /** Says what was read, and how many reads failed. */
+  /** Describes the data that was read, and counts the failed reads. */
   readonly read: string;
   readonly unread: readonly Unread[];
 }

@@ -90,7 +90,7 @@ export function gridOf(
 
 const countDistinct = (words: readonly string[]): number => new Set(words).size;
 
-/** Each run's model, followed by the options in which it differs from other runs of that model. */
+/** Each run's model, followed by the options in which it differs from the model's other runs. */
 function apartWords(runs: readonly ComparedRun[]): readonly string[] {
   const options = optionColumns(runs).filter(({ hidden }) => !hidden);
   const models = runs.map(({ model = '' }) => model);

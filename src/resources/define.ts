@@ -34,7 +34,7 @@ export interface WholeFacts {
 
 /** Extra columns of a list, which need requests per row or depend on the rows. */
 export interface Measures<Row> {
-  /** All columns of a list with these rows. Permanent columns keep their ids, whatever the rows. */
+  /** All columns of a list with these rows. Permanent columns keep their ids for all rows. */
   readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
   /** The ids of the columns that need requests. */
   readonly costly: readonly string[];

@@ -15,7 +15,7 @@ import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { bestWords, failedRoundsWords, heldOutWords } from './held-out-words.ts';
 
-/** Reads a query once, without a cache, and remembers what it reports. @throws ServiceError */
+/** Reads a query once, without a cache, and remembers its observations. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
   const data = await query.read(context);
   const observation = query.observes?.(data as never);

@@ -96,7 +96,7 @@ export interface PastAlarm extends Alarm {
   readonly overAtStep: number | undefined;
 }
 
-/** The first alarm in each period during which an alarm of that kind holds. */
+/** The first alarm in each period during which alarms of one kind hold. */
 class Episodes {
   readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
   readonly #open = new Map<AlarmKind, { overAtStep: number | undefined }>();

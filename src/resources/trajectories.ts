@@ -81,7 +81,7 @@ function finishWords(trajectory: Trajectory): string | undefined {
   return tokens == null ? finish : `${finish}, after ${counted(tokens, 'token')}`;
 }
 
-/** Describes what is missing from a trajectory that was read with its steps; undefined if it is complete. */
+/** Describes the missing parts of a trajectory that was read with its steps; undefined if it is complete. */
 export function missingIn({ num_steps, steps }: Trajectory): string | undefined {
   const all = countOf(num_steps);
   if (!steps) return all === 0 ? undefined : 'The service sent no steps.';

@@ -107,7 +107,7 @@ function lineText({ kind, left, right }: SideLine): string {
 
 function differenceWords({ pairs, first, differing }: Alignment): string {
   const at = pairs[first]?.left ?? pairs[first]?.right;
-  if (!at) return 'Nothing differs in what they say.';
+  if (!at) return 'Their messages do not differ.';
   const place = at.step === Number.MAX_SAFE_INTEGER ? 'the rewards' : `step ${at.number}, ${at.role}`;
   return `They first differ at ${place}; ${differing} of ${counted(pairs.length, 'place')} differ.`;
 }

@@ -17,7 +17,7 @@ import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
 
-/** What rollouts belong to: a run, a training run or a dataset. */
+/** The owner of rollouts: a run, a training run or a dataset. */
 export interface Owner {
   readonly resource: Resource;
   readonly id: string;

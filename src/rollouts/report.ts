@@ -185,7 +185,7 @@ async function* transcript(id: string, notes: readonly Note[], context: ReportCo
 interface Part {
   readonly name: string;
   readonly ids: readonly string[];
-  /** Describes what they were chosen from, if others have the same reward. */
+  /** Describes the rollouts that they were chosen from, if others have the same reward. */
   readonly among?: string;
 }
 

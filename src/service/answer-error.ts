@@ -128,7 +128,7 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case AuthenticationError:
       return authAdvice[auth];
     case PermissionError:
-      // The local service says what to do about its upstream server's key.
+      // The local service's message has advice on its upstream server's key.
       if (details.code === 'upstream_refused') return '';
       if (isEnvelope && !details.mayLackPath) return 'This key lacks the permission: use another one.';
       return `This key may lack the permission, or this service may not offer ${facts.method} ${facts.path}.`;
@@ -143,7 +143,7 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
       if (details.param) return clean`Fix ${details.param} and try again.`;
       return details.operation === undefined
         ? 'Fix the request and try again.'
-        : `Check what was sent to ${facts.method} ${facts.path}, and try again.`;
+        : `Check the request to ${facts.method} ${facts.path}, and try again.`;
     case RateLimitError:
       return wait ?? 'Try again later.';
     case ServerError:

@@ -1,6 +1,6 @@
 /**
- * The service layer's errors. An error holds only what helps the user or support: never the request, its headers
- * or a library's error object, which carry credentials.
+ * The service layer's errors. An error holds only facts for the user or support: never the request, its headers or a
+ * library's error object, which carry credentials.
  */
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Failure } from '../contract/errors.ts';

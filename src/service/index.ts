@@ -1,5 +1,5 @@
 /**
- * The service client: calls every operation in the contract by name, and keeps what this session learns about the
+ * The service client: calls every operation in the contract by name, and keeps this session's findings about the
  * service.
  */
 

@@ -1,4 +1,4 @@
-/** A call to an operation in the contract: the requests that its attempts send, and what their responses mean. */
+/** A call to an operation in the contract: the requests that its attempts send, and the meaning of their responses. */
 
 import { parseDeepJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';

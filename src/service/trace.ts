@@ -38,7 +38,7 @@ export interface Traced {
 export const maxBodyLength = 8_192;
 /** The most characters to keep of a body: redaction may make it shorter. */
 const maxKeptLength = 65_536;
-/** The most characters of a secret, which may span the end of what is kept. */
+/** The most characters of a secret, which may span the end of the kept part. */
 const maxSecretLength = 8_192;
 
 const secretHeader = /^(x-api-key|(proxy-)?authorization|(set-)?cookie)$|token|secret|signature|credential/;

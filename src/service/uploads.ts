@@ -274,8 +274,8 @@ function refusal(
   }
   const message = sentence(`Storage refused ${path}${code ? ` (${code})` : ''}`) + unsent;
   // A signed address's path means nothing to a user.
-  const told = { ...facts, fieldAdvice: 'Fix the request and try again.' };
-  return errorOfAnswer({ ...answer, body: { error: { message } } }, told, now);
+  const factsOfFile = { ...facts, fieldAdvice: 'Fix the request and try again.' };
+  return errorOfAnswer({ ...answer, body: { error: { message } } }, factsOfFile, now);
 }
 
 function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {

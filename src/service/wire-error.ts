@@ -184,7 +184,7 @@ export interface CallFacts {
   readonly isWrite: boolean;
   /** Advice if the response was lost and the call changes nothing. */
   readonly lostAdvice?: string;
-  /** What to check if the host cannot be reached; by default the profile's base URL. */
+  /** Advice if the host cannot be reached; by default, to check the profile's base URL. */
   readonly unreachedAdvice?: string;
   /** Path without the query. */
   readonly path: string;

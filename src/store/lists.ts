@@ -53,7 +53,7 @@ const keptRows = 200;
 export class RememberedLists {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, Waiting>();
-  /** What this program last wrote for each list. */
+  /** The data that this program last wrote for each list. */
   readonly #written = new Map<string, Waiting>();
 
   constructor(tables: Tables) {

@@ -202,7 +202,7 @@ export type SeenSince = Pick<RememberedResource, 'kind' | 'id' | 'label' | 'stat
 export class SeenResources {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, RememberedResource>();
-  /** What this program last wrote for each resource. */
+  /** The state that this program last wrote for each resource. */
   readonly #written = new Map<string, RememberedResource>();
 
   constructor(tables: Tables) {

@@ -1,8 +1,8 @@
 /**
- * The remembered store: what benchtop saves between sessions. It holds the last lists for the first frame, the runs and
- * deployments seen on services that do not list them, pins, chats, palette history and table layouts. It is one SQLite
- * file, scoped by service, which several programs may use at the same time. Losing the file loses nothing on a service.
- * SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
+ * The remembered store, which keeps benchtop's data between sessions. It holds the last lists for the first frame, the
+ * runs and deployments seen on services that do not list them, pins, chats, palette history and table layouts. It is
+ * one SQLite file, scoped by service, which several programs may use at the same time. Losing the file loses nothing on
+ * a service. SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
 import { EventRecords } from './events.ts';
 import { type RememberedCount, type RememberedList, RememberedLists, type SavedList } from './lists.ts';
@@ -72,7 +72,7 @@ export class RememberedStore {
   /**
    * Opens or creates the file. One that is damaged or of an earlier version is set aside; if it cannot be opened,
    * everything stays in memory. Waits at most `busyMs` for other writers. `scope` identifies the service. Never throws:
-   * benchtop works without the file, and `problem` describes what is lost.
+   * benchtop works without the file, and `problem` describes the loss.
    */
   static open(path: string, scope: string, busyMs?: number): RememberedStore {
     return new RememberedStore(openTables(path, scope, busyMs));
@@ -82,7 +82,7 @@ export class RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
   }
 
-  /** What cannot be saved, as a sentence for the user; undefined if everything can. */
+  /** Why data cannot be saved, as a sentence for the user; undefined if all of it can. */
   get problem(): string | undefined {
     return this.#tables.problem;
   }
@@ -292,7 +292,7 @@ export class RememberedStore {
     this.#tables.lazily(() => this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null)));
   }
 
-  /** Deletes everything not seen for 90 days, and whatever exceeds the limits. */
+  /** Deletes everything not seen for 90 days, and the oldest data beyond the limits. */
   prune(now = Date.now()): void {
     this.flush();
     this.#tables.lazily(() => {

@@ -65,7 +65,7 @@ export class Tables {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #problems = new Listeners<string>();
-  /** What cannot be saved, as a sentence for the user; undefined if everything can. */
+  /** Why data cannot be saved, as a sentence for the user; undefined if all of it can. */
   problem: string | undefined;
   #busyMs: number;
   /**

@@ -30,7 +30,7 @@ export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) 
     const before = ' '.repeat(tabWidth + (column % tabWidth));
     return clean(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
   };
-  /** What is unwritten of the tail's first `length` characters. Written text may have become unsafe meanwhile. */
+  /** The unwritten part of the tail's first `length` characters. Written text may have become unsafe meanwhile. */
   const rest = (length: number): string => {
     const now = cleaned(tail.slice(0, length));
     let common = 0;

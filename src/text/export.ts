@@ -70,7 +70,7 @@ export type FileFormat = keyof typeof extensions;
 
 /**
  * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Contains only `A-Z a-z 0-9 . _ -`,
- * whatever kind and id contain, and at most 120 characters: a long id is truncated.
+ * regardless of kind and id, and at most 120 characters: a long id is truncated.
  *
  * @throws RangeError for an invalid date
  */

@@ -29,7 +29,7 @@ export interface FilterError {
 
 export interface FilteredRows<T> {
   readonly rows: readonly T[];
-  /** Set if filtering stopped before the last row; says why, and what to do. */
+  /** Set if filtering stopped before the last row; gives the reason and advice. */
   readonly notice?: string;
 }
 
@@ -42,7 +42,7 @@ const textBudget = 10;
 const nothing: readonly Range[] = [];
 const tooLong = 'This expression takes too long';
 
-/** Parses what the user has typed so far. */
+/** Parses the text typed so far. */
 export function parseFilter(input: string): Filter | FilterError {
   if (input === '' || input === '!' || input === '~' || input === '/') {
     return { ok: true, kind: 'all', accepts: () => true, matches: () => nothing };
@@ -104,7 +104,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   return { kept };
 }
 
-/** Accepts whatever another filter does not. */
+/** Accepts the texts that another filter rejects. */
 export function inverseOf({ accepts }: Filter): Filter {
   return {
     ok: true,

@@ -23,7 +23,7 @@ export interface SanitiseOptions {
  */
 const maximumMarks = 4;
 
-/** Printable ASCII and line feeds need no work, whatever the options. */
+/** Printable ASCII and line feeds need no work with any options. */
 const plainText = /^[\n -~]*$/;
 const plainLine = /^[ -~]*$/;
 
@@ -119,7 +119,7 @@ export function sanitise(text: string, options: SanitiseOptions = {}): string {
 /** The text without control sequences and control strings, as `sanitise` drops them. */
 export const withoutEscapes = (text: string): string => text.replace(escapes, '');
 
-/** Counts of what `sanitise` drops from multi-line text. */
+/** Counts of the content that `sanitise` drops from multi-line text. */
 export interface HiddenCount {
   /** Control sequences and strings, such as colours. */
   readonly sequences: number;
@@ -127,7 +127,7 @@ export interface HiddenCount {
   readonly characters: number;
 }
 
-/** Counts what `sanitise` drops from multi-line text; carriage returns count as line ends. */
+/** Counts the content that `sanitise` drops from multi-line text; carriage returns count as line ends. */
 export function hiddenIn(text: string): HiddenCount {
   if (plainText.test(text) || !mayNeedWork().test(text)) return { sequences: 0, characters: 0 };
   let sequences = 0;

@@ -1,4 +1,4 @@
-/** What the terminal can do, according to the environment. Pure. */
+/** The capabilities of the terminal, according to the environment. Pure. */
 
 /** How many columns to use without a terminal, or if the terminal does not report its width. */
 export const defaultColumns = 80;

@@ -1,6 +1,6 @@
 /**
- * Measures text in terminal cells. A grapheme is what a reader sees as one character; it is never split. Expects
- * sanitised text: control characters have width zero here, but not in a terminal.
+ * Measures text in terminal cells. A grapheme is a character as a reader sees it; it is never split. Expects sanitised
+ * text: control characters have width zero here, but not in a terminal.
  */
 import stringWidth from 'string-width';
 

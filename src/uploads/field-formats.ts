@@ -162,7 +162,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   };
 }
 
-/** What Inspect's letter grades are worth: correct, partially correct, incorrect, no answer. */
+/** The values of Inspect's letter grades: correct, partially correct, incorrect, no answer. */
 const inspectLetters: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
 
 function inspectNumber(value: unknown): number | undefined {
@@ -351,7 +351,7 @@ const stopReasons: Readonly<Record<string, string>> = {
   refusal: 'refusal',
 };
 
-/** A conversation whose last answer gets the record's stop reason and tokens. What is unknown stays in the record. */
+/** A conversation whose last answer gets the record's stop reason and tokens. Unknown fields stay in the record. */
 function ended(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   if (last === -1) return conversation(fields, format, messages);
@@ -438,8 +438,9 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
 }
 
 /**
- * A dump by a trainer or a script: a prompt and a completion, or an input and an output, as verl writes them, or messages,
- * with a score. An id is the rollout's beside a task, and otherwise the task's. The other fields stay in the record.
+ * A dump by a trainer or a script: a prompt and a completion, or an input and an output, as verl writes them, or
+ * messages, with a score. An id names the rollout if there is a task, and otherwise the task. The other fields stay in
+ * the record.
  */
 function fromDump(fields: Fields): ForeignRecord | undefined {
   const { input, output, prompt = input, completion = output, score, reward = score, ...rest } = fields;

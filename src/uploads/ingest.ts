@@ -1,4 +1,4 @@
-/** Ingests the uploaded files as a benchmark and reports what the service left out. */
+/** Ingests the uploaded files as a benchmark and reports the tasks that the service left out. */
 import { randomUUID } from 'node:crypto';
 import type { AgentFields } from '../contract/generation.ts';
 import { unreadableIn } from '../contract/lists.ts';

@@ -23,7 +23,7 @@ export interface Outcome extends Reason {
   readonly status: string;
   /** Certainly not stored: the next run sends it again. */
   readonly failed: boolean;
-  /** Whether the response reports that it failed, or contradicts itself, whatever the status. */
+  /** Whether the response reports that it failed, or contradicts itself, regardless of the status. */
   readonly isReported?: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;
@@ -329,7 +329,7 @@ function outcomeOf(line: number, { outcome, row, failure, doubt }: ItemOutcome):
   if (outcome !== 'unknown') return { ...known, status, message: undefined, ...reason };
   const report = row?.status
     ? `The service reports the status ${row.status} for it`
-    : 'The service did not report what happened to this one';
+    : 'The service reported no outcome for it';
   const words = [doubt ?? report, reason?.message].filter(each => each !== undefined).join(': ');
   return { ...known, status, ...reason, message: reason?.message === undefined ? `${words}.` : words };
 }

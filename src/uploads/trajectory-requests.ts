@@ -56,7 +56,7 @@ interface Equal {
 /**
  * Matches a file's trajectories with the record. For identical trajectories, the record contains only how many were
  * sent, not which. So the first ones in the file are matched with known outcomes, the next with unknown outcomes, then
- * with known and unknown outcomes of items sent only for others. The rest are new.
+ * with the outcomes of items sent only for other accounts or agents, known ones first. The rest are new.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();

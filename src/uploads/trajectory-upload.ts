@@ -417,7 +417,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isHonoured = sameKey !== undefined && service.honoursKeys && Date.now() - request.sentAt < honouredMs;
     const isHarmless = isHonoured || isRepeatable(items, service);
     const how =
-      request.key === undefined ? 'no response said whether it was' : 'an earlier request with it was not answered';
+      request.key === undefined ? 'no response reported whether it was' : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
     const message = `It may have been stored: ${how}${request.other ? ` (sent ${request.other})` : ''}.`;
     const { outcomes, counts } = request.other ? lost(items, message) : held(items, request, message);

@@ -4,7 +4,7 @@ import { Listeners } from '../base/listeners.ts';
 import type { Waiter } from '../queries/lists/read-all.ts';
 
 export interface Export {
-  /** What the exported rows are called, e.g. `trajectories`. */
+  /** The plural noun for the exported rows, e.g. `trajectories`. */
   readonly title: string;
   /** The number of rows read so far. */
   readonly rows: number;

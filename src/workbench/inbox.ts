@@ -15,7 +15,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { endInstant, parseTime } from '../text/time.ts';
 
-/** What a resource was like at the time of an event. */
+/** The state of a resource at the time of an event. */
 export type EventDetail = Partial<
   Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>
 > & {
@@ -58,7 +58,7 @@ const openedSetting = 'inbox opened';
 /** The key for an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
 
-/** What is stored of a resource: everything but its long curve and undefined fields. */
+/** The stored part of a resource: everything but its long curve and undefined fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
   const { status, done, mean, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
   const { graded, total } = countsBeside(known);

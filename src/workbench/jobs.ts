@@ -17,7 +17,7 @@ export interface JobState {
 }
 
 export interface JobSubject {
-  /** What sentences call the upload, e.g. `my-benchmark`. */
+  /** The upload's name in sentences, e.g. `my-benchmark`. */
   readonly label: string;
   /** The dataset it uploads to; missing for a benchmark. */
   readonly dataset?: string;
@@ -50,7 +50,7 @@ export abstract class Job<State extends JobState> {
     this.#state = state;
   }
 
-  /** What the question whether to interrupt it calls the job. */
+  /** The job's name in the question whether to interrupt it. */
   get title(): string {
     return clean`The upload of ${this.label}`;
   }
@@ -103,7 +103,10 @@ export abstract class Job<State extends JobState> {
   /** The state when a run starts, before connecting. */
   protected abstract begin(): Partial<State>;
 
-  /** Does the work. Returns the state of its end, which no view may see while it is busy. @throws what ends it early */
+  /**
+   * Does the work. Returns the state of its end, which no view may see while it is busy. @throws the error that ends it
+   * early
+   */
   protected abstract work(service: Service): Promise<Partial<State>>;
 
   /** The state after an error or a cancellation. */
@@ -148,7 +151,7 @@ export type AnyJob = Job<JobState>;
 /** Maximum number of ended jobs to keep for their views. */
 const keptEnded = 20;
 
-/** The jobs started since the program was. */
+/** The jobs of this session. */
 export class Jobs {
   readonly #jobs = new Map<string, AnyJob>();
   #list: readonly AnyJob[] = [];

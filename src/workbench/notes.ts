@@ -16,7 +16,7 @@ function authorOf({ author }: TriageSettings): string {
   }
 }
 
-/** What a note is about. */
+/** The subject of a note. */
 export type Noted = Pick<Note, 'kind' | 'id' | 'label'> & { readonly message?: number };
 
 export class Notes {

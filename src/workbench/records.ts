@@ -1,4 +1,4 @@
-/** Feeds what each response reports to the statuses, the inbox and the remembered store. */
+/** Feeds the observations in each response to the statuses, the inbox and the remembered store. */
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
@@ -56,7 +56,7 @@ export class Records {
     }
   }
 
-  /** Passes on what a response reported. */
+  /** Passes on the observations in a response. */
   observed(observations: readonly Observation[], times: ReadTimes): void {
     const { at, by } = times;
     this.#of.attend(at);
@@ -103,7 +103,7 @@ export class Records {
     );
   }
 
-  /** Saves what was observed for the next session. The store writes it later. */
+  /** Saves observations for the next session. The store writes them later. */
   #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
     const kept = observations.filter(({ kind, record }) => record !== undefined || this.#of.statuses.runs(kind));
     this.#of.remembered().see(

@@ -42,7 +42,7 @@ const clockSetting = 'clock behind';
 
 /** A file of rollouts on screen, which may change. */
 export interface ShownFile {
-  /** The file's name, and what is missing from it. */
+  /** The file's name and its missing parts. */
   readonly title: string;
   /** Sentences about parts that could not be read. */
   readonly problem: string | undefined;
@@ -104,7 +104,7 @@ export class Workbench implements QueryHost {
       queries: {
         retry: false,
         gcTime: forgetAfterMs,
-        // Data from an earlier session is stale whatever its age.
+        // Data from an earlier session is stale at any age.
         staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : usualStaleMs),
         // Refresh the data on screen after the program was suspended, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
@@ -127,7 +127,7 @@ export class Workbench implements QueryHost {
   readonly failed: FailedQueries;
   /** When each query in flight last made progress, by hash; in monotonic milliseconds. */
   readonly waitingSince = new Map<string, number>();
-  /** What is known about every resource that has a status. */
+  /** The known state of every resource that has a status. */
   readonly statuses: StatusStore;
   readonly restarts = new Restarts();
   readonly pins: Pins;

@@ -295,7 +295,7 @@ describe('the advice at the end of a message', () => {
   it('of a wrong request names the field', () => {
     const wrong = (param?: string, more: Partial<CallFacts> = {}) =>
       messageOf(422, said('invalid_request_error', 'validation_error', param), more);
-    expect(wrong()).toMatch(/^No\. Check what was sent to GET \/api\S+, and try again\.$/);
+    expect(wrong()).toMatch(/^No\. Check the request to GET \/api\S+, and try again\.$/);
     expect(wrong('limit')).toBe('No. Fix limit and try again.');
     expect(wrong('limit', { fieldAdvice: 'Call it otherwise.' })).toBe('No. Call it otherwise.');
     for (const param of ['agent', 'agent_id', 'agent_name'])

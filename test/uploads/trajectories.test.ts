@@ -314,7 +314,7 @@ describe('an outcome of a service that names them differently', () => {
       'nor is one of a list that names none and is not whole (A11)',
       { trajectories: [{ status: 'error', failure: boom }] },
       { stored: 0, skipped: 0, failed: 0, unknown: 3 },
-      Array(3).fill('The service did not report what happened to this one.'),
+      Array(3).fill('The service reported no outcome for it.'),
     ],
     [
       'a failure that names no item is none of an item (A11)',
@@ -344,7 +344,7 @@ describe('an outcome of a service that names them differently', () => {
       'counts that are none say nothing',
       { uploaded: -1, skipped: 0.5 },
       { stored: 0, skipped: 0, failed: 0, unknown: 3 },
-      Array(3).fill('The service did not report what happened to this one.'),
+      Array(3).fill('The service reported no outcome for it.'),
     ],
     [
       'all of them are only counted',

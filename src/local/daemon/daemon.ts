@@ -37,7 +37,7 @@ export interface RunningService {
   readonly apiKey: string;
   /** Stops it: requests in flight are answered, and running work resumes at the next start. */
   readonly stop: (successor?: boolean) => Promise<void>;
-  /** Resolves once it has ended, for whatever reason. */
+  /** Resolves once it has ended, for any reason. */
   readonly ended: Promise<void>;
 }
 

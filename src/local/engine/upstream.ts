@@ -49,7 +49,7 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The `code` and `param` in its error body, if any. */
   readonly details: Pick<Reason, 'code' | 'param'>;
-  /** Whether it refuses its key or asks for payment, so retrying is no use. OpenAI sends 429 for a used-up quota. */
+  /** Whether it refuses its key or asks for payment, so a retry does not help. OpenAI sends 429 for a used-up quota. */
   readonly isRefusal: boolean;
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean;

@@ -50,7 +50,7 @@ export class Vocabulary {
 const noSpaceBefore = /^[.,;:!?)\]}'’%]$/;
 const noSpaceAfter = /^[([{$]$/;
 
-/** What separates two words: nothing within numbers and before signs, otherwise a space. */
+/** The separator between two words: nothing within numbers and before signs, otherwise a space. */
 export function separatorBefore(previous: string | undefined, next: string): string {
   if (previous === undefined || noSpaceBefore.test(next) || noSpaceAfter.test(previous)) return '';
   return /^\d$/.test(previous) && /^\d$/.test(next) ? '' : ' ';

@@ -7,7 +7,7 @@ import type { ServiceContext } from './handlers.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
 
-/** What authentication needs to know about an endpoint. */
+/** The properties of an endpoint that authentication needs. */
 export type Guarded = Pick<Endpoint, 'auth' | 'path'>;
 
 /** Endpoints that the contract does not list: chat with a single model, and control of the process. */

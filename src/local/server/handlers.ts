@@ -65,7 +65,7 @@ type Handler<Name extends Operation = Operation> = (
 export const jsonStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> =>
   ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
 
-/** What the router needs to know about an endpoint. */
+/** The properties of an endpoint that the router needs. */
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;
 
 /** The handlers for an area of the contract, by operation. */

@@ -50,7 +50,7 @@ function findSource({ catalog }: ServiceContext, organizationId: string, model: 
   }
 }
 
-/** The model that a request names, in whatever form. */
+/** The model that a request names, in any form. */
 function modelOf(request: unknown): string | undefined {
   const { model } = (request ?? {}) as { model?: unknown };
   return typeof model === 'string' && model !== '' ? model : undefined;

@@ -1,6 +1,6 @@
 /**
  * Request bodies from every generation of the service and its clients, converted to the document's names. The
- * contract's schemas are strict about what this client sends; here they also accept other generations. Null fields are
+ * contract's schemas are strict about this client's requests; here they also accept other generations. Null fields are
  * dropped. Fields that have no meaning here are accepted and reported, so that a run can record them.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -29,7 +29,7 @@ export class TrajectoryTokens {
     return { token, expires_at: new Date(expires).toISOString() };
   }
 
-  /** What a token allows; undefined if it was not issued here, or has expired. */
+  /** The scope of a token; undefined if it was not issued here, or has expired. */
   read(token: string): TokenScope | undefined {
     const [expires = '', organizationId = '', trajectoryId = '', signature = ''] = token
       .slice(prefix.length)

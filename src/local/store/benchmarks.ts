@@ -239,7 +239,7 @@ export class BenchmarkStore {
     });
   }
 
-  /** What blocks a benchmark. */
+  /** A benchmark's blockers. */
   readiness(organizationId: string, benchId: string) {
     const present = new Set(
       this.#database

@@ -12,7 +12,7 @@ const pruneEvery = 500;
 /** A request whose response is kept. */
 export interface KeyedRequest {
   readonly organizationId: string;
-  /** What the key is scoped to. */
+  /** The scope of the key. */
   readonly operation: string;
   /** Without a key, every request is executed. */
   readonly key: string | undefined;

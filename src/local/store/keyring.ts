@@ -14,7 +14,7 @@ class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** What signatures are used for: upload addresses, ids of benchmarks before ingest, trajectory tokens, and settings. */
+/** The uses of signatures: upload addresses, ids of benchmarks before ingest, trajectory tokens, and settings. */
 export type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
 
 export class Keyring {

@@ -1,4 +1,4 @@
-/** What evaluation and training runs have in common: starting, lookup, status changes and rollouts. */
+/** Shared by evaluation and training runs: starting, lookup, status changes and rollouts. */
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';

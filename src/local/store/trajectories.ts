@@ -145,7 +145,7 @@ export class TrajectoryStore {
   }
 }
 
-/** The messages of steps, whatever their shape. */
+/** The messages of steps of any shape. */
 export const messagesOf = (steps: readonly unknown[]) =>
   steps
     .filter(isRecord)
@@ -168,7 +168,7 @@ function bodyOf(row: TrajectoryRow, dataset: DatasetRow | undefined) {
   const { status, termination_reason } = row;
   const details = detailsOf(row);
   return {
-    // What was uploaded, in the details, wins.
+    // An uploaded value, in the details, takes precedence.
     finish_reason,
     tool_error,
     ...details,

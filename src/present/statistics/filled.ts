@@ -95,8 +95,8 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
 
 /**
  * The values of one run, or the differences (second minus first) between two runs with tasks in the same order. The
- * result holds whichever shared tasks the missing rollouts belong to. A task that lacks a reward in either run counts
- * only if that makes the result worse: it may not be shared, so the mean without it is also possible.
+ * result holds for any distribution of the missing rollouts over the shared tasks. A task that lacks a reward in either
+ * run counts only if that makes the result worse: it may not be shared, so the mean without it is also possible.
  */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
   const { range } = filling;

@@ -1,7 +1,7 @@
 /**
  * The pages of one list, in order. Cursors are opaque: some name the previous row, some are offsets. So the rows decide
- * what a response replaces: the reader continues until it meets a known row, then replaces everything up to that row at
- * once. The known rows after it stay.
+ * which pages a response replaces: the reader continues until it meets a known row, then replaces everything up to that
+ * row at once. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { partlyReadWords } from '../../contract/lists.ts';

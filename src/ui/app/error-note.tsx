@@ -78,7 +78,7 @@ function requestWords(requestId: string, code: string | undefined, width: number
 
 const noDetails: ErrorDetails = {};
 
-/** Sentences that say where the address and the key come from, and what to press; none if the origin is unknown. */
+/** Sentences about the origin of the address and the key, and the keys to press; none if the origin is unknown. */
 export function settingAdvice(
   { origins, isLocal }: Pick<Connection, 'origins' | 'isLocal'>,
   keyOf: KeyOf,

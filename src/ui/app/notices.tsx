@@ -1,6 +1,6 @@
 /**
- * Announces that runs have ended, whatever the view: in a line on the screen, and with the bell or a desktop
- * notification if configured.
+ * Announces in every view that runs have ended: in a line on the screen, and with the bell or a desktop notification if
+ * configured.
  */
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
@@ -129,8 +129,8 @@ function useRestartNotices(toast: (toast: Toast) => void): void {
 }
 
 /**
- * Announces each end once, whichever part of the program read it first. Kinds that do not run are announced only if
- * pinned; an upload is not announced in its own view.
+ * Announces each end once, no matter which part of the program read it first. Kinds that do not run are announced only
+ * if pinned; an upload is not announced in its own view.
  */
 export function useNotices(
   kind: NoticeKind,

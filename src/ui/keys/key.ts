@@ -11,7 +11,7 @@ import { graphemes } from '../../text/width.ts';
 export interface KeyPress {
   /** Name in the key map. */
   readonly name: string;
-  /** What it types into a text field; empty for keys that type nothing. */
+  /** The text it types into a field; empty for keys that type nothing. */
   readonly text: string;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;

@@ -39,7 +39,7 @@ function evalRunRecord(
   };
 }
 
-/** The model to evaluate: a base model, or a checkpoint of one. `field` is what the request calls the model. */
+/** The model to evaluate: a base model, or a checkpoint of one. `field` is the request's field for the model. */
 function findModel(
   { training, catalog }: ServiceContext,
   organizationId: string,

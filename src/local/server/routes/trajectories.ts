@@ -116,7 +116,7 @@ function changing<Result>(change: () => Result): Result {
   }
 }
 
-/** What is wrong with a dataset's name, if anything. */
+/** The problem with a dataset's name, if there is one. */
 function datasetProblem(name: string): string | undefined {
   if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are reserved';
   return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;

@@ -156,7 +156,7 @@ export const uploadArea: Area = { name: 'uploads', routes: { createBenchmarkUplo
 /** Maximum length of an uploaded file's path, in characters. */
 const longestPath = 512;
 
-/** What is wrong with a path, if anything. Paths are relative to the benchmark's folder and separated by `/`. */
+/** The problem with a path, if there is one. Paths are relative to the benchmark's folder and separated by `/`. */
 function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `is longer than ${longestPath} characters`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';

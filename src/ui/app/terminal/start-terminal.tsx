@@ -1,7 +1,7 @@
 /**
- * Takes the terminal and restores it, whatever ends the program: a key, a signal, a failure, or the loss of the
- * terminal itself. Every active mode is switched off with a non-blocking write. In between, another program or the
- * shell may borrow the terminal: the program then continues without drawing.
+ * Takes the terminal, and restores it when the program ends by a key, a signal, a failure, or the loss of the terminal
+ * itself. Every active mode is switched off with a non-blocking write. In between, another program or the shell may
+ * borrow the terminal: the program then continues without drawing.
  */
 import { constants } from 'node:os';
 import { type Instance, render } from 'ink';
@@ -314,7 +314,8 @@ class Terminal {
 
   #handleTerminal(): void {
     const { stdin, stdout } = process;
-    // Stdout's own event misses a size that changed and changed back. The terminal has lost what it cut off meanwhile.
+    // Stdout's own event misses a size that changed and changed back. The terminal has lost the part that it cut off
+    // meanwhile.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
     // The connection was lost.
     for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));

@@ -77,7 +77,7 @@ export function useStarts({ send, kind }: RunStart): {
   };
 }
 
-/** Returns a function that reports what has started, and opens it: the run, or the list of several. */
+/** Returns a function that reports the started runs, and opens the run, or the list of several. */
 export function useOpenStarted({ kind }: RunStart, benchmark: Benchmark, isOnOne: boolean) {
   const shell = useShell();
   const resource = resourceOfKind(kind);

@@ -91,7 +91,7 @@ const roleField: FieldSpec = {
   })),
 };
 
-/** For production, the user types the slug to confirm. @param effect describes what the deployment changes */
+/** For production, the user types the slug to confirm. @param effect describes the effect of the deployment */
 const confirmationField = (effect: (values: FormValues) => string): FieldSpec => ({
   kind: 'text',
   name: 'confirmed',

@@ -137,7 +137,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
 }
 
-/** The list in this order, its rows joined with what other lists have, and the error to show. */
+/** The list in this order, its rows joined with data from other lists, and the error to show. */
 function useListRows<Row extends object>(props: ResourceListProps<Row>, sort: Sort | undefined) {
   const { source, columns, join = itself } = props;
   const { focus } = useShell();

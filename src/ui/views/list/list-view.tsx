@@ -30,7 +30,7 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
   readonly place: Place<'list'>;
 }
 
-/** The list at a place; the other properties extend or replace what the resource declares. */
+/** The list at a place; the other properties extend or replace those of the resource. */
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));

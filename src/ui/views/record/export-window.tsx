@@ -46,7 +46,7 @@ export interface OtherFile {
   /** Suggests a file name. */
   readonly file: () => string;
   /**
-   * Reads the data and writes the file. Returns words that describe what was saved and its path.
+   * Reads the data and writes the file. Returns words that describe the saved data and its path.
    *
    * @throws Error that says why nothing was saved
    */

@@ -23,7 +23,7 @@ const formats: readonly (readonly [ReportFormat, string])[] = [
 /** Loaded only when a report is written. */
 const reports = () => import('../../../rollouts/report.ts');
 
-/** One choice for each report format. @param of what the report is on @param id for its file name */
+/** One choice for each report format. @param of the report's subject @param id for its file name */
 function reportFiles(
   of: string,
   id: string,
@@ -125,7 +125,7 @@ export const flaggedRollouts = (ids: readonly string[]): ChosenRollouts => ({
 
 export const stepsFileName = (): string => exportFileName('trajectories', 'steps', 'jsonl', new Date());
 
-/** Saves trajectories with their steps. Returns the path, and words that describe what was saved. */
+/** Saves trajectories with their steps. Returns the path, and words that describe the saved data. */
 export async function saveWithSteps(
   file: string,
   { ids: idsOf }: ChosenRollouts,

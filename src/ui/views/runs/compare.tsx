@@ -46,13 +46,13 @@ const worstFirst = { column: 'difference', descending: false } as const;
 
 /** The rollout from the run that did worse on the task, or from the other run; each has the other as its twin. */
 function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place<'record'> | undefined {
-  const told = telling(row);
+  const shown = telling(row);
   const lost = lostBy(row);
   const side = isOther ? otherSide(lost) : lost;
-  const id = told[side]?.trajectory_id;
+  const id = shown[side]?.trajectory_id;
   if (id === undefined) return isOther ? undefined : rolloutPlace(row, names, true);
   const other = otherSide(side);
-  const twin = { id: told[other]?.trajectory_id, name: names[other], of: names[side], isBase: other === 'base' };
+  const twin = { id: shown[other]?.trajectory_id, name: names[other], of: names[side], isBase: other === 'base' };
   return { ...recordPlace(trajectories, id, row.task_id), twin };
 }
 

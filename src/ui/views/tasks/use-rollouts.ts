@@ -64,7 +64,7 @@ function useSettledRows(rows: readonly Trajectory[], isReading: boolean): readon
 
 const idOf = ({ trajectory_id }: Trajectory): string => trajectory_id;
 
-/** The rows that match a filter of their list, and what to say about it. */
+/** The rows that match a filter of their list, and a note about it. */
 function useFiltered(all: readonly Trajectory[], filter: string) {
   const notes = useNotes();
   const arrange = useMemo(() => createArrange([...noteColumns(notes, idOf), ...trajectories.columns], idOf), [notes]);

@@ -55,7 +55,7 @@ export function offeredOf(
   }));
 }
 
-/** Returns a function that finds what a typed word can mean among these runs. */
+/** Returns a function that finds the possible meanings of a typed word among these runs. */
 export function readingsAmong<Run extends TrainingRun>(
   runs: readonly Run[],
 ): (word: string) => readonly CheckpointReading<Run>[] {

@@ -171,7 +171,7 @@ function rangeOf(series: readonly ChartSeries[], runs: readonly ChartedRun[]): R
   return extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
 }
 
-/** The keys that choose what is drawn and how. @param step the step under the crosshair; undefined for minutes */
+/** The keys for the chart's contents and style. @param step the step under the crosshair; undefined for minutes */
 function curveBindings(
   { kinds, among, isObserved, series }: Series,
   dispatch: Dispatch<SettingsAction>,

@@ -201,8 +201,8 @@ interface HeadProps {
 const leastName = 8;
 
 /**
- * `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room; below it, what a regrading
- * found.
+ * `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room; below it, the result of a
+ * regrading.
  */
 function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
   const theme = useTheme();
@@ -317,7 +317,7 @@ interface StepColumns {
   readonly width: number;
 }
 
-/** What the step column shows in a pane this wide. */
+/** The step column's contents in a pane this wide. */
 function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColumns {
   const numbers = numbersIn(steps);
   const hasTokens = numbers.hasTokens && paneWidth >= tokensFrom;

@@ -47,7 +47,7 @@ const columns: readonly Column<FileState>[] = [
 
 const idOf = ({ file }: FileState): string => file.path;
 
-/** What to say in each phase, with the keys that continue from it. */
+/** The words for each phase, with the keys that continue from it. */
 const phaseWords = (start: string, open: string) =>
   ({
     waiting: `not sent yet: ${start} sends it`,
@@ -62,7 +62,7 @@ const phaseWords = (start: string, open: string) =>
     cancelled: `stopped, but sent files are kept: ${start} continues where it stopped`,
   }) as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-/** What to say in the current phase; only complete files count as sent. */
+/** The words for the current phase; only complete files count as sent. */
 function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
   const { phase, sentFiles, plan, failedTasks } = job.state;
   const [start, open] = [keyOf(uploadCommands.start), keyOf(uploadCommands.open)];

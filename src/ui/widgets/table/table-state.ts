@@ -58,7 +58,7 @@ export type TableAction =
       readonly partial?: boolean;
     };
 
-/** What an action depends on: the arranged rows, and the window's height. */
+/** The inputs of an action: the arranged rows, and the window's height. */
 export interface TableSurroundings {
   readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
   /** Lines for rows. */
