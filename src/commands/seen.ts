@@ -1,13 +1,13 @@
 /** The state of a followed resource, in words and as fields. */
 import type { RunFailure } from '../contract/common.ts';
 import { hasEnded, statusWords } from '../contract/status.ts';
+import { meanWords } from '../present/mean.ts';
 import type { RunMean } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { LookedAt } from '../resources/look.ts';
 import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
 import { failedAmong } from '../resources/run-outcome.ts';
-import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
@@ -31,13 +31,12 @@ export function withoutReward({ status, total, graded }: Seen): number {
 }
 
 /** E.g. `mean 0.210 of 3 rewards (95% CI 0.010 to 0.830 by 3 tasks)`; empty if there is none. */
-function meanWords({ kind = '', mean, graded, runMean, caution }: Seen): string {
+function meanOf({ kind = '', mean, graded, runMean, caution }: Seen): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
-  const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   const certain = [runMean && certaintyWords(runMean, mean), caution].filter(Boolean).join('; ');
-  return `${label} ${reward(mean)}${of}${certain && ` (${certain})`}`;
+  return `${label} ${meanWords({ mean, count: graded })}${certain && ` (${certain})`}`;
 }
 
 /** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
@@ -47,7 +46,7 @@ export function seenWords(seen: Seen): string {
   const words = [
     status === undefined ? 'no status' : sanitiseLine(statusWords(status)),
     progressWords(seen),
-    meanWords(seen),
+    meanOf(seen),
     without > 0 ? `${without} without a reward${failedAmong(without, seen.failed)}` : '',
     heldOut === undefined ? '' : `held-out reward ${heldOut}`,
   ]

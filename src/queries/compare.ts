@@ -185,7 +185,7 @@ export function comparison(
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const noTask =
         nameless > 0
-          ? `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared. The means of all rewards are ${meanText(means.base)} and ${meanText(means.new)}`
+          ? `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared. The means are ${sides.map(side => meanText(means[side])).join(' and ')}`
           : '';
       const notes = [noTask, contradictionWords(base.rewards, fresh.rewards)].filter(Boolean);
       const page = wholePage(compareTasks(base, fresh), notes.join('. ') || undefined);
@@ -195,4 +195,4 @@ export function comparison(
   };
 }
 
-const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${rewards}`;
+const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${counted(rewards, 'reward')}`;

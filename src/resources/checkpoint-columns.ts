@@ -4,6 +4,7 @@ import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
+import { sourceWords } from '../present/mean.ts';
 import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -14,11 +15,11 @@ import {
   type HeldOutMean,
   heldOutOfStep,
   tiedSteps,
-  worstOf,
 } from '../queries/held-out.ts';
 import type { ReadRewards } from '../queries/run-extent.ts';
 import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { betterWords, heldOutWords, tieWords } from './held-out-words.ts';
 import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { certaintyWords } from './run-mean.ts';
 import { heldOutCell, intervalOfHeldOut, samplesColumns, sortedByWorst, splitColumn } from './training-columns.ts';
@@ -152,32 +153,6 @@ export function withMeasured<Row extends Checkpoint>(
   });
 }
 
-/** Maximum number of steps to name individually. */
-const mostNamed = 4;
-
-/** `tied with steps 40 and 60; the latest wins`; empty without ties. */
-export function tieWords(ties: readonly number[]): string {
-  if (ties.length === 0) return '';
-  const others = ties.length > mostNamed ? [counted(ties.length - mostNamed, 'other')] : [];
-  const list = [...ties.slice(-mostNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
-  return `tied with ${ties.length === 1 ? 'step' : 'steps'} ${list}; the latest wins`;
-}
-
-/** `the model before training (step 0) scored 0.111, and no checkpoint beats it` */
-export function betterWords(better: Better): string {
-  const { step, reward: mean, why, samples, expected } = better;
-  switch (why) {
-    case 'before training':
-      return `the model before training (step 0) scored ${reward(mean)}, and no checkpoint beats it`;
-    case 'no checkpoint':
-      return `step ${step} had ${reward(mean)}, but has no checkpoint`;
-    case 'incomplete':
-      return `step ${step} has ${reward(mean)}, but its round is incomplete and does not count`;
-    case 'lost samples':
-      return `step ${step} has ${reward(mean)}, but from only ${samples} of ${counted(expected ?? 0, 'sample')}; ${reward(worstOf(better))} if the rest scored the lowest`;
-  }
-}
-
 /** `best`, or `below step 0` if another step is better; undefined for any other checkpoint. */
 export function bestCell({ held_out, is_best, better }: Measured): string | undefined {
   if (!better || better.why === 'incomplete' || better.why === 'lost samples') return is_best ? 'best' : undefined;
@@ -217,12 +192,6 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
 const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
   `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
 
-/** `from 233 rewards in 3 evaluations`, or `in 3 evaluations` if their reward counts are unknown. */
-function evaluatedOf({ runs, rewards }: Evaluations): string {
-  const evaluations = `in ${counted(runs, 'evaluation')}`;
-  return rewards === undefined ? evaluations : `from ${counted(rewards, 'reward')} ${evaluations}`;
-}
-
 /** `evaluated 0.755 n=233 in 3 runs`; a single run is not counted. */
 export const evaluatedWords = (evaluations: Evaluations): string =>
   [
@@ -233,31 +202,30 @@ export const evaluatedWords = (evaluations: Evaluations): string =>
     .filter(Boolean)
     .join(' ');
 
+/** `0.755 of 233 rewards in 3 evaluations, 95% CI 0.700 to 0.800`. */
+function evaluatedSentence(evaluations: Evaluations): string {
+  const { mean, rewards, runs, interval, certainty = 'interval not read yet' } = evaluations;
+  const source = [sourceWords({ mean, count: rewards }), `in ${counted(runs, 'evaluation')}`];
+  const certain = certainty || (interval && intervalWords(interval));
+  return [[evaluatedMean(evaluations), ...source].filter(Boolean).join(' '), certain].filter(Boolean).join(', ');
+}
+
 /** The measurements in words. */
 export function measuredCheckpointFacts(
   { held_out, is_best, better, ties = [], evaluations }: Measured,
   range: Range,
 ): readonly Fact[] {
-  const words = (value: string, interval: Interval | undefined): string =>
-    interval ? `${value}, ${intervalWords(interval)}` : value;
   // The validation split chooses the checkpoint; evaluations use different tasks.
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured on the same tasks, so it looks better than it is'}`;
   return [
-    { label: 'held-out', value: held_out && words(reward(held_out.reward), intervalOfHeldOut(held_out, range)) },
+    { label: 'held-out', value: held_out && heldOutWords(held_out, range) },
     {
       label: 'best',
       value:
         [is_best ? best : '', tieWords(ties), better ? betterWords(better) : ''].filter(Boolean).join('; ') ||
         undefined,
     },
-    {
-      label: 'evaluated',
-      value:
-        evaluations &&
-        (evaluations.certainty === ''
-          ? `${words(evaluatedMean(evaluations), evaluations.interval)} ${evaluatedOf(evaluations)}`
-          : `${evaluatedMean(evaluations)} ${evaluatedOf(evaluations)}, ${evaluations.certainty ?? 'interval not read yet'}`),
-    },
+    { label: 'evaluated', value: evaluations && evaluatedSentence(evaluations) },
   ];
 }

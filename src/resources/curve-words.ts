@@ -4,9 +4,8 @@ import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { betterThan, heldOutMeans, isOutstanding, otherSplits } from '../queries/held-out.ts';
-import { betterWords } from './checkpoint-columns.ts';
 import { diagnosticsOf } from './diagnostics.ts';
-import { curveName, heldOutWords } from './held-out-words.ts';
+import { betterWords, curveName, heldOutWords } from './held-out-words.ts';
 
 /**
  * The held-out curve, the trainer's curve and its diagnostics, in lines with indented details. A curve is undefined if

@@ -2,13 +2,13 @@
 
 import { perObject } from '../base/memo.ts';
 import type { HeldOutReward } from '../contract/training.ts';
+import { meanNumber } from '../present/mean.ts';
 import { confidenceWords, intervalWords, limitsWords } from '../present/number-columns.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
-import { type FailedRounds, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
+import { type Better, type FailedRounds, type HeldOutMean, heldOutMeansOf, worstOf } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { betterWords, type Measured, tieWords } from './checkpoint-columns.ts';
-import { type HeldOut, heldOutReward, intervalOfHeldOut } from './training-columns.ts';
+import { type HeldOut, heldOutMean, intervalOfHeldOut } from './training-columns.ts';
 
 /** A held-out curve's best point is a biased estimate: the same tasks select it and measure it. */
 export const optimismWords = 'Choosing a checkpoint by this reward overstates it';
@@ -52,7 +52,7 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
 export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
   const interval = intervalOfHeldOut(held, range);
   return [
-    `${heldOutReward(held)} at step ${held.step}`,
+    `${meanNumber(heldOutMean(held))} at step ${held.step}`,
     splitWords(held),
     fromSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',
@@ -69,6 +69,32 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
 export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, since = ''): string {
   const subject = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
   return `no value at ${counted(rounds, 'round')}${since}: ${subject} failed`;
+}
+
+/** Maximum number of steps to name individually. */
+const mostNamed = 4;
+
+/** `tied with steps 40 and 60; the latest wins`; empty without ties. */
+export function tieWords(ties: readonly number[]): string {
+  if (ties.length === 0) return '';
+  const others = ties.length > mostNamed ? [counted(ties.length - mostNamed, 'other')] : [];
+  const list = [...ties.slice(-mostNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
+  return `tied with ${ties.length === 1 ? 'step' : 'steps'} ${list}; the latest wins`;
+}
+
+/** `the model before training (step 0) scored 0.111, and no checkpoint beats it` */
+export function betterWords(better: Better): string {
+  const { step, reward: mean, why, samples, expected } = better;
+  switch (why) {
+    case 'before training':
+      return `the model before training (step 0) scored ${reward(mean)}, and no checkpoint beats it`;
+    case 'no checkpoint':
+      return `step ${step} had ${reward(mean)}, but has no checkpoint`;
+    case 'incomplete':
+      return `step ${step} has ${reward(mean)}, but its round is incomplete and does not count`;
+    case 'lost samples':
+      return `step ${step} has ${reward(mean)}, but from only ${samples} of ${counted(expected ?? 0, 'sample')}; ${reward(worstOf(better))} if the rest scored the lowest`;
+  }
 }
 
 /** Why the last held-out reward is not the best although it is higher; empty if it is not higher. */
@@ -90,11 +116,14 @@ export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${fromSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
-export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
+export const choiceWords = (
+  best: HeldOutMean,
+  { better, ties = [] }: { readonly better?: Better | undefined; readonly ties?: readonly number[] | undefined } = {},
+): string =>
   [
     [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
     best.isUnfinished ? 'no round has finished yet' : '',
-    ties ? tieWords(ties) : '',
+    tieWords(ties),
     better ? betterWords(better) : '',
   ]
     .filter(Boolean)

@@ -1,12 +1,13 @@
 /** Shows inbox events in words and columns, on screen and on the command line. */
 import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, plainColumn, type StatusLook } from '../present/column.ts';
+import { meanText } from '../present/mean.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf } from '../present/times.ts';
 import { age, clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { heldOutWords, higherWords } from './held-out-words.ts';
-import { meanOfTotal } from './measured-run.ts';
+import { meanOf } from './measured-run.ts';
 import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
@@ -57,7 +58,7 @@ function tookWords(event: InboxEvent): string {
 
 /** An event's last numbers: the held-out reward or the mean, and the progress. */
 export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
-  const { measured, mean, graded, total, done, status } = detail;
+  const { measured, mean, total, done } = detail;
   const isTraining = kind === 'training';
   return [
     measured ? `held-out ${heldOutWords(measured.last, range)}` : '',
@@ -65,7 +66,7 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
       ? `best ${heldOutCell(measured.best)} at step ${measured.best.step}`
       : '',
     measured ? higherWords(measured) : '',
-    !isTraining && mean !== undefined ? `mean ${meanOfTotal({ mean, graded, total, status })}` : '',
+    !isTraining && mean !== undefined ? `mean ${meanText(meanOf(detail), true)}` : '',
     done === undefined ? '' : doneWords(done, total, isTraining),
   ]
     .filter(Boolean)

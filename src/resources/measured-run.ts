@@ -2,12 +2,13 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { unknownCell } from '../present/column.ts';
+import { type MeasuredMean, meanText } from '../present/mean.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { worstOf } from '../queries/held-out.ts';
 import { type Certainty, countsBeside, intervalBeside, isSameMean, lacksCertainty } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
-import { countOf, reward } from '../text/numbers.ts';
+import { countOf } from '../text/numbers.ts';
 
 /** A run with its measured mean, which its record may lack. */
 export type MeasuredRun = EvalRun & {
@@ -63,21 +64,17 @@ export const worstMeanOf = (row: MeasuredRun): number | undefined =>
     ...{ status: row.status, certainty: row.certainty },
   });
 
-export const soFar = 'so far';
-
 /** Whether a successful run without a mean may have one after all: some services report it only in some responses. */
 export const mayHaveMean = (row: MeasuredRun): boolean =>
   statusMeaning(row.status ?? '') === 'success' && listedCount(row) !== 0;
-
-/** Whether its mean may still change. */
-export const isSoFar = (row: MeasuredRun): boolean =>
-  row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
 /** Whether its mean has yet to be read. */
 export const lacksMean = (row: MeasuredRun): boolean =>
   listedMean(row) === undefined && listedCount(row) !== 0 && (isRunning(row.status) || mayHaveMean(row));
 
 export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty' | 'failed'>>;
+
+type ShownMean = SeenMean & Pick<MeasuredRun, 'status'> & { readonly isMeanOld?: boolean | undefined };
 
 /**
  * Adds the certainty to a row, and the observed mean if its record lacks one. Returns the same row if nothing changes.
@@ -102,40 +99,23 @@ export function withTraining<Row extends MeasuredRun>(
   return { ...row, ...(split !== undefined && { held_out_split: split }), trained_in: name };
 }
 
-/**
- * A mean in a table cell: `0.877`; `0.877 n=163` if an ended run has, or may have, rollouts without a reward, so that
- * the mean covers fewer of them than it seems to; `0.877 n=?` if their number is unknown.
- */
-export function meanCell({ mean, graded, total }: SeenMean, status: string | null | undefined): string {
-  const isWhole = graded !== undefined && total !== undefined && graded >= total;
-  return mean !== undefined && !isWhole && hasEnded(status) ? `${reward(mean)} n=${graded ?? '?'}` : reward(mean);
-}
-
-/** The mean of a run that may still get rewards: `0.400 n=20+`, or `0.400 so far` if their number is unknown. */
-const meanSoFar = (mean: number, graded: number | undefined): string =>
-  `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
-
-/**
- * The mean with its number of rewards and the total number of rollouts: `0.410 n=40/128`; `0.410 n=40+` if an unknown
- * number of rewards may follow.
- */
-export function meanOfTotal({ mean, status, certainty, ...counts }: SeenMean & Pick<MeasuredRun, 'status'>): string {
-  if (mean === undefined) return reward(mean);
+/** A run's mean, with its counts as reported or as read with it. */
+export function meanOf({ mean, status, certainty, isMeanOld, ...counts }: ShownMean): MeasuredMean {
   const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, status, certainty });
-  if (graded === undefined || total === undefined)
-    return hasEnded(status) ? meanCell({ mean, graded, total }, status) : meanSoFar(mean, graded);
-  return graded === total ? reward(mean) : `${reward(mean)} n=${graded}/${total}`;
+  const isWhole = graded !== undefined && total !== undefined && graded >= total;
+  const others = !hasEnded(status) ? 'may follow' : isWhole ? undefined : 'are missing';
+  return { mean, count: graded, of: total, others, isOld: isMeanOld };
 }
 
+/** The same for a run in a list. */
+export const listedMeanOf = (row: MeasuredRun): MeasuredMean =>
+  meanOf({ ...row, mean: listedMean(row), graded: listedCount(row), total: listedTotal(row) });
+
 /**
- * A run's mean with its number of rewards. While the run is in progress, a missing mean is unknown rather than none;
- * also after it has succeeded, unless the record says there is no reward.
+ * A run's mean in a cell. While the run is in progress, a missing mean is unknown rather than none; also after it has
+ * succeeded, unless the record says there is no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
-  const [mean, graded] = [listedMean(row), listedCount(row)];
-  if (!isSoFar(row)) {
-    if (mean === undefined && mayHaveMean(row)) return unknownCell;
-    return meanCell({ mean, graded, total: listedTotal(row) }, row.status);
-  }
-  return mean === undefined ? unknownCell : meanSoFar(mean, graded);
+  const isUnknown = listedMean(row) === undefined && (!hasEnded(row.status) || mayHaveMean(row));
+  return isUnknown ? unknownCell : meanText(listedMeanOf(row));
 }

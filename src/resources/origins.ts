@@ -3,17 +3,16 @@ import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
-import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
+import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
 import { OriginSearch, type Referred } from '../queries/checkpoint-origins.ts';
-import type { HeldOutMean } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { ifThere } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import type { MeasuredList } from './define.ts';
+import { heldOutWords } from './held-out-words.ts';
 import { measureEach } from './measure-each.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 
@@ -39,19 +38,12 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
   return { run, heldOut, interval };
 }
 
-/** `0.727, 95% CI 0.637 to 0.804 from 112 samples`. */
-function measuredWords(held: HeldOutMean, range: Range | undefined): string {
-  const interval = intervalOfHeldOut(held, range);
-  if (!interval || held.samples === undefined) return heldOutCell(held);
-  return `${heldOutCell(held)}, ${intervalWords(interval)} from ${counted(held.samples, 'sample')}`;
-}
-
 /** A deployment's training run, and the held-out reward at its step. */
 export function originFacts({ from_run: of }: TracedDeployment, range: Range | undefined): readonly Fact[] {
   if (!of) return [];
   return [
     { ...referenceFact('training run', 'training', of.training_run_id), value: of.display_name },
-    { label: 'held-out', value: of.held_out && measuredWords(of.held_out, range) },
+    { label: 'held-out', value: of.held_out && heldOutWords(of.held_out, range) },
   ];
 }
 

@@ -3,9 +3,9 @@
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
+import { soFar, sourceWords } from '../present/mean.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { soFar } from './measured-run.ts';
 
 /**
  * A summary of a run's rewards. It keeps three cases apart: a reward of 0 is a result, a missing reward is not 0, and a
@@ -103,12 +103,10 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
  * E.g. `mean 0.143 of 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the service's mean
  * differs from the mean of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
-export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, source: string] {
-  const { mean, graded, listed, rollouts, without, ended, isRead } = outcome;
-  const rewards = graded === undefined || mean === undefined ? '' : counted(graded, 'reward');
-  const by = listed === undefined ? '' : `(${reward(listed)} by the ${rewards} listed)`;
-  const source = rewards === '' ? '' : by || `of ${rewards}`;
+export function outcomeWords(outcome: RunOutcome): readonly [label: string, value: string, source: string] {
+  const { mean, graded: count, listed, rollouts, without, ended, isRead } = outcome;
+  const by = listed === undefined ? undefined : `(${reward(listed)} by the ${counted(count ?? 0, 'reward')} listed)`;
   if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
   if (mean === undefined && isRead && rollouts > 0) return ['mean', `${reward(mean)}, 0 of ${rollouts}`, ''];
-  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), source];
+  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), by ?? sourceWords({ mean, count })];
 }

@@ -2,9 +2,10 @@
 
 import { errorMessage } from '../base/errors.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
-import { evalRunStatuses } from '../contract/status.ts';
+import { evalRunStatuses, hasEnded } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
+import { meanWords, soFar } from '../present/mean.ts';
 import { optimisticWords } from '../present/statistics/caution.ts';
 import { instantFact, timeFact } from '../present/times.ts';
 import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
@@ -25,25 +26,21 @@ import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type WholeFacts } from './define.ts';
-import { isSoFar, listedCount, listedMean, listedTotal, type MeasuredRun, mayHaveMean, soFar } from './measured-run.ts';
+import { listedCount, listedMean, listedMeanOf, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 import { pooledPlace, pooledRuns } from './pools.ts';
 import { runColumns, runMeasures } from './run-columns.ts';
 import { certaintyFields, certaintyWords, intervalWordsBeside } from './run-mean.ts';
-import { meanWords, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
+import { outcomeOf, outcomeWords, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
 
 /** The mean from a record, with the number of rewards and, once the run has ended, also of rollouts without one. */
 function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
-  const [mean, graded] = [listedMean(run), listedCount(run)];
-  if (isUnread && mean === undefined)
-    return { label: isSoFar(run) ? `mean ${soFar}` : 'mean', value: 'could not be read' };
-  const source = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  if (isSoFar(run))
-    return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${source}` };
-  if (mean === undefined && mayHaveMean(run)) return { label: 'mean', value: 'not reported' };
-  const without = graded === undefined ? 0 : (listedTotal(run) ?? graded) - graded;
-  const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
-  return { label: 'mean', value: `${reward(mean)}${source}${missing}` };
+  const listed = listedMeanOf(run);
+  const isFinal = hasEnded(run.status);
+  const label = isFinal ? 'mean' : `mean ${soFar}`;
+  if (listed.mean !== undefined) return { label, value: meanWords(listed) };
+  if (isUnread) return { label, value: 'could not be read' };
+  return { label, value: !isFinal ? undefined : mayHaveMean(run) ? 'not reported' : reward(undefined) };
 }
 
 /** The interval of the listed mean; empty if unknown. */
@@ -57,7 +54,7 @@ const intervalFact = ({ certainty, ...run }: MeasuredRun): string =>
 
 /** E.g. `0.143 of 8 rewards` or `no reward yet`. */
 function outcomeFact(outcome: RunOutcome): Fact {
-  const [label, ...words] = meanWords(outcome);
+  const [label, ...words] = outcomeWords(outcome);
   return { label, value: words.filter(Boolean).join(' ') };
 }
 

@@ -12,6 +12,7 @@ import {
   namedColumn,
   statusColumn,
 } from '../present/column.ts';
+import { type MeasuredMean, meanText } from '../present/mean.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
@@ -33,7 +34,7 @@ import { type ProgressedRun, stepsOf } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { countOf, reward } from '../text/numbers.ts';
+import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { parseTime } from '../text/time.ts';
 import { displayWidth } from '../text/width.ts';
@@ -204,21 +205,15 @@ export function differingColumns(rows: readonly ProgressedRun[]): readonly Colum
   return [...own.filter(differs), ...optionColumns(rows).filter(({ hidden }) => !hidden)];
 }
 
-/** A held-out reward, e.g. `0.612`; `0.612?` if a newer one may follow. */
-export const heldOutReward = ({ reward: mean, isOld }: HeldOutMean): string => `${reward(mean)}${isOld ? '?' : ''}`;
-
-/**
- * E.g. `0.612`; `0.612 n=2` if some of the round's samples are outstanding, failed or cancelled; `0.612 at 15` if every
- * rollout in a later round has failed; `0.612?` as in {@link heldOutReward}.
- */
-export function heldOutCell(held: HeldOutMean | undefined): string {
-  if (!held) return '';
-  const { step, samples, expected, isUnfinished, failedSince } = held;
-  const isWhole = !isUnfinished && (samples ?? 0) >= (expected ?? 0);
-  return [heldOutReward(held), isWhole ? '' : `n=${samples ?? '?'}`, failedSince ? `at ${step}` : '']
-    .filter(Boolean)
-    .join(' ');
+export function heldOutMean({ reward: mean, step, samples, expected, ...held }: HeldOutMean): MeasuredMean {
+  // Of an ended run, an unfinished round stays so.
+  const isWhole = !held.isUnfinished && (samples ?? 0) >= (expected ?? 0);
+  const others = isWhole ? undefined : 'are missing';
+  return { mean, count: samples, of: expected, others, isOld: held.isOld, ...(held.failedSince && { step }) };
 }
+
+/** A held-out mean in a cell; empty without one. */
+export const heldOutCell = (held: HeldOutMean | undefined): string => (held ? meanText(heldOutMean(held)) : '');
 
 /** Whether a run's held-out curve or, with `ofTrainer`, its trainer's has not been read yet. */
 type IsUnread<Row> = (row: Row, ofTrainer?: boolean) => boolean;

@@ -338,7 +338,7 @@ describe('a service that', () => {
       base: { mean: 0.5, tasks: 6, reward_mean: 0.5, rewards: 6 },
       new: { mean: 0.5, tasks: 6, reward_mean: 4 / 7, rewards: 7 },
     });
-    expect(notes).toContain('The means of all rewards are 0.500 of 6 and 0.571 of 7');
+    expect(notes).toContain('The means are 0.500 of 6 rewards and 0.571 of 7 rewards');
   });
 });
 

@@ -128,6 +128,6 @@ it('says which rewards a comparison leaves out', async () => {
   });
   expect(items).toHaveLength(1);
   expect(note).toBe(
-    '2 rewards have no task and cannot be compared. The means of all rewards are 0.500 of 3 and 0.500 of 3',
+    '2 rewards have no task and cannot be compared. The means are 0.500 of 3 rewards and 0.500 of 3 rewards',
   );
 });

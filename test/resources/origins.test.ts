@@ -176,6 +176,6 @@ it('is told by the facts on the command line, with what served before', async ()
   const { facts = [] } = (await deployments.wholeFacts?.(active, context)) ?? {};
   const factOf = (name: string) => facts.find(({ label }) => label === name)?.value;
   expect(factOf('training run')).toBe('run trn_0');
-  expect(factOf('held-out')).toMatch(/^0\.025\d*, 95% CI \S+ to \S+ from 112 samples$/);
+  expect(factOf('held-out')).toMatch(/^0\.025\d* at step 1, from 112 samples, 95% CI \S+ to \S+ on these tasks$/);
   expect(factOf('replaced')).toBe('run trn_1 step 2, dep_1');
 });

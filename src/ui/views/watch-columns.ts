@@ -1,14 +1,16 @@
 /** Watch's columns. */
 
+import { hasEnded } from '../../contract/status.ts';
 import { type Cell, type Column, cellText } from '../../present/column.ts';
+import { meanNumber, meanText } from '../../present/mean.ts';
 import { intervalColumn, numberColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
 import { worstWords } from '../../queries/held-out.ts';
 import { rateWords } from '../../queries/pace.ts';
-import { countsBeside, intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
-import { meanCell, meanOfTotal, worstMean } from '../../resources/measured-run.ts';
+import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
+import { meanOf, worstMean } from '../../resources/measured-run.ts';
 import {
   intervalOfHeldOut,
   lacksTrainerReward,
@@ -50,13 +52,9 @@ const shortestProgress = (row: WatchedResource): string =>
 /** Whether a line's number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
-/** An evaluation's mean in words, marked if it is old. */
-const marked = ({ isMeanOld }: WatchedResource, words: string): string =>
-  isMeanOld ? words.replace(/^\S+/, '$&?') : words;
-
 /** An evaluation's mean, with its counts. */
 const meanWords = (row: WatchedResource): string =>
-  isTrainers(row) || row.mean === undefined ? '' : marked(row, meanOfTotal(row));
+  isTrainers(row) || row.mean === undefined ? '' : meanText(meanOf(row), true);
 
 /** The interval for the line's number: the last held-out reward, or an evaluation's mean. */
 function intervalOfLine(row: WatchedResource, range: Range): Interval | undefined {
@@ -184,7 +182,8 @@ const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): 
   text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
   shortText: row => {
     if (isTrainers(row)) return cellText(heldOut, row);
-    return row.mean === undefined ? '' : marked(row, meanCell({ ...row, ...countsBeside(row) }, row.status));
+    // That others may follow, the state says.
+    return row.mean === undefined ? '' : hasEnded(row.status) ? meanText(meanOf(row)) : meanNumber(meanOf(row));
   },
 });
 

@@ -8,11 +8,13 @@ import { largestOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { hasEnded, isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
+import { meanWords } from '../../present/mean.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
+import { meanOf } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { intervalWordsBeside } from '../../resources/run-mean.ts';
 import {
@@ -34,7 +36,6 @@ import {
   toggled,
   ungrouped,
 } from '../../resources/watch-groups.ts';
-import { counted, reward } from '../../text/numbers.ts';
 import { levelRange, sparkline } from '../../text/sparkline.ts';
 import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
@@ -190,7 +191,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
     { label: 'progress', value: progressWords(row) || undefined },
     { label: 'held-out', value: row.measured && heldOutWords(row.measured.last, rewardRange) },
     { label: 'best', value: row.measured && bestWords(row.measured.best, rewardRange, row.measured.last) },
-    { label: rewardName(row.kind), value: rewardWords(row) },
+    { label: rewardName(row.kind), value: row.mean === undefined ? undefined : meanWords(meanOf(row)) },
     { label: 'interval', value: intervalWordsBeside({ ...row, ...countsBeside(row) }, rewardRange) || undefined },
     { label: 'pace', value: row.pace },
     { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },
@@ -249,11 +250,3 @@ function newestReward({ graded, gradedAt }: WatchedResource): string | undefined
 
 const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
   tookWords({ created_at: startedAt, began_at: beganAt, completed_at: endTime });
-
-/** A run's mean, with the number of its rewards if known. */
-function rewardWords(row: WatchedResource): string | undefined {
-  const { mean } = row;
-  const { graded } = countsBeside(row);
-  if (mean === undefined) return undefined;
-  return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
-}

@@ -6,7 +6,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import { rolloutsDone } from '../../../queries/evaluations.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { RewardSummary } from '../../../resources/run-outcome.ts';
-import { failedAmong, meanWords, noRewardWords, outcomeOf } from '../../../resources/run-outcome.ts';
+import { failedAmong, noRewardWords, outcomeOf, outcomeWords } from '../../../resources/run-outcome.ts';
 import { cautionOf } from '../../../resources/runs.ts';
 import type { LineState } from '../../../resources/watch.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
@@ -69,7 +69,7 @@ export function summaryLines(
   const without = Math.max(0, missing);
   const isAmong = failed <= without;
   const outcome = outcomeOf(run, progress, rewards);
-  const [label, mean, of] = meanWords(outcome);
+  const [label, mean, of] = outcomeWords(outcome);
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;

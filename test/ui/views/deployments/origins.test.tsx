@@ -48,7 +48,7 @@ it('by requests that are sent once, however often the list is polled', async () 
 
 it('in the facts, whose doors open the training run and what served before', async () => {
   const screen = openWorld(twice(), list, { columns: 160, rows: 40 });
-  await screen.waitFor(text => /training run +count-s1/.test(text) && /held-out +0\.727, 95%/.test(text));
+  await screen.waitFor(text => /training run +count-s1/.test(text) && /held-out +0\.727 at step/.test(text));
   await screen.waitFor(text => /replaced +count-s2 step 15,/.test(text));
   await screen.press('enter');
   await screen.waitFor(text => text.includes('Deployments › counter') && text.includes('count-s2 step 15, dep_s2'));
