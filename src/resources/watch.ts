@@ -396,7 +396,8 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
       const readAt = statuses.doneReadAt(known) ?? now;
       const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };
       const shown = { ...known, measured: heldOutOf(known, workbench, now) };
-      return inbox.raise(kind, shown, now, { alarm: words, ...began }) ?? [];
+      const old = isMeanOld(known, workbench, now) && { isMeanOld: true };
+      return inbox.raise(kind, shown, now, { alarm: words, ...began, ...old }) ?? [];
     });
   });
   if (raised.length > 0) inbox.announce(raised);

@@ -27,6 +27,8 @@ export type EventDetail = Partial<
   readonly since?: number;
   /** Whether the silence may have begun earlier. */
   readonly atLeast?: boolean;
+  /** Whether an evaluation's mean was out of date. */
+  readonly isMeanOld?: boolean;
   /** When this machine noticed the event, in epoch milliseconds. */
   readonly noticedAt?: number;
 };
@@ -304,7 +306,7 @@ export class Inbox {
     what: string,
     resource: KnownResource,
     at: number,
-    alarm: Pick<EventDetail, 'alarm' | 'since' | 'atLeast'> = {},
+    alarm: Pick<EventDetail, 'alarm' | 'since' | 'atLeast' | 'isMeanOld'> = {},
   ): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });

@@ -2,7 +2,15 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { resourceOfKind } from '../../src/resources/catalogue.ts';
-import { stateOf, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
+import { numbersOf } from '../../src/resources/inbox.ts';
+import {
+  noteAlarms,
+  stateOf,
+  type WatchedResource,
+  watchedLine,
+  watchedOf,
+  watchLines,
+} from '../../src/resources/watch.ts';
 import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -212,9 +220,9 @@ it('marks the mean of an evaluation whose rollouts have moved on since it was re
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
-  const report = (done: number, askedAt: number) =>
+  const report = (done: number, askedAt: number, failed?: number) =>
     workbench.statuses.report(
-      [{ kind: 'run', id: 'evr_1', status: 'running', done, total: 40, mean: 0.5, graded: 7 }],
+      [{ kind: 'run', id: 'evr_1', status: 'running', done, total: 40, mean: 0.5, graded: 7, failed }],
       { askedAt, at: askedAt },
     );
   report(7, at - 1);
@@ -231,6 +239,11 @@ it('marks the mean of an evaluation whose rollouts have moved on since it was re
   expect(shownAt(at + 90_000)).toBe('0.500 n=7/40');
   report(24, at + 20_000);
   expect([30_000, 90_000].map(later => shownAt(at + later))).toEqual(['0.500 n=7/40', '0.500? n=7/40']);
+  // Also beside an alarm in the inbox.
+  report(24, at + 21_000, 24);
+  noteAlarms(workbench, at + 90_000);
+  const [alarm] = workbench.inbox.list();
+  expect(alarm && numbersOf(alarm)).toBe('mean 0.500? n=7/40; 24 of 40');
 });
 
 it('counts a rollout with a reward as done, though the progress was read before', () => {
