@@ -4,9 +4,10 @@ import { type Column, idColumn, plainColumn, type StatusLook } from '../present/
 import { meanText } from '../present/mean.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf } from '../present/times.ts';
-import { age, clockOrDay, duration } from '../text/time.ts';
+import { clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { heldOutWords, higherWords } from './held-out-words.ts';
+import { silenceWords } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
 import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
@@ -26,7 +27,8 @@ function eventWord(event: InboxEvent): string {
 export function happenedWords(event: InboxEvent, readAt?: number): string {
   const { since, atLeast, noticedAt = event.at } = event.detail;
   if (since === undefined) return eventWord(event);
-  return `${eventWord(event)} ${age((readAt ?? noticedAt) - since)}${atLeast || readAt === undefined ? '+' : ''}`;
+  const silence = { forMs: (readAt ?? noticedAt) - since, atLeast: atLeast || readAt === undefined };
+  return `${eventWord(event)} ${silenceWords(silence)}`;
 }
 
 const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {

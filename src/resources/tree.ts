@@ -17,12 +17,12 @@ import { timeColumn } from '../present/times.ts';
 import { originWords } from '../queries/checkpoint-memory.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstWords } from '../queries/held-out.ts';
 import { counted } from '../text/numbers.ts';
+import type { LineState } from './line-state.ts';
 import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
 import { modelWords } from './models.ts';
 import type { TracedDeployment } from './origins.ts';
 import { differingColumns, type HeldOut, heldOutCell, intervalOfHeldOut, sortedByWorst } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
-import type { LineState } from './watch.ts';
 
 /** The words for each kind, and its resource's first name. */
 export const treeKinds: Readonly<

@@ -1,6 +1,7 @@
 /** Groups the lines of Watch, each group under a header line. Pure. */
 import { keyOf } from '../queries/statuses/known-resource.ts';
-import { stateOf, type WatchedResource, watchedLine } from './watch.ts';
+import { stateOf } from './line-state.ts';
+import { type WatchedResource, watchedLine } from './watch.ts';
 
 const groupings = ['none', 'benchmark', 'status'] as const;
 

@@ -1,6 +1,7 @@
 /** The groups of Watch: their order, their counts, and how they fold. */
 import { describe, expect, it } from 'vitest';
-import { stateOf, type WatchedResource, watchedLine } from '../../src/resources/watch.ts';
+import { stateOf } from '../../src/resources/line-state.ts';
+import { type WatchedResource, watchedLine } from '../../src/resources/watch.ts';
 import {
   groupedLines,
   groupingOf,

@@ -3,14 +3,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { resourceOfKind } from '../../src/resources/catalogue.ts';
 import { numbersOf } from '../../src/resources/inbox.ts';
-import {
-  noteAlarms,
-  stateOf,
-  type WatchedResource,
-  watchedLine,
-  watchedOf,
-  watchLines,
-} from '../../src/resources/watch.ts';
+import { stateOf } from '../../src/resources/line-state.ts';
+import { noteAlarms, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { scriptedService } from '../queries/scripted-service.ts';

@@ -16,6 +16,7 @@ import { everyTrainingRun, trainingRunsOf } from '../../queries/training.ts';
 import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { baselineOf } from '../../resources/baseline.ts';
 import { placeOfReference, resourceAt } from '../../resources/catalogue.ts';
+import { statedFacts } from '../../resources/line-state.ts';
 import { traced } from '../../resources/origins.ts';
 import { progressQuery } from '../../resources/rotation.ts';
 import { elsewhereInWindow, windowMs } from '../../resources/rotation-budget.ts';
@@ -31,7 +32,7 @@ import {
   unfolded,
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
-import { heldOutOf, statedFacts } from '../../resources/watch.ts';
+import { heldOutOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import type { ViewProps } from '../app/registry.ts';

@@ -10,6 +10,7 @@ import { timeColumn } from '../../present/times.ts';
 import { worstWords } from '../../queries/held-out.ts';
 import { rateWords } from '../../queries/pace.ts';
 import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
+import { type LineState, stateOf } from '../../resources/line-state.ts';
 import { meanOf, worstMean } from '../../resources/measured-run.ts';
 import {
   intervalOfHeldOut,
@@ -18,7 +19,7 @@ import {
   shareOf,
   shareWords,
 } from '../../resources/training-columns.ts';
-import { type LineState, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
+import { rewardName, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { percent } from '../../text/numbers.ts';
 import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 

@@ -14,16 +14,15 @@ import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
+import { alarmFacts, stateOf } from '../../resources/line-state.ts';
 import { meanOf } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { intervalWordsBeside } from '../../resources/run-mean.ts';
 import {
-  alarmFacts,
   placeOfLine,
   recordOfLine,
   referencesOf,
   rewardName,
-  stateOf,
   uploadKind,
   type WatchedResource,
 } from '../../resources/watch.ts';

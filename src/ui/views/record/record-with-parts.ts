@@ -1,6 +1,6 @@
 /** A record above the list of its parts: the record's problems, and the properties for that list. */
 
-import type { LineState } from '../../../resources/watch.ts';
+import type { LineState } from '../../../resources/line-state.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';

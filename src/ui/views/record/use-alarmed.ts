@@ -1,6 +1,6 @@
 /** The states of the resources that are in alarm, for views that otherwise show only a status. */
 import { useCallback } from 'react';
-import { type LineState, stateOf } from '../../../resources/watch.ts';
+import { type LineState, stateOf } from '../../../resources/line-state.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { usePaceTime } from '../../app/clock.tsx';
 import { useLineFinder } from '../../data/use-watched.ts';

@@ -5,7 +5,7 @@ import type { TrainingProgress, TrainingRun } from '../../../contract/training.t
 import { agoOf } from '../../../present/times.ts';
 import { freshnessAt, overdueIntervals } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
-import type { LineState } from '../../../resources/watch.ts';
+import type { LineState } from '../../../resources/line-state.ts';
 import { paceHints } from '../../../resources/watch-reads.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';

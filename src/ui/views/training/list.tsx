@@ -11,10 +11,11 @@ import type { KnownResource } from '../../../queries/statuses/known-resource.ts'
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { labelOf } from '../../../resources/define.ts';
 import { higherWords } from '../../../resources/held-out-words.ts';
+import { type LineState, statedFacts, stateOf } from '../../../resources/line-state.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { lacksTrainerReward, listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
-import { type LineState, statedFacts, stateOf, watchedLine } from '../../../resources/watch.ts';
+import { watchedLine } from '../../../resources/watch.ts';
 import { age } from '../../../text/time.ts';
 import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';

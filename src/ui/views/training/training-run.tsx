@@ -13,6 +13,7 @@ import { beginOfRun, trainingProgressQuery, trainingRunQuery } from '../../../qu
 import { auditOfCurves } from '../../../resources/audit.ts';
 import { newestUncertain, poolKey, withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { deployedAs } from '../../../resources/deployments.ts';
+import { statedFacts } from '../../../resources/line-state.ts';
 import type { Place } from '../../../resources/place.ts';
 import { pooledRewardsQuery } from '../../../resources/run-certainty.ts';
 import {
@@ -25,7 +26,6 @@ import {
   training,
   trainingFacts,
 } from '../../../resources/training.ts';
-import { statedFacts } from '../../../resources/watch.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';

@@ -1,0 +1,134 @@
+/** The states of Watch's lines in words: as much as there is room for. */
+
+import { hasEnded, statusMeaning, statusWords } from '../contract/status.ts';
+import type { StatusLook } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { agoOf } from '../present/times.ts';
+import { checkpointWords, type Silence } from '../queries/pace.ts';
+import { age, duration, endInstant, roughly } from '../text/time.ts';
+import type { Alarm } from './alarms.ts';
+import { oldMs, type WatchedResource } from './watch.ts';
+import { beginOf } from './watch-reads.ts';
+
+/** A line's state in words, and how it looks. */
+export interface LineState {
+  /** One or two words that stay the same while the state lasts, e.g. `stalled`. */
+  readonly word: string;
+  /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, took 38m`. */
+  readonly text: string;
+  /** For a narrow column. */
+  readonly short: string;
+  /** For the narrowest column: omits an ended resource's duration. */
+  readonly shortest?: string;
+  /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
+  readonly brief?: string;
+  readonly look: StatusLook;
+  /** Why it is in alarm, most urgent first. */
+  readonly reasons?: readonly string[];
+}
+
+/** A record's facts; in alarm, with its state in Watch and the reasons in place of its status. */
+export function statedFacts(facts: readonly Fact[], state: LineState | undefined): readonly Fact[] {
+  const { reasons, text } = state ?? {};
+  if (!reasons) return facts;
+  return facts.flatMap(fact => (fact.label === 'status' ? [{ ...fact, value: text }, ...alarmFacts(reasons)] : [fact]));
+}
+
+export const alarmFacts = (reasons: readonly string[] = []): readonly Fact[] =>
+  reasons.map(value => ({ label: 'alarm', value }));
+
+function endedState(row: WatchedResource, status: string, now: number): LineState {
+  const [from, to] = [beginOf(row), endInstant(row, now)];
+  const word = statusWords(status);
+  const look = statusMeaning(status);
+  // Without an end time, show when the end was seen.
+  const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
+  if (!ago) return { word, text: word, short: word, look };
+  if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
+  const ended = `${word} ${ago}`;
+  if (from === undefined || to < from) return { word, text: ended, short: ended, brief: ago, look };
+  const text = `${ended}, took ${duration(to - from)}`;
+  return { word, text, short: `${ended}, ${age(to - from)}`, shortest: ended, brief: ago, look };
+}
+
+/** A line's state, preceded by a word for any alarm. */
+export function stateOf(row: WatchedResource, now: number): LineState {
+  if (row.group) return stateOfGroup(row.group.members, now);
+  const state = plainStateOf(row, now);
+  const [first] = row.alarms;
+  if (!first) return state;
+  const word = 'ALARM';
+  // The mark shows the alarm, so the text can say how the run ended.
+  const ended = hasEnded(row.status) ? state : undefined;
+  const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
+  const short = ended?.short ?? name;
+  const text = first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
+  const reasons = row.alarms.map(({ words }) => words);
+  return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
+}
+
+/** Names of alarms in a narrow column. */
+const shortNames: Readonly<Record<Alarm['kind'], string>> = {
+  stall: 'stall',
+  'held-out drop': 'drop',
+  'failed rollouts': 'fails',
+  'held-out range': 'range',
+  'trainer range': 'range',
+  'evaluation range': 'range',
+};
+
+/** The width of a state in the narrowest column, in cells. */
+const shortestState = 11;
+
+/** E.g. `12: 3 ALARM, 9 running`, in line order. */
+function stateOfGroup(members: readonly WatchedResource[], now: number): LineState {
+  const states = members.map(member => stateOf(member, now));
+  const words = [...Map.groupBy(states, ({ word }) => word)].map(
+    ([word, all]) => `${all.length} ${word || 'no status'}`,
+  );
+  const [first = ''] = words;
+  const text = words.length === 1 ? first : `${members.length}: ${words.join(', ')}`;
+  const urgent = `${members.length}: ${first}`;
+  const short = words.length > 1 && urgent.length <= shortestState ? urgent : String(members.length);
+  return { word: text, text, short, look: states[0]?.look ?? 'unknown' };
+}
+
+/** `12m`, or `12m+` if it may have begun earlier. */
+export const silenceWords = ({ forMs, atLeast }: Silence): string => `${age(forMs)}${atLeast ? '+' : ''}`;
+
+function plainStateOf(row: WatchedResource, now: number): LineState {
+  const { status, gone, error, isNew, standing, readAt, alarms } = row;
+  const plain = (word: string, look: LineState['look'] = 'unknown'): LineState => ({
+    word,
+    text: word,
+    short: word,
+    look,
+  });
+  if (gone) return plain('deleted');
+  if (status === undefined) return plain(error !== undefined ? 'unreachable' : isNew ? 'no status' : '');
+  if (hasEnded(status)) return endedState(row, status, now);
+  const look = statusMeaning(status);
+  const word = statusWords(status);
+  if (standing.kind === 'queued') {
+    const text = standing.forMs === undefined ? 'queued' : `queued ${age(standing.forMs)}`;
+    return { word: 'queued', text, short: text, look };
+  }
+  const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
+  const stall = alarms.find(({ kind }) => kind === 'stall');
+  const savedMs = standing.kind === 'silent' ? standing.checkpointMs : undefined;
+  const lastSaved = savedMs === undefined ? '' : checkpointWords(savedMs);
+  if (stall?.lasted) {
+    const text = `stalled ${silenceWords(stall.lasted)}`;
+    const words = lastSaved ? `stalled, ${lastSaved}` : text;
+    return { word: 'stalled', text: [words, old].filter(Boolean).join(', '), short: text, look };
+  }
+  if (standing.kind === 'silent') {
+    const silence = silenceWords(standing);
+    const text = [`no new step for ${silence}`, lastSaved, old].filter(Boolean).join(', ');
+    return { word, text, short: `no step ${silence}`, look };
+  }
+  const leftMs = standing.kind === 'moving' ? standing.leftMs : undefined;
+  const [left, about] = leftMs === undefined ? ['', ''] : [duration, roughly].map(words => `ETA ${words(leftMs)}`);
+  const text = [word, left, old].filter(Boolean).join(', ');
+  return { word, text, short: old || left || word, brief: old || about || word, look };
+}
