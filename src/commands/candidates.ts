@@ -11,10 +11,10 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
+import { describedOptions } from '../present/described-options.ts';
 import { completeFilter } from '../present/filter-completion.ts';
 import { namedSteps } from '../queries/checkpoint-names.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { optionNames } from '../queries/run-options.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
@@ -224,7 +224,7 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
   const known = line.name === 'train' ? benchmarkActions.train.sends.usualOptions : usualEvalOptions;
   const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
     const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
-    return optionNames(answer).map((name): Candidate => [name, '']);
+    return [...describedOptions(answer).keys()].map((name): Candidate => [name, '']);
   }).catch(() => []);
   const names: readonly Candidate[] = described.length > 0 ? described : known.map(name => [name, '']);
   return names.map(([name]) => [`${name}=`, `option for the ${line.name === 'train' ? 'training' : 'evaluation'}`]);

@@ -1,25 +1,28 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
-import { jsonOrText } from '../base/json-depth.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
+import { describedOptions, optionProblem } from '../present/described-options.ts';
 import type { CostedRun } from '../present/start-cost.ts';
 import { seedOption } from '../present/start-name.ts';
 import { lastDeployable, NoCheckpointError } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
-import {
-  type OptionsChoice,
-  type OptionsOperation,
-  optionNames,
-  type RunInput,
-  readRunOptions,
-} from '../queries/run-options.ts';
-import { nameOfStart, type RunStart } from '../resources/action.ts';
+import { type RunInput, readRunOptions } from '../queries/run-options.ts';
+import type { RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { choiceWords } from '../resources/held-out-words.ts';
-import { type ChosenRun, chosenRuns, mostStarted, seedsIn } from '../resources/several-runs.ts';
+import {
+  type ChosenRun,
+  chosenRuns,
+  modelOf,
+  mostStarted,
+  otherModel,
+  planStarts,
+  type StartChoice,
+  seedsIn,
+} from '../resources/start-plan.ts';
 import { trainingActions } from '../resources/training.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
@@ -47,68 +50,58 @@ async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmar
   return (await findAmong([resourceOrThrow('benchmarks')], word, context, 'write')).row as Benchmark;
 }
 
-/** The user's choices for a run; everything else follows from them. */
-interface Chosen {
-  readonly model?: string | undefined;
-  readonly checkpoint?: FoundCheckpoint | undefined;
-  readonly name?: string | undefined;
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** The options as the service describes them, if they were read. */
-  readonly offered?: unknown;
-  /** Names taken by other runs that the same command starts. */
-  readonly others?: ReadonlySet<string>;
-}
-
-/** The input for starting a run. Without a chosen name, the run gets an unused one. */
-function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
-  const { checkpoint, name, options, offered, others } = chosen;
-  const { id, run, step } = checkpoint ?? {};
-  const model = chosen.model ?? run?.base_model_slug ?? undefined;
-  const from = { benchmark, model, checkpoint, run, options, offered };
-  const named = (display_name: string): RunInput => ({
-    bench_id: benchmark.bench_id,
-    model,
-    display_name,
-    checkpoint: id,
-    ...(run && { trained: { training_run_id: run.training_run_id, step } }),
-    ...(options && { options }),
-  });
-  const { keyed = '' } = start.send;
-  const isOpen = (usual: string): boolean => memory.startKeys.earlier(keyed, named(usual)) !== undefined;
-  return named(name ?? memory.freeName(start.kind, nameOfStart(start, from), isOpen, others));
-}
-
-/** Splits `num_steps=20` into name and value; numbers, lists and the like are read as JSON. @throws CommandError */
-function optionOf(pair: string): [string, unknown] {
+/** Splits `num_steps=20` into name and value. @throws CommandError */
+function optionOf(pair: string): [name: string, text: string] {
   const at = pair.indexOf('=');
   if (at < 1) throw new CommandError(`--option takes NAME=VALUE, not ${pair}.`);
-  return [pair.slice(0, at), jsonOrText(pair.slice(at + 1))];
+  return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
 /**
- * Refuses unknown options before anything is sent, since the service would ignore them. If the service does not
- * describe its options, sends them unchecked.
+ * Adds the options that the service describes, if options are chosen or priced. Refuses unknown options, which the
+ * service would ignore, and values that it would refuse. If it does not describe its options, they are sent unchecked.
  *
- * @returns the options as the service describes them
- * @throws CommandError for an unknown option
+ * @throws CommandError
  */
-async function checkOptions(
-  operation: OptionsOperation,
-  options: Readonly<Record<string, unknown>>,
-  choice: OptionsChoice,
+async function withOffered(
+  choices: readonly StartChoice[],
+  { options: operation }: RunStart,
+  { dryRun }: RunCommand['flags'],
   { service, signal }: CommandContext,
   io: CommandIo,
-): Promise<unknown> {
-  const answer = await readRunOptions(service, operation, choice, signal).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || signal.aborted || exitCodeOf(error) === exitCodes.forbidden) throw error;
-    return {};
-  });
-  const known = optionNames(answer, choice.model);
-  if (known.length === 0) io.note('The service does not list its options: --option is sent unchecked.');
-  const wrong = known.length === 0 ? undefined : Object.keys(options).find(name => !known.includes(name));
-  if (wrong === undefined) return answer;
-  const hint = didYouMean(wrong, known) || clean`The options are ${known}.`;
-  throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
+): Promise<readonly StartChoice[]> {
+  const answers = new Map<string | undefined, unknown>();
+  for (const choice of choices) {
+    const { benchmark, texts } = choice;
+    const model = modelOf(choice);
+    const isChosen = Object.keys(texts).length > 0;
+    if (!isChosen && !dryRun) continue;
+    if (!answers.has(model)) {
+      const of = { benchId: benchmark.bench_id, model };
+      const answer = await readRunOptions(service, operation, of, signal).catch((error: unknown) => {
+        const isKnown = error instanceof ServiceError && !signal.aborted && exitCodeOf(error) !== exitCodes.forbidden;
+        // If nothing is sent, the preview goes without the cost.
+        if (isChosen && !isKnown) throw error;
+      });
+      answers.set(model, answer);
+      if (isChosen && describedOptions(answer, model).size === 0)
+        io.note('The service does not list its options: --option is sent unchecked.');
+    }
+    checkOptions(texts, answers.get(model), model);
+  }
+  return choices.map(choice => ({ ...choice, offered: answers.get(modelOf(choice)) }));
+}
+
+/** @throws CommandError for an unknown option, or a value that the service would refuse */
+function checkOptions(texts: StartChoice['texts'], offered: unknown, model: string | undefined): void {
+  const known = [...describedOptions(offered, model).keys()];
+  for (const [name, text] of known.length === 0 ? [] : Object.entries(texts)) {
+    const hint = known.includes(name) ? '' : didYouMean(name, known) || clean`The options are ${known}.`;
+    if (hint !== '') throw new CommandError(clean`There is no option ${name}. ${hint} Nothing was started.`);
+    const problem = optionProblem(offered, model, name, text);
+    if (problem !== undefined)
+      throw new CommandError(clean`${name}=${text} is not valid. ${problem}. Nothing was started.`);
+  }
 }
 
 /** Notes how `first@best` was chosen, and which step `first@latest` means while more may follow. */
@@ -127,15 +120,15 @@ function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRu
   const models = [flags.model ?? []].flat();
   if (models.length === 0 && checkpoint === undefined)
     throw new CommandError(`Specify what to ${command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
-  const options = Object.fromEntries(option.map(optionOf));
+  const texts = Object.fromEntries(option.map(optionOf));
   const seeds = ('seed' in flags ? (flags.seed ?? []) : []).flatMap(text => {
     const named = seedsIn(text);
     if (named) return named;
     throw new CommandError(`--seed takes up to ${mostStarted} whole numbers, e.g. 1, 1,2,3 or 1-3, not ${text}.`);
   });
-  if (seeds.length > 0 && Object.hasOwn(options, seedOption))
+  if (seeds.length > 0 && Object.hasOwn(texts, seedOption))
     throw new CommandError('Give the seed once: --seed, or --option seed=N.');
-  const runs = chosenRuns(models, seeds, options);
+  const runs = chosenRuns(models, seeds, texts);
   if (runs.length > mostStarted)
     throw new CommandError(`This would start ${runs.length} runs: at most ${mostStarted} can be started at once.`);
   if (runs.length > 1 && name !== undefined)
@@ -162,45 +155,29 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     const benchmark = await benchmarkOf(args[0], context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context, 'write');
     noteChoice(from, checkpoint, io);
-    const base = checkpoint?.run?.base_model_slug ?? undefined;
-    const other = runs.find(({ model }) => model !== undefined && base !== undefined && model !== base)?.model;
-    if (other !== undefined)
-      throw new CommandError(
-        clean`${from ?? ''} is a checkpoint of ${base ?? ''}, not of ${other}. Nothing was started.`,
-      );
-    const described = await describedOptions(runs, run, { benchId: benchmark.bench_id, base }, flags, context, io);
-    if (flags.dryRun) {
-      const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
-      io.note(`Estimate: ${await costWords(run, benchmark, each, context)}.`);
-    }
     const { startKeys } = context.memory;
-    const others = new Set<string>();
-    const starts = runs.map((chosen): EachStart<RunInput> => {
-      const { model, options } = chosen;
-      const key =
-        flags.idempotencyKey && (runs.length > 1 ? partKey(flags.idempotencyKey, chosen) : flags.idempotencyKey);
-      const offered = described.get(model ?? base);
-      const usual = runInput(
-        run,
-        benchmark,
-        {
-          ...{ model, checkpoint, name, offered, others },
-          ...(Object.keys(options).length > 0 && { options }),
-        },
-        context,
-      );
-      const sent = key === undefined ? undefined : startKeys.nameOf(run.kind, usual, key);
-      const display_name = name ?? sent ?? usual.display_name ?? '';
-      const input = { ...usual, display_name };
-      others.add(display_name);
+    const chosen = runs.map(each => {
+      const { idempotencyKey } = flags;
+      const key = idempotencyKey && (runs.length > 1 ? partKey(idempotencyKey, each) : idempotencyKey);
+      return { benchmark, model: each.model, checkpoint, name, texts: each.texts, key, offered: undefined };
+    });
+    const other = chosen.map(each => otherModel(from ?? '', each)).find(words => words !== undefined);
+    if (other !== undefined) throw new CommandError(`${other}. Nothing was started.`);
+    const choices = await withOffered(chosen, run, flags, context, io);
+    const planned = planStarts(run, choices, { names: context.memory.names(run.kind), startKeys });
+    if (flags.dryRun) io.note(`Estimate: ${await costWords(run, benchmark, planned, context)}.`);
+    const starts = planned.map(({ input }, index): EachStart<RunInput> => {
+      const { model, key } = choices[index] ?? {};
+      const { display_name = '' } = input;
       if (key !== undefined && display_name !== '' && !flags.dryRun)
         startKeys.keepName(run.kind, input, key, display_name);
-      return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone: aloneWords(chosen) } };
+      const alone = runs[index] && runs.length > 1 ? aloneWords(runs[index]) : undefined;
+      return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone } };
     });
     const [first, ...more] = starts;
     const creation = { ...run, benchmark };
     if (!first || more.length > 0) return beginEach(creation, starts, { ...flags, model: undefined }, context, io);
-    return begin(creation, first.input, { ...first.flags, alone: undefined }, context, io);
+    return begin(creation, first.input, first.flags, context, io);
   });
 }
 
@@ -212,31 +189,6 @@ async function costWords(run: RunStart, benchmark: Benchmark, each: readonly Cos
   const { priceUnit } = context.config.preferences;
   const models = priceUnit && (await modelList.readPage({ ...context, query: {} }).catch(() => undefined));
   return run.cost(each, { ...known, prices: models && pricesOf(models.items, model) }, priceUnit);
-}
-
-/** Checks the runs' options. @returns the options as the service describes them, by model, if they were needed */
-async function describedOptions(
-  runs: readonly ChosenRun[],
-  { options: operation }: RunStart,
-  { benchId, base }: { readonly benchId: string; readonly base: string | undefined },
-  { dryRun }: RunCommand['flags'],
-  context: CommandContext,
-  io: CommandIo,
-): Promise<ReadonlyMap<string | undefined, unknown>> {
-  const described = new Map<string | undefined, unknown>();
-  for (const { model = base, options } of runs) {
-    if (described.has(model)) continue;
-    const choice = { benchId, model };
-    // If this fails, the preview goes without the cost.
-    if (Object.keys(options).length > 0)
-      described.set(model, await checkOptions(operation, options, choice, context, io));
-    else if (dryRun)
-      described.set(
-        model,
-        await readRunOptions(context.service, operation, choice, context.signal).catch(() => undefined),
-      );
-  }
-  return described;
 }
 
 export const evaluate = (input: CommandInput<'evaluate'>, io: CommandIo): Promise<number> =>

@@ -1,24 +1,15 @@
 /** Describes the size and cost of runs before they start. Pure. */
 import { minOf } from '../base/many.ts';
-import { isRecord, own } from '../base/own-property.ts';
+import { own } from '../base/own-property.ts';
 import type { TaskCount } from '../contract/benchmarks.ts';
 import type { SupportedModel } from '../contract/models.ts';
 import { count, counted, countOf, money, type PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
+import { describedOptions } from './described-options.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as const;
-
-/** The options described for a model. A service describes options per model, or for all models. */
-export function describedFor(offered: unknown, model: string | undefined): Values {
-  if (!isRecord(offered)) return {};
-  const { models } = offered;
-  const list = Array.isArray(models) ? models.filter(isRecord) : [];
-  const entry = list.find(each => own(each, 'base_model_slug') === model || own(each, 'model_slug') === model);
-  const options = own<unknown>(entry ?? offered, 'options');
-  return isRecord(options) ? options : list.length > 0 ? {} : offered;
-}
 
 /** The known inputs of the cost, besides the options. */
 export interface KnownCost extends Partial<Pick<TaskCount, 'task_count' | 'by_split'>> {
@@ -69,10 +60,9 @@ function tokenWords(
 
 /** Returns a function that looks up a chosen number, or else the service's default. */
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
-  const described = describedFor(offered, model);
+  const described = describedOptions(offered, model);
   return name => {
-    const option = own<unknown>(described, name);
-    const value = own<unknown>(options, name) ?? (isRecord(option) ? own<unknown>(option, 'default') : undefined);
+    const value = own<unknown>(options, name) ?? described.get(name)?.usual;
     return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
   };
 }

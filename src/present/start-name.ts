@@ -1,7 +1,6 @@
 /** Names a new run after its options. Pure. */
-import { isRecord, own } from '../base/own-property.ts';
 import { clean } from '../text/sanitise.ts';
-import { describedFor } from './start-cost.ts';
+import { describedOptions } from './described-options.ts';
 
 /** The option that seeds the random numbers. */
 export const seedOption = 'seed';
@@ -27,11 +26,8 @@ export function differingOptions(
   offered: unknown,
   model: string | undefined,
 ): string {
-  const described = describedFor(offered, model);
-  const differing = Object.entries(chosen).filter(([name, value]) => {
-    const option = own<unknown>(described, name);
-    return !(isRecord(option) && isEqual(own<unknown>(option, 'default'), value));
-  });
+  const described = describedOptions(offered, model);
+  const differing = Object.entries(chosen).filter(([name, value]) => !isEqual(described.get(name)?.usual, value));
   const isSeed = ([name]: readonly [string, unknown]): boolean => name === seedOption;
   const ordered = [...differing.filter(isSeed), ...differing.filter(option => !isSeed(option))];
   const words = ordered.slice(0, mostNamed).map(([name, value]) => {

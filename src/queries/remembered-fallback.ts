@@ -49,7 +49,7 @@ function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idNam
 }
 
 /** When the resource was started, or else first seen; in epoch milliseconds. */
-function startOf({ record, startedAt, firstSeenAt }: RememberedResource): number {
+export function startTime({ record, startedAt, firstSeenAt }: RememberedResource): number {
   const created = record['created_at'];
   return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
 }
@@ -63,7 +63,7 @@ export function remembering<Row extends object>(
     ...source,
     observes: observe,
     fallback: ({ memory }): AnnotatedPage<Row> => {
-      const seen = memory.list(kind, parent).sort((left, right) => startOf(right) - startOf(left));
+      const seen = memory.list(kind, parent).sort((left, right) => startTime(right) - startTime(left));
       const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
       const note = `This service does not list ${words}: these were seen on this machine, and may be out of date`;
       return {

@@ -1,6 +1,5 @@
 /** The options of evaluations and training runs, as the service describes them. */
 
-import { isRecord } from '../base/own-property.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
@@ -52,18 +51,6 @@ export async function readRunOptions(
       throw error;
     });
   }
-}
-
-/** The names of the described options, or of the given model's if they are described per model. May be empty. */
-export function optionNames(answer: Described, model?: string): string[] {
-  const { models } = answer;
-  const list = Array.isArray(models) ? models.filter(isRecord) : [answer];
-  const own = list.filter(each => each['base_model_slug'] === model || each['model_slug'] === model);
-  const names = (own.length > 0 ? own : list).flatMap(each => {
-    const options = isRecord(each['options']) ? each['options'] : Array.isArray(models) ? {} : each;
-    return Object.entries(options).flatMap(([name, value]) => (isRecord(value) ? [name] : []));
-  });
-  return [...new Set(names)];
 }
 
 export function runOptionsQuery(operation: OptionsOperation, choice: OptionsChoice): LiveQuery<Described> {

@@ -2,13 +2,10 @@
  * Actions on the rows of a resource. Each is declared once, beside the columns, and serves keys, menu, palette, help,
  * line mode, the command line and completion.
  */
-import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
-import type { TrainingRun } from '../contract/training.ts';
 import type { Command } from '../present/command.ts';
 import type { CostedRun, KnownCost } from '../present/start-cost.ts';
-import { differingOptions } from '../present/start-name.ts';
 import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -17,7 +14,6 @@ import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 import type { PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
 
 /** The resources that a start request and its response both name, with the field that each uses. */
@@ -91,40 +87,6 @@ export interface RunStart extends Start<RunInput> {
   readonly costFrom: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
-}
-
-/** The known inputs of a new run. */
-export interface StartedFrom {
-  readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
-  readonly model?: string | undefined;
-  /** The checkpoint's step, if it has one, and its training run. */
-  readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
-  readonly run?: Pick<TrainingRun, 'display_name'> | undefined;
-  /** The chosen options, and the options the service describes. */
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-  readonly offered?: unknown;
-}
-
-/** Maximum width of one part of a name, in cells: services limit the length of the whole name. */
-const longestPart = 64;
-
-const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
-
-/**
- * The default name for a new run, on screen and for commands: `t-words tutor-base lr 0.03`, `t-words first step 20`. It
- * consists of the benchmark, the model or checkpoint, and the options that differ from their defaults.
- */
-export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
-  const { benchmark, model, checkpoint, run, options = {}, offered } = from;
-  const label = cut(benchmark.label ?? benchmark.bench_id);
-  const origin = cut(run?.display_name ?? '');
-  const step = checkpoint?.step == null ? 'checkpoint' : `step ${checkpoint.step}`;
-  const words = checkpoint
-    ? [origin, checkpointIsModel ? `${step}, continued` : step]
-    : [cut(model?.split('/').at(-1) ?? '')];
-  // The training run's name usually begins with its benchmark.
-  const isIncluded = checkpoint && ` ${origin} `.includes(` ${label} `);
-  return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
 /** A slug that would lose its deployment, or a deployment that would lose its origin. */

@@ -49,7 +49,7 @@ import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
-import { mostStarted } from './several-runs.ts';
+import { mostStarted } from './start-plan.ts';
 import { type HeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */

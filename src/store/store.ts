@@ -149,23 +149,9 @@ export class RememberedStore {
     return this.#seen.list(kind, parent);
   }
 
-  /**
-   * An unused name for a new resource: `base`, else `base 2`, and so on.
-   *
-   * @param isOpen whether a request with this name may have succeeded: a repeat with another name would be a new
-   * request
-   */
-  freeName(
-    kind: string,
-    base: string,
-    isOpen: (name: string) => boolean = () => false,
-    others: ReadonlySet<string> = new Set(),
-  ): string {
-    const taken = this.#seen.labels(kind);
-    const isTaken = (name: string): boolean => others.has(name) || (taken.has(name) && !isOpen(name));
-    let name = base;
-    for (let number = 2; isTaken(name); number += 1) name = `${base} ${number}`;
-    return name;
+  /** The names of all resources of this kind. */
+  names(kind: string): ReadonlySet<string> {
+    return this.#seen.labels(kind);
   }
 
   /** Resources seen since `since`, without their records, last seen first. */

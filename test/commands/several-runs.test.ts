@@ -44,9 +44,10 @@ interface Sent {
 }
 
 /** A service that starts what `answer` lets it. */
-async function startingService(answer: (sent: Sent) => 'started' | 'refused' | 'lost') {
+async function startingService(answer: (sent: Sent) => 'started' | 'refused' | 'lost', options?: object) {
   const starts: (Sent & { readonly key: string })[] = [];
   const { url } = await hostileServer((response, request) => {
+    if (options && request.url.includes('options')) return json(options)(response, request);
     if (request.method !== 'POST') {
       const isBenchmark = request.url.startsWith('/api/v1/benchmarks');
       return isBenchmark
@@ -180,5 +181,18 @@ it.each([
   const { code, notes } = await cli('evaluate', ['bench_1', '-m', 'a', ...flags]);
   expect(code).toBe(exitCodes.usage);
   expect(notes).toContain(why);
+  expect(starts).toEqual([]);
+});
+
+it.each([
+  [['-o', 'samples=x'], 'samples=x is not valid. Type a whole number for acme/a. Nothing was started.'],
+  [['-o', 'samples=0'], 'samples=0 is not valid. From 1 to 8 for acme/a. Nothing was started.'],
+  [['--seed', '8-12'], 'seed=10 is not valid. At most 9 for acme/a. Nothing was started.'],
+  [['-o', 'sampels=2'], 'There is no option sampels. Did you mean samples?'],
+])('refuses the value of an option before it sends anything: %j', async (flags, why) => {
+  const options = { seed: { type: 'integer', max: 9 }, samples: { type: 'integer', min: 1, max: 8 } };
+  const { cli, starts } = await startingService(() => 'started', { models: [{ model_slug: 'acme/a', options }] });
+  const refused = await cli('evaluate', ['bench_1', '-m', 'acme/a', ...flags]);
+  expect(refused).toMatchObject({ code: exitCodes.usage, notes: expect.stringContaining(why) });
   expect(starts).toEqual([]);
 });

@@ -99,16 +99,17 @@ describe('evaluate', () => {
     });
   });
 
-  it('sends options unchecked where the service does not list them', async () => {
+  it('sends options unchecked where the service does not list them, and says which ones it ignores', async () => {
     const server = await hostileServer(
       json({ bench_id: 'bench_1', label: 'words', created_at: '2026-01-01T00:00:00Z', rollout_ready: true }),
       refusal(404, 'not_found_error', 'not_found'),
-      json({ eval_run_id: 'evr_1', status: 'pending' }),
+      json({ eval_run_id: 'evr_1', status: 'pending', ignored_options: ['anything'] }),
     );
     const words = ['bench_1', '-m', 'acme/m', '--name', 'x', '-o', 'anything=3'];
     const started = await cliOn({ baseUrl: server.url, apiKey: 'key' })('evaluate', words);
     expect(started).toMatchObject({ code: exitCodes.done, out: 'evr_1\n' });
     expect(started.notes).toContain('The service does not list its options: --option is sent unchecked.');
+    expect(started.notes).toContain('Ignored by the service: anything.');
   });
 
   it('says what the service warns of in the run that has ended', async () => {
@@ -127,9 +128,10 @@ describe('evaluate', () => {
     expect(JSON.parse(inJson.notes.split('\n').at(-1) ?? '')).toMatchObject({ id: 'evr_1', warning });
   });
 
-  it('says which options the service ignores', async () => {
+  it('refuses a value that is out of the bounds that the service describes', async () => {
     const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'max_output_tokens_per_step=5000']);
-    expect([code, notes]).toEqual([exitCodes.done, 'Ignored by the service: max_output_tokens_per_step.']);
+    const words = `max_output_tokens_per_step=5000 is not valid. From 1 to 4096 for ${model}. Nothing was started.`;
+    expect([code, notes]).toEqual([exitCodes.usage, `benchtop: ${words}`]);
   });
 
   it('prints the request instead of sending it', async () => {

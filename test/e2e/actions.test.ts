@@ -49,8 +49,9 @@ describe('on a benchmark', () => {
       { see: 'ready to launch' },
       'e',
       { see: 'Evaluate on t-words' },
-      { see: 'aesop-small' },
-      'right',
+      // The model of the last run is chosen.
+      { see: 'benchtop/tutor-base' },
+      'left',
       'tab',
       'ctrl-p',
     ]);

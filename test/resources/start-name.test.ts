@@ -1,7 +1,7 @@
 /** The names that new runs have unless the user gives one. */
 import { expect, it } from 'vitest';
-import { nameOfStart, type StartedFrom } from '../../src/resources/action.ts';
 import { benchmarkActions } from '../../src/resources/benchmarks.ts';
+import { nameOfStart, type StartedFrom } from '../../src/resources/start-plan.ts';
 
 const { evaluate, train } = benchmarkActions;
 const benchmark = { bench_id: 'bench_1', label: 't-words' };

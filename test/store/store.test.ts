@@ -115,20 +115,6 @@ describe('what was seen', () => {
     later.close();
   });
 
-  it('gives one more of a kind a name that none of those seen has', () => {
-    const store = RememberedStore.open(path, 'prod');
-    expect(store.freeName('run', 'baseline')).toBe('baseline');
-    store.see([
-      { kind: 'run', id: 'evr_1', label: 'baseline' },
-      { kind: 'run', id: 'evr_3', label: 'baseline 3' },
-      { kind: 'training', id: 'trn_1', label: 'baseline 2' },
-    ]);
-    expect(store.freeName('run', 'baseline')).toBe('baseline 2');
-    store.see([{ kind: 'run', id: 'evr_2', label: 'baseline 2' }]);
-    expect(store.freeName('run', 'baseline')).toBe('baseline 4');
-    store.close();
-  });
-
   it('is forgotten after a long time', () => {
     const store = RememberedStore.open(path, 'prod');
     const day = 24 * 60 * 60_000;

@@ -6,17 +6,27 @@ import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
+import { describedModels, describedOptions, optionProblem } from '../../../present/described-options.ts';
 import { seedOption } from '../../../present/start-name.ts';
 import { modelList, pricesOf } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
-import { nameOfStart, type RunStart } from '../../../resources/action.ts';
+import type { RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, startedAdvice } from '../../../resources/define.ts';
-import { chosenRuns, mostStarted, seedsIn } from '../../../resources/several-runs.ts';
+import {
+  chosenRuns,
+  lastModel,
+  modelOf,
+  mostStarted,
+  otherModel,
+  planStarts,
+  type StartChoice,
+  seedsIn,
+} from '../../../resources/start-plan.ts';
 import { counted } from '../../../text/numbers.ts';
-import { clean, sanitiseLine } from '../../../text/sanitise.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { useList } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -34,7 +44,7 @@ import {
 } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { type CheckpointOrigin, useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
-import { modelsOf, type OptionSpec, optionSpecs, optionsOf } from './option-fields.ts';
+import { optionFields, optionTexts } from './option-fields.ts';
 import { useOpenStarted, useStarts } from './use-starts.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
@@ -100,7 +110,7 @@ interface RunOffer {
  * the list of models. If the benchmarks have different options, the form has no fields for them.
  */
 function useRunOffer(
-  { options }: RunStart,
+  { options, usualOptions = [] }: RunStart,
   benchmarks: readonly Benchmark[],
   model: string | undefined,
 ): RunOffer | undefined {
@@ -110,10 +120,12 @@ function useRunOffer(
   const isWaiting = !models.loaded && !models.error && !model;
   if (isWaiting || answers.some(({ data, error }) => !data && !error)) return undefined;
   const described = new Set(answers.map(({ data }) => hashKey([{ ...data, bench_id: undefined }])));
-  const offered = described.size === 1 ? answers[0]?.data : undefined;
+  const answer = described.size === 1 ? answers[0]?.data : undefined;
+  const usual = Object.fromEntries(usualOptions.map(name => [name, { type: 'integer', min: 1 }]));
+  const offered = describedOptions(answer).size > 0 ? answer : { options: usual };
   const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
   return {
-    models: listed.length > 0 ? listed : modelsOf(offered).map(slug => ({ slug })),
+    models: listed.length > 0 ? listed : describedModels(offered).map(slug => ({ slug })),
     listed: models.rows,
     offered,
   };
@@ -127,9 +139,9 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
 
 /** Interprets the form's values. */
 function useChosen({ row: benchmark, start, model, offered, run, checkpoint, several }: StartRunFormProps) {
-  const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
-  // Created once: a later response must not replace the user's input.
-  const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
+  const { remembered } = useWorkbench();
+  // A run that has just started must not change the number in this form's default name.
+  const [names] = useState(() => remembered.names(start.kind));
   const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseen);
   const choice = useCheckpointChoice({
     from: several ?? (run ? [{ run, checkpoint }] : []),
@@ -137,10 +149,8 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
     benchId: benchmark.bench_id,
     value: filled(seen.values, 'checkpoint') ?? '',
     isSeen: seen.isSeen,
-    model: modelOf(seen.values) ?? run?.base_model_slug ?? undefined,
+    model: model ?? filled(seen.values, 'model') ?? run?.base_model_slug ?? undefined,
   });
-  const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
-    chosenOf(choice.offered, filled(values, 'checkpoint'));
   const originsIn = (values: FormValues, of = several): readonly OfferedCheckpoint[] =>
     of?.flatMap(origin => {
       const id = origin.checkpoint?.checkpoint_id;
@@ -150,23 +160,33 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
           : row.checkpoint_id === id;
       return choice.offered.find(isMeant) ?? [];
     }) ?? [];
+  const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
+    chosenOf(choice.offered, filled(values, 'checkpoint'));
+  /** The inputs of the form's only run, or of each checkpoint's. */
+  const fromIn = (values: FormValues): readonly Pick<StartChoice, 'benchmark' | 'model' | 'checkpoint'>[] => {
+    if (several)
+      return [...new Set(originsIn(values))].map(({ run, row: { checkpoint_id: id, step_index: step } }) => {
+        const on = several.find(origin => origin.run.training_run_id === run.training_run_id)?.benchmark ?? benchmark;
+        return { benchmark: on, checkpoint: { id, step, run } };
+      });
+    const [id, found] = [filled(values, 'checkpoint'), chosenIn(values)];
+    const checkpoint = id === undefined ? undefined : { id, step: found?.row.step_index, run: found?.run };
+    return [{ benchmark, model: model ?? filled(values, 'model'), checkpoint }];
+  };
+  /** The choices for each run: one run, or one per checkpoint or marked model, and per seed. */
+  const choicesIn = (values: FormValues): readonly StartChoice[] => {
+    const texts = optionTexts(offered, values);
+    const marked = filled(values, marksOf('model'))?.split('\n') ?? [];
+    const runs = start.isEach
+      ? chosenRuns(marked, seedsIn(own(texts, seedOption) ?? '') ?? [], texts)
+      : [{ model: undefined, texts }];
+    return fromIn(values).flatMap(from =>
+      runs.map(({ model = from.model, texts }) => ({ ...from, model, texts, offered })),
+    );
+  };
   return {
-    ...{ specs, choice, modelOf, chosenIn, originsIn, seen: seen.values },
-    /** The values for each run that the form starts: one run, or one per checkpoint or marked model, and per seed. */
-    eachOf: (values: FormValues): readonly [FormValues, ...FormValues[]] => {
-      const ids = new Map(originsIn(values).map(({ run: of, row }) => [row.checkpoint_id, of.base_model_slug ?? '']));
-      const from = Array.from(ids, ([id, base]) => ({ ...values, checkpoint: id, model: base }));
-      const [first = values, ...more] = (several ? from : [values]).flatMap(each => eachOf(start, each));
-      return [first, ...more];
-    },
-    benchmarkOf: (values: FormValues): Benchmark => {
-      const id = several && chosenIn(values)?.run.training_run_id;
-      return several?.find(origin => origin.run.training_run_id === id)?.benchmark ?? benchmark;
-    },
-    optionsIn: (values: FormValues) => optionsOf(specs, values),
-    /** The base model: the chosen one, or the checkpoint's. */
-    baseOf: (values: FormValues): string | undefined =>
-      modelOf(values) ?? chosenIn(values)?.run.base_model_slug ?? undefined,
+    ...{ choice, originsIn, chosenIn, choicesIn, seen: seen.values },
+    plan: (choices: readonly StartChoice[]) => planStarts(start, choices, { names, startKeys: remembered.startKeys }),
     onChange: (values: FormValues, focused: string | undefined): void =>
       setSeen(last => ({ values, isSeen: last.isSeen || focused === 'checkpoint' })),
   };
@@ -174,33 +194,10 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
 
 type Chosen = ReturnType<typeof useChosen>;
 
-/** The run's default name, distinct from the names of earlier runs. */
-function useUsualName({ start, offered }: StartRunFormProps, chosen: Chosen) {
-  const { remembered } = useWorkbench();
-  // A run that has just started must not change the number in this form's default name.
-  const [names] = useState(() => new Map<string, string>());
-  return (values: FormValues, others?: ReadonlySet<string>): string => {
-    const found = chosen.chosenIn(values);
-    const at = filled(values, 'checkpoint') === undefined ? undefined : { step: found?.row.step_index };
-    const options = chosen.optionsIn(values);
-    const benchmark = chosen.benchmarkOf(values);
-    const from = { benchmark, model: chosen.baseOf(values), checkpoint: at, run: found?.run, options, offered };
-    const base = sanitiseLine(nameOfStart(start, from));
-    const isOpen = (display_name: string): boolean =>
-      remembered.startKeys.earlier(start.send.keyed ?? '', inputOf(chosen, { ...values, display_name })) !== undefined;
-    const of = JSON.stringify([base, chosen.modelOf(values)]);
-    const kept = names.get(of) ?? '';
-    const isUsable = kept !== '' && !others?.has(kept);
-    const name = isUsable ? kept : remembered.freeName(start.kind, base, isOpen, others);
-    names.set(of, name);
-    return name;
-  };
-}
-
 /** The field for the checkpoint, unless the run starts from just a model. */
 function checkpointFields(props: StartRunFormProps, chosen: Chosen): FieldSpec[] {
   const { start, run, checkpoint, several } = props;
-  const { choice, modelOf, eachOf } = chosen;
+  const { choice, choicesIn } = chosen;
   const { checkpointIsModel = false } = start;
   if (several) return several.every(each => each.checkpoint) ? [] : [whichOfEach(several, chosen)];
   const isFresh = checkpoint === undefined;
@@ -211,10 +208,10 @@ function checkpointFields(props: StartRunFormProps, chosen: Chosen): FieldSpec[]
       label: `${checkpointIsModel ? 'From checkpoint' : 'Checkpoint'}${run ? clean` of ${runName(run)}` : ''}`,
       initial: checkpoint?.checkpoint_id ?? '',
       ...(isFresh && { none: 'the base model' }),
-      refuses: (chosen, values) =>
-        eachOf(values)
-          .map(of => otherModel(chosen, modelOf(of)))
-          .find(error => error !== undefined),
+      refuses: (_, values) => {
+        const other = choicesIn(values).map(each => otherModel('It', each));
+        return other.find(words => words !== undefined)?.concat(': choose its model');
+      },
     }),
   ];
 }
@@ -242,54 +239,31 @@ function whichOfEach(several: readonly SeveralOrigin[], { choice, originsIn }: C
   };
 }
 
-function inputOf({ modelOf, chosenIn, optionsIn, benchmarkOf }: Chosen, values: FormValues): RunInput {
-  const options = optionsIn(values);
-  const found = chosenIn(values);
-  return {
-    bench_id: benchmarkOf(values).bench_id,
-    model: modelOf(values),
-    checkpoint: filled(values, 'checkpoint'),
-    ...(found && { trained: { training_run_id: found.run.training_run_id, step: found.row.step_index } }),
-    display_name: filled(values, 'display_name'),
-    ...(Object.keys(options).length > 0 && { options }),
-  };
-}
-
-/** The values for one run, or for one per marked model and seed. */
-function eachOf({ isEach }: RunStart, values: FormValues): readonly FormValues[] {
-  if (!isEach) return [values];
-  const models = filled(values, marksOf('model'))?.split('\n') ?? [];
-  return chosenRuns(models, seedsIn(filled(values, seedField) ?? '') ?? []).map(({ model, seed }) => ({
-    ...values,
-    ...(model !== undefined && { model }),
-    ...(seed !== undefined && { [seedField]: String(seed) }),
-  }));
-}
-
-const seedField = `options.${seedOption}`;
-
 /** The field for an option. Its value must be valid for every run that the form starts. */
-function optionField({ field }: OptionSpec, start: RunStart, runsOf: Chosen['eachOf']): FieldSpec {
-  if (!start.isEach) return field;
-  const { check, name, help = '' } = field;
-  const isSeed = name === seedField;
+function checkedField(field: FieldSpec, { isEach }: RunStart, { choicesIn }: Chosen): FieldSpec {
+  const { name, label, help } = field;
+  const isSeed = isEach && label === seedOption;
+  const seedHelp = `${help} Several seeds, e.g. 1,2,3 or 1-3, start one run each.`.trim();
   return {
     ...field,
-    ...(isSeed &&
-      typeof help === 'string' && { help: `${help} Several seeds, e.g. 1,2,3 or 1-3, start one run each.`.trim() }),
+    ...(isSeed && { help: seedHelp }),
     check: (text, values = {}) => {
-      const each = runsOf({ ...values, [name]: text });
+      const each = choicesIn({ ...values, [name]: text });
       if (isSeed && each.length > mostStarted) return `${each.length} runs; at most ${mostStarted} at once`;
-      return each.map(of => check?.(own(of, name) ?? '', of)).find(error => error !== undefined);
+      const problems = each.map(of => {
+        const typed = own(of.texts, label);
+        return typed === undefined ? undefined : optionProblem(of.offered, modelOf(of), label, typed);
+      });
+      return problems.find(problem => problem !== undefined);
     },
   };
 }
 
 /** Describes the work that will start, with its estimated cost. @param unsentOf the inputs that are still to be sent */
 function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnType<typeof useStarts>['left']) {
-  const { row, start, several, listed, offered } = props;
+  const { row, start, several, listed } = props;
   const { priceUnit } = useWorkbench();
-  const baseIn = (values: FormValues) => chosen.baseOf(several ? chosen.eachOf(values)[0] : values);
+  const baseIn = (values: FormValues) => modelOf(chosen.choicesIn(values)[0] ?? {});
   const seenBase = baseIn(chosen.seen);
   const isKnown = seenBase && isOnOne(props);
   const { data: known } = useLive(start.costFrom(row.bench_id, seenBase ?? ''), isKnown ? 'visible' : 'hidden');
@@ -297,35 +271,35 @@ function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnTy
     const origins = chosen.originsIn(values);
     if (several && origins.length < several.length)
       return whichOfEach(several, chosen).check?.(own(values, whichField) ?? '');
-    const inputs = chosen.eachOf(values).map(of => inputOf(chosen, of));
-    const unsent = unsentOf(inputs);
-    if (unsent.length === 0) return `All ${inputs.length} have started: there is nothing to send.`;
+    const planned = chosen.plan(chosen.choicesIn(values));
+    const unsent = unsentOf(planned.map(({ input }) => input));
+    if (unsent.length === 0) return `All ${planned.length} have started: there is nothing to send.`;
     const base = baseIn(values);
-    const runs = unsent.map(({ model = base, options = {} }) => ({ options, offered, model }));
+    const runs = planned.filter(({ input }) => unsent.includes(input));
     const use = base === seenBase ? known : undefined;
     const cost = start.cost(runs, { ...use, prices: pricesOf(listed, base) }, priceUnit);
-    const started = inputs.length - unsent.length;
+    const started = planned.length - unsent.length;
     const origin = several ? undefined : chosen.chosenIn(values);
     const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
     const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : better && `${better} `;
-    return `${from}${started === 0 ? '' : `${started} of ${inputs.length} have started, and will not be sent again. `}${cost}`;
+    return `${from}${started === 0 ? '' : `${started} of ${planned.length} have started, and will not be sent again. `}${cost}`;
   };
 }
 
 function StartRunForm(props: StartRunFormProps) {
-  const { row, start, model, models, checkpoint, several, onClose } = props;
+  const { row, start, model, models, offered, checkpoint, several, onClose } = props;
+  const { remembered } = useWorkbench();
+  // Created once: a later response must not replace the user's input.
+  const [{ slugField, options }] = useState(() => ({
+    slugField: modelField(models, lastModel(start.kind, row.bench_id, remembered), start.isEach),
+    options: optionFields(offered),
+  }));
   const chosen = useChosen(props);
-  const [slugField] = useState(() => modelField(models, start.isEach));
   const starts = useStarts(start);
-  const usualName = useUsualName(props, chosen);
-  const isNamed = (values: FormValues): boolean => !several && chosen.eachOf(values).length === 1;
+  const isNamed = (values: FormValues): boolean => !several && chosen.choicesIn(values).length === 1;
   const inputsOf = (values: FormValues): readonly RunInput[] => {
-    const names = new Set<string>();
-    return chosen.eachOf(values).map(of => {
-      const display_name = (isNamed(values) ? filled(of, 'display_name') : usualName(of, names)) ?? '';
-      names.add(display_name);
-      return inputOf(chosen, { ...of, display_name });
-    });
+    const name = isNamed(values) ? (filled(values, 'display_name') ?? '') : undefined;
+    return chosen.plan(chosen.choicesIn(values).map(each => ({ ...each, name }))).map(({ input }) => input);
   };
   const started = resourceOfKind(start.kind);
   const needsModel = several ? false : start.checkpointIsModel ? checkpoint === undefined : !model;
@@ -335,12 +309,12 @@ function StartRunForm(props: StartRunFormProps) {
       kind: 'text',
       name: 'display_name',
       label: 'Run name',
-      initial: values => usualName(values),
+      initial: values => chosen.plan(chosen.choicesIn(values).slice(0, 1))[0]?.input.display_name ?? '',
       when: isNamed,
       check: value => nameError(value.trim().length, start),
     },
     ...checkpointFields(props, chosen),
-    ...chosen.specs.map(spec => optionField(spec, start, chosen.eachOf)),
+    ...options.map(field => checkedField(field, start, chosen)),
   ];
   return (
     <FormWindow
@@ -361,15 +335,9 @@ function StartRunForm(props: StartRunFormProps) {
 
 const unseen = { values: {}, isSeen: false } as const;
 
-/** A checkpoint runs only on the model that it was trained from. */
-function otherModel({ run }: OfferedCheckpoint, model: string | undefined): string | undefined {
-  const own = run.base_model_slug;
-  if (own == null || model === undefined || own === model) return undefined;
-  return clean`It is a checkpoint of ${own}, not of ${model}: choose its model`;
-}
-
-function modelField(models: RunOffer['models'], many = false): FieldSpec {
-  const shared = { name: 'model', label: 'Model' };
+/** @param initial the model that was last used */
+function modelField(models: RunOffer['models'], initial = '', many = false): FieldSpec {
+  const shared = { name: 'model', label: 'Model', initial };
   if (models.length > 0) {
     const options = models.map(({ slug, name }) => ({ value: slug, label: slug, ...(name ? { note: name } : {}) }));
     return { ...shared, kind: 'choice', options, ...(many && { many, help: 'space marks several' }) };

@@ -5,7 +5,6 @@ import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts';
 import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/held-out-words.ts';
-import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
 import {
   heldOutLines,
   heldOutNote,
@@ -263,94 +262,5 @@ describe('the newest held-out mean', () => {
     expect(heldOutLines([{ ...point, held_out_reward: 4 }], [0, 1], room)).toHaveLength(1);
     expect(heldOutLines([point], [0, 1], { ...room, height: 12 })).toEqual([]);
     expect(heldOutLines([], [0, 1], room)).toEqual([]);
-  });
-});
-
-describe('options', () => {
-  const offered = {
-    options: {
-      num_steps: { type: 'integer', minimum: 1, maximum: 10, description: 'Steps.' },
-      learning_rate: { type: 'number', minimum: 0.1, maximum: 1, default: 0.5 },
-    },
-  };
-  it('are what the service says it takes, checked as one types', () => {
-    const [steps, rate] = optionSpecs(offered);
-    expect([steps?.name, rate?.field.kind === 'text' && rate.field.placeholder]).toEqual(['num_steps', '0.5']);
-    expect([steps?.field.check?.(''), steps?.field.check?.('10')]).toEqual([undefined, undefined]);
-    expect(steps?.field.check?.('1.5')).toBe('Type a whole number');
-    expect(steps?.field.check?.('11')).toBe('From 1 to 10');
-    expect(rate?.field.check?.('0.05')).toBe('From 0.1 to 1');
-  });
-
-  it('say the one bound that they have (U36)', () => {
-    const [most, least] = optionSpecs({
-      options: { most: { type: 'integer', max: 10 }, least: { type: 'number', min: 0.5 } },
-    });
-    expect([most?.field.check?.('11'), least?.field.check?.('0')]).toEqual(['At most 10', 'At least 0.5']);
-  });
-
-  const byModel = {
-    bench_id: 'b',
-    models: [
-      {
-        base_model_slug: 'acme/small',
-        options: {
-          num_steps: { type: 'integer', min: 1, max: 10, default: 4, default_kind: 'fixed', description: 'Steps.' },
-          disable_thinking: { type: 'boolean', default: false },
-          algorithm: { type: 'string', choices: ['gspo', 'grpo'], default: 'gspo' },
-        },
-      },
-      {
-        base_model_slug: 'acme/large',
-        options: {
-          num_steps: { type: 'integer', min: 1, max: 40, default: 8 },
-          learning_rate: { type: 'number', min: 0, default: 0.001, default_kind: 'computed' },
-          algorithm: { type: 'string', choices: ['gspo', 'reinforce_plus_plus'], default: 'gspo' },
-        },
-      },
-    ],
-  };
-
-  it('are those of any model if the service says them for each', () => {
-    const specs = optionSpecs(byModel);
-    expect(modelsOf(byModel)).toEqual(['acme/small', 'acme/large']);
-    const [steps, thinking, algorithm, rate] = specs.map(({ field }) => field);
-    expect(specs.map(({ name }) => name)).toEqual(['num_steps', 'disable_thinking', 'algorithm', 'learning_rate']);
-    expect(steps).toMatchObject({ kind: 'text', placeholder: 'service default', help: 'Steps. 1 to 40' });
-    expect([steps?.check?.('40'), steps?.check?.('41')]).toEqual([undefined, 'From 1 to 40']);
-    const values = (field: typeof steps) => (field?.kind === 'choice' ? field.options.map(each => each.value) : []);
-    expect(values(thinking)).toEqual(['', 'true', 'false']);
-    expect(values(algorithm)).toEqual(['', 'gspo', 'grpo', 'reinforce_plus_plus']);
-    expect(rate).toMatchObject({ placeholder: '0.001 (service default)', help: 'from 0' });
-  });
-
-  it('are sent in their own type', () => {
-    const values = { num_steps: '5', disable_thinking: 'true', algorithm: 'grpo', learning_rate: '' };
-    const typed = Object.fromEntries(Object.entries(values).map(([name, value]) => [`options.${name}`, value]));
-    expect(optionsOf(optionSpecs(byModel), typed)).toEqual({ num_steps: 5, disable_thinking: true, algorithm: 'grpo' });
-  });
-
-  it('are refused where the chosen model does not take them', () => {
-    const specs = optionSpecs(byModel, ({ model }) => model);
-    const problem = (model: string, name: string, text: string) =>
-      specs.find(spec => spec.name === name)?.field.check?.(text, { model });
-    expect(problem('acme/small', 'num_steps', '11')).toBe('From 1 to 10 for acme/small');
-    expect(problem('acme/large', 'num_steps', '11')).toBeUndefined();
-    expect(problem('acme/small', 'learning_rate', '1')).toBe('Not accepted for acme/small');
-    expect(problem('acme/small', 'learning_rate', '')).toBeUndefined();
-    expect(problem('acme/small', 'algorithm', 'reinforce_plus_plus')).toBe('One of gspo, grpo for acme/small');
-    expect(problem('other', 'num_steps', '40')).toBeUndefined();
-  });
-
-  it('are those seen elsewhere if it does not say', () => {
-    for (const nothing of [undefined, {}, { options: [] }, { hints: 'none' }]) {
-      expect(optionSpecs(nothing, undefined, ['num_steps']).map(({ name }) => name)).toEqual(['num_steps']);
-      expect(optionSpecs(nothing)).toEqual([]);
-    }
-  });
-
-  it('that were left empty are left to the service', () => {
-    const specs = optionSpecs(offered);
-    expect(optionsOf(specs, { 'options.num_steps': ' 5 ', 'options.learning_rate': '' })).toEqual({ num_steps: 5 });
   });
 });

@@ -1,0 +1,160 @@
+/** The options of a new run, as a service describes them: for all models at once, or for each. Pure. */
+import { jsonOrText } from '../base/json-depth.ts';
+import { perObject } from '../base/memo.ts';
+import { isRecord, own } from '../base/own-property.ts';
+import { clean } from '../text/sanitise.ts';
+
+type OptionValue = string | number | boolean;
+
+interface DescribedOption {
+  /** `any` for a type that is unknown. */
+  readonly type: 'integer' | 'number' | 'boolean' | 'string' | 'any';
+  readonly minimum: number | undefined;
+  readonly maximum: number | undefined;
+  readonly choices: readonly OptionValue[];
+  /** The value that the service uses if the option is left out. */
+  readonly usual: unknown;
+  /** Whether the service computes that value when the run starts. */
+  readonly isComputed: boolean;
+  readonly words: string;
+}
+
+type DescribedOptions = ReadonlyMap<string, DescribedOption>;
+
+export function isOptionValue(value: unknown): value is OptionValue {
+  return (
+    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+function described(option: Readonly<Record<string, unknown>>): DescribedOption {
+  const numberAt = (...names: readonly string[]): number | undefined => {
+    const values = names.map(name => own(option, name));
+    return values.find(value => typeof value === 'number' && Number.isFinite(value)) as number | undefined;
+  };
+  const usual = own(option, 'default');
+  const choices = own(option, 'choices') ?? own(option, 'enum');
+  const known = Array.isArray(choices) ? choices.filter(isOptionValue) : [];
+  const text = own(option, 'description');
+  return {
+    type: typeOf(own(option, 'type'), isOptionValue(usual) ? usual : known[0]),
+    minimum: numberAt('min', 'minimum'),
+    maximum: numberAt('max', 'maximum'),
+    choices: known,
+    usual,
+    isComputed: own(option, 'default_kind') === 'computed',
+    words: typeof text === 'string' ? text : '',
+  };
+}
+
+function typeOf(type: unknown, example: OptionValue | undefined): DescribedOption['type'] {
+  if (type === 'integer' || type === 'number' || type === 'boolean' || type === 'string') return type;
+  return type === undefined && example !== undefined ? (typeof example as 'number' | 'boolean' | 'string') : 'any';
+}
+
+function optionsIn(value: unknown): DescribedOptions {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return new Map(entries.flatMap(([name, option]) => (isRecord(option) ? [[name, described(option)]] : [])));
+}
+
+const parsed = perObject((offered: Readonly<Record<string, unknown>>) => {
+  const models = Array.isArray(offered['models']) ? offered['models'].filter(isRecord) : [];
+  const { options } = offered;
+  if (models.length === 0) return { all: optionsIn(isRecord(options) ? options : offered), ofModel: new Map() };
+  const each = models.map(
+    model => [own(model, 'base_model_slug') ?? own(model, 'model_slug'), optionsIn(model['options'])] as const,
+  );
+  const ofModel = new Map(each.flatMap(([slug, own]) => (typeof slug === 'string' ? [[slug, own] as const] : [])));
+  return { all: joined(each.map(([, own]) => own)), ofModel };
+});
+
+const nothing = {};
+const parsedOf = (offered: unknown) => parsed(isRecord(offered) ? offered : nothing);
+
+/** A model's options; if the service does not describe them for this model, those of all models combined. */
+export function describedOptions(offered: unknown, model?: string | undefined): DescribedOptions {
+  const { all, ofModel } = parsedOf(offered);
+  return ofModel.get(model) ?? all;
+}
+
+/** The models that have their own options. */
+export const describedModels = (offered: unknown): readonly string[] => [...parsedOf(offered).ofModel.keys()];
+
+/** All models' options combined: the widest bounds and all choices. */
+function joined(all: readonly DescribedOptions[]): DescribedOptions {
+  const options = new Map<string, DescribedOption>();
+  for (const [name, option] of all.flatMap(each => [...each])) {
+    const known = options.get(name);
+    options.set(name, known ? widest(known, option) : option);
+  }
+  return options;
+}
+
+function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
+  const bound = (pick: (...values: number[]) => number, left: number | undefined, right: number | undefined) =>
+    left === undefined || right === undefined ? undefined : pick(left, right);
+  return {
+    ...one,
+    minimum: bound(Math.min, one.minimum, other.minimum),
+    maximum: bound(Math.max, one.maximum, other.maximum),
+    choices: one.choices.length && other.choices.length ? [...new Set([...one.choices, ...other.choices])] : [],
+    usual: one.usual === other.usual ? one.usual : undefined,
+  };
+}
+
+export function boundsWords({ minimum, maximum }: DescribedOption): string {
+  if (minimum === undefined && maximum === undefined) return '';
+  if (maximum === undefined) return `from ${minimum}`;
+  return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
+}
+
+/** The value of a typed text; undefined if it has none of this type. */
+function valueIn(type: DescribedOption['type'], text: string): unknown {
+  const typed = text.trim();
+  if (type === 'integer' || type === 'number') {
+    const value = typed === '' ? Number.NaN : Number(typed);
+    return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
+  }
+  const value = jsonOrText(typed);
+  if (type === 'string') return typeof value === 'string' ? value : typed;
+  return type === 'any' || typeof value === 'boolean' ? value : undefined;
+}
+
+const wanted = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
+
+function problemOf(text: string, option: DescribedOption): string | undefined {
+  const { type, choices } = option;
+  const value = valueIn(type, text);
+  if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
+  if (choices.length > 0 && !choices.includes(value as OptionValue)) return clean`One of ${choices}`;
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
+  if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
+  if (option.minimum === undefined) return `At most ${option.maximum}`;
+  return option.maximum === undefined ? `At least ${option.minimum}` : `From ${boundsWords(option)}`;
+}
+
+/** Why an option's text is invalid for a model; undefined if it is valid, or if the service describes no options. */
+export function optionProblem(
+  offered: unknown,
+  model: string | undefined,
+  name: string,
+  text: string,
+): string | undefined {
+  const options = describedOptions(offered, model);
+  if (options.size === 0) return undefined;
+  const option = options.get(name);
+  const words = option ? problemOf(text, option) : 'Not accepted';
+  return words && describedModels(offered).includes(model ?? '') ? clean`${words} for ${model}` : words;
+}
+
+/** The values of typed options, each in the type that the service describes. */
+export function optionValues(
+  texts: Readonly<Record<string, string>>,
+  offered: unknown,
+  model: string | undefined,
+): Readonly<Record<string, unknown>> {
+  const options = describedOptions(offered, model);
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, valueIn(options.get(name)?.type ?? 'any', text) ?? text]),
+  );
+}

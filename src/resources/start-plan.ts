@@ -1,0 +1,172 @@
+/** Plans the start of one or several runs: the name, options and request of each. Pure. */
+import type { Benchmark } from '../contract/benchmarks.ts';
+import type { TrainingRun } from '../contract/training.ts';
+import { optionValues } from '../present/described-options.ts';
+import type { CostedRun } from '../present/start-cost.ts';
+import { differingOptions, seedOption } from '../present/start-name.ts';
+import { startTime } from '../queries/remembered-fallback.ts';
+import type { RunInput } from '../queries/run-options.ts';
+import type { StartKeys } from '../store/start-keys.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
+import { truncate } from '../text/width.ts';
+import type { RunStart } from './action.ts';
+
+/** Maximum number of runs to start at once. */
+export const mostStarted = 100;
+
+/** Parses seeds, e.g. `1`, `1,2,3` or `1-3`, dropping duplicates. Undefined for any other text, or for too many. */
+export function seedsIn(text: string): readonly number[] | undefined {
+  const seeds = new Set<number>();
+  for (const part of text.split(',')) {
+    const [, first, last = first] = /^\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?$/.exec(part) ?? [];
+    const [from, to] = [Number(first), Number(last)];
+    // This comparison also fails for NaN.
+    if (!(to >= from && to - from < mostStarted)) return undefined;
+    for (let seed = from; seed <= to; seed += 1) seeds.add(seed);
+  }
+  return seeds.size > mostStarted ? undefined : [...seeds];
+}
+
+/** One of the runs to start: its model and seed, and its options as typed, which include the seed. */
+export interface ChosenRun {
+  readonly model: string | undefined;
+  readonly seed: number | undefined;
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** One run for each model and seed, grouped by model; at least one run. */
+export function chosenRuns(
+  models: readonly string[],
+  seeds: readonly number[],
+  texts: ChosenRun['texts'] = {},
+): readonly ChosenRun[] {
+  const each = <Value>(values: readonly Value[]): readonly (Value | undefined)[] =>
+    values.length === 0 ? [undefined] : [...new Set(values)];
+  return each(models).flatMap(model =>
+    each(seeds).map(seed => ({
+      model,
+      seed,
+      texts: seed === undefined ? texts : { ...texts, [seedOption]: String(seed) },
+    })),
+  );
+}
+
+/** The known inputs of a new run. */
+export interface StartedFrom {
+  readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
+  readonly model?: string | undefined;
+  /** The checkpoint's step, if it has one, and its training run. */
+  readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
+  readonly run?: Pick<TrainingRun, 'display_name'> | undefined;
+  /** The chosen options, and the options the service describes. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly offered?: unknown;
+}
+
+/** Maximum width of one part of a name, in cells: services limit the length of the whole name. */
+const longestPart = 64;
+
+const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
+
+/**
+ * The default name for a new run, on screen and for commands: `t-words tutor-base lr 0.03`, `t-words first step 20`. It
+ * consists of the benchmark, the model or checkpoint, and the options that differ from their defaults.
+ */
+export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
+  const { benchmark, model, checkpoint, run, options = {}, offered } = from;
+  const label = cut(benchmark.label ?? benchmark.bench_id);
+  const origin = cut(run?.display_name ?? '');
+  const step = checkpoint?.step == null ? 'checkpoint' : `step ${checkpoint.step}`;
+  const words = checkpoint
+    ? [origin, checkpointIsModel ? `${step}, continued` : step]
+    : [cut(model?.split('/').at(-1) ?? '')];
+  // The training run's name usually begins with its benchmark.
+  const isIncluded = checkpoint && ` ${origin} `.includes(` ${label} `);
+  return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
+}
+
+/** The user's choices for one run; everything else follows from them. */
+export interface StartChoice extends Pick<StartedFrom, 'offered'> {
+  readonly benchmark: Benchmark;
+  /** Missing if the checkpoint's model is meant. */
+  readonly model?: string | undefined;
+  readonly checkpoint?: ChosenCheckpoint | undefined;
+  /** Missing for an unused name, empty for none. */
+  readonly name?: string | undefined;
+  readonly texts: ChosenRun['texts'];
+  /** The user's own idempotency key. */
+  readonly key?: string | undefined;
+}
+
+interface ChosenCheckpoint {
+  readonly id: string;
+  readonly step?: number | null | undefined;
+  readonly run?: TrainingRun | undefined;
+}
+
+/** The base model: the chosen one, or the checkpoint's. */
+export const modelOf = ({ model, checkpoint }: Pick<StartChoice, 'model' | 'checkpoint'>): string | undefined =>
+  model ?? checkpoint?.run?.base_model_slug ?? undefined;
+
+/** A checkpoint runs only on the model that it was trained from. @param called the checkpoint's name in the message */
+export function otherModel(called: string, { model, checkpoint }: StartChoice): string | undefined {
+  const own = checkpoint?.run?.base_model_slug;
+  if (own == null || model === undefined || own === model) return undefined;
+  return clean`${called} is a checkpoint of ${own}, not of ${model}`;
+}
+
+interface PlannedStart extends CostedRun {
+  readonly input: RunInput;
+}
+
+/** The names of all runs of this kind, and the requests with an unknown outcome. */
+interface StartMemory {
+  readonly names: ReadonlySet<string>;
+  readonly startKeys: StartKeys;
+}
+
+/**
+ * The request for each run. Runs without a chosen name get unused ones: `base`, else `base 2`, and so on. A name counts
+ * as unused if a request with it may have succeeded: a repeat with another name would be a new request.
+ */
+export function planStarts(
+  start: RunStart,
+  choices: readonly StartChoice[],
+  { names, startKeys }: StartMemory,
+): readonly PlannedStart[] {
+  const planned = new Set<string>();
+  return choices.map(choice => {
+    const { benchmark, checkpoint, texts, offered, key } = choice;
+    const { id, step, run } = checkpoint ?? {};
+    const model = modelOf(choice);
+    const options = optionValues(texts, offered, model);
+    const named = (name: string): RunInput => ({
+      bench_id: benchmark.bench_id,
+      model,
+      display_name: name || undefined,
+      checkpoint: id,
+      ...(run && { trained: { training_run_id: run.training_run_id, step } }),
+      ...(Object.keys(options).length > 0 && { options }),
+    });
+    const isFree = (name: string): boolean =>
+      !planned.has(name) && (!names.has(name) || startKeys.earlier(start.send.keyed ?? '', named(name)) !== undefined);
+    const unused = (base: string): string => {
+      let name = base;
+      for (let number = 2; !isFree(name); number += 1) name = `${base} ${number}`;
+      return name;
+    };
+    const sent = key === undefined ? undefined : startKeys.nameOf(start.kind, named(''), key);
+    const from = { benchmark, model, checkpoint, run, options, offered };
+    const input = named(choice.name ?? sent ?? unused(sanitiseLine(nameOfStart(start, from))));
+    planned.add(input.display_name ?? '');
+    return { input, model, options, offered };
+  });
+}
+
+/** The model of the run of this kind that was last started on a benchmark. */
+export function lastModel(kind: string, benchId: string, memory: RememberedStore): string | undefined {
+  const newest = memory.list(kind, benchId).sort((one, other) => startTime(other) - startTime(one));
+  const slugs = newest.map(({ record }) => record['base_model_slug']);
+  return slugs.find(slug => typeof slug === 'string');
+}

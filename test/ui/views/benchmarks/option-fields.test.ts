@@ -1,0 +1,135 @@
+/** The options of a run that a service describes, and their fields. */
+import { describe, expect, it } from 'vitest';
+import {
+  describedModels,
+  describedOptions,
+  optionProblem,
+  optionValues,
+} from '../../../../src/present/described-options.ts';
+import { optionFields, optionTexts } from '../../../../src/ui/views/benchmarks/option-fields.ts';
+
+const [steps, rate] = [{ num_steps: { default: 4 } }, { rate: { default: 1 } }];
+
+it.each<[answer: object, model: string | undefined, names: string[]]>([
+  [{}, undefined, []],
+  [{ options: { ...steps, note: 'text' } }, undefined, ['num_steps']],
+  [{ ...steps, version: 2 }, 'm', ['num_steps']],
+  [
+    {
+      models: [
+        { base_model_slug: 'm', options: steps },
+        { base_model_slug: 'n', options: rate },
+      ],
+    },
+    'm',
+    ['num_steps'],
+  ],
+  [
+    {
+      models: [
+        { model_slug: 'm', options: steps },
+        { model_slug: 'n', options: rate },
+      ],
+    },
+    'n',
+    ['rate'],
+  ],
+  // A model that is not listed may have any of them, each named once.
+  [{ models: [{ model_slug: 'm', options: steps }, { options: { ...rate, ...steps } }] }, 'x', ['num_steps', 'rate']],
+  // Other fields of a model are not options.
+  [{ models: [{ model_slug: 'm', pricing: { input: 1 } }, 'x', null] }, 'm', []],
+])('%j for %s', (answer, model, names) => {
+  expect([...describedOptions(answer, model).keys()]).toEqual(names);
+});
+
+describe('options', () => {
+  const offered = {
+    options: {
+      num_steps: { type: 'integer', minimum: 1, maximum: 10, description: 'Steps.' },
+      learning_rate: { type: 'number', minimum: 0.1, maximum: 1, default: 0.5 },
+    },
+  };
+  it('are what the service says it takes, checked as one types', () => {
+    const [steps, rate] = optionFields(offered);
+    expect([steps?.label, rate?.kind === 'text' && rate.placeholder]).toEqual(['num_steps', '0.5']);
+    const problem = (name: string, text: string) => optionProblem(offered, 'm', name, text);
+    expect(problem('num_steps', '10')).toBeUndefined();
+    expect(['1.5', '', 'x'].map(text => problem('num_steps', text))).toEqual(Array(3).fill('Type a whole number'));
+    expect(problem('num_steps', '11')).toBe('From 1 to 10');
+    expect(problem('learning_rate', '0.05')).toBe('From 0.1 to 1');
+    expect(problem('other', '1')).toBe('Not accepted');
+  });
+
+  it('say the one bound that they have (U36)', () => {
+    const described = { most: { type: 'integer', max: 10 }, least: { type: 'number', min: 0.5 } };
+    const problem = (name: string, text: string) => optionProblem(described, undefined, name, text);
+    expect([problem('most', '11'), problem('least', '0')]).toEqual(['At most 10', 'At least 0.5']);
+  });
+
+  it('of a type that is unknown are JSON or text, and are not checked', () => {
+    const described = { stop: { type: 'array', default: [] }, rate: { default: 1 }, name: { type: 'string' } };
+    const texts = { stop: '["x"]', rate: '0.5', name: '7', other: '[1]' };
+    expect(optionValues(texts, described, 'm')).toEqual({ stop: ['x'], rate: 0.5, name: '7', other: [1] });
+    expect(optionProblem(described, 'm', 'stop', 'x')).toBeUndefined();
+    expect(optionProblem({}, 'm', 'stop', 'x')).toBeUndefined();
+    expect(optionProblem({ is: { type: 'boolean' } }, 'm', 'is', 'yes')).toBe('Type true or false');
+  });
+
+  const byModel = {
+    bench_id: 'b',
+    models: [
+      {
+        base_model_slug: 'acme/small',
+        options: {
+          num_steps: { type: 'integer', min: 1, max: 10, default: 4, default_kind: 'fixed', description: 'Steps.' },
+          disable_thinking: { type: 'boolean', default: false },
+          algorithm: { type: 'string', choices: ['gspo', 'grpo'], default: 'gspo' },
+        },
+      },
+      {
+        base_model_slug: 'acme/large',
+        options: {
+          num_steps: { type: 'integer', min: 1, max: 40, default: 8 },
+          learning_rate: { type: 'number', min: 0, default: 0.001, default_kind: 'computed' },
+          algorithm: { type: 'string', choices: ['gspo', 'reinforce_plus_plus'], default: 'gspo' },
+        },
+      },
+    ],
+  };
+
+  it('are those of any model if the service says them for each', () => {
+    expect(describedModels(byModel)).toEqual(['acme/small', 'acme/large']);
+    const fields = optionFields(byModel);
+    const [steps, thinking, algorithm, rate] = fields;
+    expect(fields.map(({ label }) => label)).toEqual(['num_steps', 'disable_thinking', 'algorithm', 'learning_rate']);
+    expect(steps).toMatchObject({ kind: 'text', placeholder: 'service default', help: 'Steps. 1 to 40' });
+    const problem = (text: string) => optionProblem(byModel, undefined, 'num_steps', text);
+    expect([problem('40'), problem('41')]).toEqual([undefined, 'From 1 to 40']);
+    const values = (field: typeof steps) => (field?.kind === 'choice' ? field.options.map(each => each.value) : []);
+    expect(values(thinking)).toEqual(['', 'true', 'false']);
+    expect(values(algorithm)).toEqual(['', 'gspo', 'grpo', 'reinforce_plus_plus']);
+    expect(rate).toMatchObject({ placeholder: '0.001 (service default)', help: 'from 0' });
+  });
+
+  it('are sent in their own type, except those that were left empty', () => {
+    const values = { num_steps: ' 5 ', disable_thinking: 'true', algorithm: 'grpo', learning_rate: '' };
+    const typed = Object.fromEntries(Object.entries(values).map(([name, value]) => [`options.${name}`, value]));
+    expect(optionValues(optionTexts(byModel, typed), byModel, 'acme/small')).toEqual({
+      ...{ num_steps: 5, disable_thinking: true, algorithm: 'grpo' },
+    });
+  });
+
+  it('are refused where the chosen model does not take them', () => {
+    const problem = (model: string, name: string, text: string) => optionProblem(byModel, model, name, text);
+    expect(problem('acme/small', 'num_steps', '11')).toBe('From 1 to 10 for acme/small');
+    expect(problem('acme/large', 'num_steps', '11')).toBeUndefined();
+    expect(problem('acme/small', 'learning_rate', '1')).toBe('Not accepted for acme/small');
+    expect(problem('acme/small', 'algorithm', 'reinforce_plus_plus')).toBe('One of gspo, grpo for acme/small');
+    expect(problem('other', 'num_steps', '40')).toBeUndefined();
+  });
+
+  it('have no field if the service does not say them', () => {
+    for (const nothing of [undefined, {}, { options: [] }, { hints: 'none' }])
+      expect(optionFields(nothing)).toEqual([]);
+  });
+});
