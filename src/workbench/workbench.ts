@@ -295,7 +295,7 @@ export class Workbench implements QueryHost {
     return this.cache
       .getQueryCache()
       .getAll()
-      .some(query => query.isActive() && isMatch(query.state.error));
+      .some(query => query.isActive() && isMatch(query.state.error ?? this.failed.lastError(query.queryHash)));
   }
 
   /** After a manual refresh: tries endpoints again that the service did not offer. */

@@ -47,6 +47,26 @@ it('reads what is on screen once for each restart of the service, and not when i
   ]);
 });
 
+it('still fails while it reads again what failed', async () => {
+  const workbench = newWorkbench({ service: async () => fakeService() });
+  const goOn = Promise.withResolvers<number>();
+  const reads = [() => Promise.reject(new Error('refused')), () => goOn.promise];
+  const read = async () => reads.shift()?.() ?? 0;
+  const query = optionsOf(workbench, { key: ['shown'], read, activity: () => 'settled' });
+  const observer = new QueryObserver(workbench.cache, query);
+  const stop = observer.subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  const isRefused = (error: unknown): boolean => error instanceof Error && error.message === 'refused';
+  await eventually(() => expect(workbench.fails(isRefused)).toBe(true));
+  void observer.refetch();
+  expect([observer.getCurrentResult().status, workbench.fails(isRefused)]).toEqual(['pending', true]);
+  goOn.resolve(1);
+  await eventually(() => expect(workbench.fails(isRefused)).toBe(false));
+});
+
 it('reads what an upload has touched once it has ended, also after a failure', async () => {
   const workbench = newWorkbench({ service: async () => fakeService() });
   let reads = 0;
