@@ -1,9 +1,9 @@
 /** Stores a file of rollouts as a dataset on the local service, and follows the file as it changes. */
 import { createHash } from 'node:crypto';
-import { unwatchFile, watchFile } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
+import { watchForChanges } from '../base/watched-file.ts';
 import { readUploaded } from '../local/server/uploaded-trajectory.ts';
 import type { FileRows } from '../local/store/file-rows.ts';
 import type { UploadedTrajectory } from '../local/store/trajectory-uploads.ts';
@@ -58,6 +58,7 @@ export class FollowedFile implements ShownFile {
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
   #nextLook: NodeJS.Timeout | undefined;
+  #stopWatching: (() => void) | undefined;
 
   /** @param cut why the file is incomplete */
   constructor(path: string, name: string, dataFolder: string, io: CommandIo, cut?: string) {
@@ -84,7 +85,7 @@ export class FollowedFile implements ShownFile {
    */
   async open(): Promise<void> {
     // Watch before reading, so that no change is missed.
-    watchFile(this.#path, { interval: lookMs, persistent: false }, this.#changed);
+    this.#stopWatching = watchForChanges(this.#path, lookMs, this.#changed);
     const first = this.#read();
     this.#reading = Promise.allSettled([first]).then(() => {});
     try {
@@ -100,7 +101,7 @@ export class FollowedFile implements ShownFile {
 
   close(): void {
     clearTimeout(this.#nextLook);
-    unwatchFile(this.#path, this.#changed);
+    this.#stopWatching?.();
   }
 
   readonly #changed = (): void => {

@@ -1,10 +1,10 @@
 /** The service that the screen shows: the configured one, or that of another profile the user switched to. */
-import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import { own } from '../base/own-property.ts';
 import { shellWords } from '../base/shell-words.ts';
+import { watchForChanges } from '../base/watched-file.ts';
 import { sameOrigin } from '../config/address.ts';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import { redactor } from '../config/redaction.ts';
@@ -146,8 +146,8 @@ export class Session {
   #config: Config;
   #shown: ShownService;
   #connection: Connection;
-  /** The watched files and their listeners. */
-  readonly #watched = new Map<string, StatsListener>();
+  /** Functions that stop watching a file, by its path. */
+  readonly #watched = new Map<string, () => void>();
   readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
@@ -167,19 +167,14 @@ export class Session {
     const { settingsPath, profile } = this.#config;
     const files = new Map(keyFiles(profile).map(path => [path, this.#keyChanged]));
     files.set(settingsPath, this.#settingsChanged);
-    for (const [path, listener] of this.#watched) if (!files.has(path)) this.#unwatch(path, listener);
-    for (const [path, changed] of files) {
-      if (this.#watched.has(path)) continue;
-      // Node also calls the listener once, at first, for a file that does not exist.
-      const listener: StatsListener = (now, before) => (now.nlink > 0 || before.nlink > 0) && changed();
-      this.#watched.set(path, listener);
-      watchFile(path, { interval: lookMs, persistent: false }, listener);
-    }
+    for (const path of this.#watched.keys()) if (!files.has(path)) this.#unwatch(path);
+    for (const [path, changed] of files)
+      if (!this.#watched.has(path)) this.#watched.set(path, watchForChanges(path, lookMs, changed));
   }
 
-  #unwatch(path: string, listener: StatsListener): void {
+  #unwatch(path: string): void {
+    this.#watched.get(path)?.();
     this.#watched.delete(path);
-    unwatchFile(path, listener);
   }
 
   get shown(): ShownService {
@@ -297,7 +292,7 @@ export class Session {
   };
 
   close(): Promise<void> {
-    for (const [path, listener] of this.#watched) this.#unwatch(path, listener);
+    for (const path of this.#watched.keys()) this.#unwatch(path);
     return this.release(this.#shown);
   }
 }

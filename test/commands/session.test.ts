@@ -1,8 +1,8 @@
 /** Adding a service, switching to another one, and leaving both. */
-import { existsSync, mkdirSync, readFileSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueryObserver } from '@tanstack/react-query';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Session } from '../../src/commands/session.ts';
 import type { NewProfile } from '../../src/ui/app/connection.ts';
 import { eventually } from '../eventually.ts';
@@ -292,21 +292,6 @@ describe('the settings file, changed by another program', () => {
         ? page(response, request)
         : refusal(401, 'authentication_error', 'authentication_required')(response, request);
 
-  it('changes nothing as long as there is none', async () => {
-    const { session, file } = await started();
-    let changes = 0;
-    session.subscribe(() => {
-      changes += 1;
-    });
-    // Node first calls every listener for a file that does not exist.
-    await new Promise<void>(resolve => {
-      const listener = (): void => resolve();
-      watchFile(file, listener);
-      onTestFinished(() => unwatchFile(file, listener));
-    });
-    expect(changes).toBe(0);
-  });
-
   it('has a refused key read again, and all on screen asked once', async () => {
     const { session, server, write, status } = await failing(takes('sk-new-0123456789'), {
       apiKey: 'sk-old-0123456789',
@@ -345,17 +330,14 @@ describe('the settings file, changed by another program', () => {
   });
 
   it('stays on the address that is shown while an answer would be lost', async () => {
-    const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
+    const { session, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
     const shown = session.shown.id;
     session.workbench.unfinished.set('chat', { words: 'The answer from model-a in the chat' });
     const { url } = await hostileServer(page);
-    const seen = Promise.withResolvers<void>();
-    const see = (): void => seen.resolve();
-    // After the session's own, which was there before.
-    watchFile(file, { persistent: false }, see);
+    const fails = vi.spyOn(session.workbench, 'fails');
     write({ baseUrl: url });
-    await seen.promise;
-    unwatchFile(file, see);
+    // The session has read the file.
+    await eventually(() => expect(fails).toHaveBeenCalled());
     write({ apiKey: 'sk-new-0123456789' });
     await eventually(() => expect(session.workbench.cache.getQueryState(['one'])?.status).toBe('success'));
     expect(session.shown.id).toBe(shown);

@@ -1,0 +1,36 @@
+/** Watches a file from its state at the call on: Node's `watchFile` takes the first state later, and misses changes. */
+import { type BigIntStats, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+
+const stateOf = ({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string => [ino, size, mtimeNs, ctimeNs].join();
+
+/** The state of a file that cannot be found. */
+const missing = 'missing';
+
+function stateNow(path: string): string {
+  try {
+    return stateOf(statSync(path, { bigint: true }));
+  } catch {
+    return missing;
+  }
+}
+
+/** Calls `onChange` whenever the file has changed, appeared or gone, until the returned function is called. */
+export function watchForChanges(path: string, everyMs: number, onChange: () => void): () => void {
+  let last = stateNow(path);
+  let isStopped = false;
+  const look = async (): Promise<void> => {
+    const now = await stat(path, { bigint: true }).then(stateOf, () => missing);
+    if (isStopped) return;
+    timer = lookLater();
+    if (now === last) return;
+    last = now;
+    onChange();
+  };
+  const lookLater = (): NodeJS.Timeout => setTimeout(() => void look(), everyMs).unref();
+  let timer = lookLater();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}
