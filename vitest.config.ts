@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import LongFirst from './test/setup/long-first.ts';
 
-/** For what hangs. A busy machine may take twenty times as long as an idle one. */
+/** For a test that hangs. A busy machine may take twenty times as long as an idle one. */
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 /** Only these files, for the test that runs the tests in a fresh clone. */

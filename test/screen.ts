@@ -156,7 +156,7 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
       const satisfied = typeof wanted === 'string' ? (shown: string) => shown.includes(wanted) : wanted;
       const deadline = Date.now() + limitMs;
       while (!satisfied(text())) {
-        if (Date.now() > deadline) throw new Error(`waited in vain for ${wanted}; the screen shows:\n${text()}`);
+        if (Date.now() > deadline) throw new Error(`timed out waiting for ${wanted}; the screen shows:\n${text()}`);
         await settle();
         await new Promise(resolve => setTimeout(resolve, 5));
       }

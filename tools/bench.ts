@@ -4,9 +4,9 @@ import './built.ts';
 
 const usage = `npm run bench                      the screen, in a pseudo-terminal
 npm run bench -- screen PART…      parts: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, read, curves, search, compare
-npm run bench -- patches           what each file of patches/ saves
-npm run bench -- training          what training learns, and how fast
-npm run bench -- watch             what Watch costs with 40 active training runs, in virtual time
+npm run bench -- patches           the savings of each file of patches/
+npm run bench -- training          learning and speed of training
+npm run bench -- watch             the cost of Watch with 40 active training runs, in virtual time
 npm run bench -- service           the local service with many clients
 npm run bench -- statistics        simulates the coverage of intervals and verdicts
 npm run bench -- audit             detection and false alarm rates of the training audit

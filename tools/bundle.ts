@@ -39,9 +39,9 @@ function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string>
 }
 
 /**
- * Few chunks, because each takes Node a millisecond to find and read: one for what only the first frame needs, one for
- * what it shares with commands, one for what it shares with the local service as well; one for what talks to a service,
- * which the first answer waits for. What `main` itself needs stays with it: it is compiled at every start.
+ * Few chunks, because each takes Node a millisecond to find and read: one for modules of the first frame alone, one for
+ * those that it shares with commands, one for those that the local service shares as well, and one for the client, which
+ * the first answer waits for. The modules of `main` itself stay with it, because it is compiled at every start.
  */
 function startChunks(): CodeSplittingNameFunction {
   let chunks: Record<'main' | 'line' | 'screen' | 'commands' | 'service' | 'daemon', Set<string>> | undefined;

@@ -50,7 +50,7 @@ function nameIn(node: Node): Node | undefined {
 
 let expressions = 0;
 
-/** What is wrong with a node, if anything; `text` is its source. */
+/** The error of a node, if any; `text` is its source. */
 function errorOf(node: Node, text: () => string, path: string): string | undefined {
   if (isRegularExpressionLiteral(node)) {
     expressions += 1;

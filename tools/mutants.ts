@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: changes the code in small ways, one at a time, and runs the tests that reach the change.
- * Surviving mutants show what no test notices. See `usage`.
+ * `npm run mutants`: changes the code in small ways, one at a time, and runs the tests that reach the change. Surviving
+ * mutants show gaps in the tests. See `usage`.
  *
  * One copy of the code contains all mutants of the sample, and a number activates one, so that nothing is transformed
  * again.

@@ -1,4 +1,4 @@
-/** Checks that the packages have the changes of `patches`. npm may have been told to run no scripts. */
+/** Checks that the packages have the changes of `patches`: `npm ci --ignore-scripts` skips them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,12 +1,12 @@
 /**
  * Where users get benchtop. README, the man page and the example workflow follow `published`, because they must not
- * tell users to install a name that is on no registry, or belongs to somebody else.
+ * suggest a name that is on no registry, or belongs to somebody else.
  */
 
 /** The name of the package on npm's registry; undefined before it is published. */
 export const published: string | undefined = undefined;
 
-/** The ways to install benchtop: what each does, and its command lines. */
+/** The ways to install benchtop, each with its command lines. */
 export function installWays(name = published): readonly (readonly [words: string, lines: readonly string[]])[] {
   const clone = [
     ['Run it from a clone of this repository:', ['npm ci && npm start']],

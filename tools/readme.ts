@@ -47,7 +47,7 @@ function commandTable(): string {
     `\`${['benchtop', name, ...args.map(argumentTerm)].join(' ')}\``,
     summary,
   ]);
-  return table(['command', 'what it does'], rows);
+  return table(['command', 'purpose'], rows);
 }
 
 function flagTable(flags: Readonly<Record<string, FlagSpec>>): string {

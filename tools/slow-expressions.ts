@@ -141,7 +141,7 @@ function reached(from: State, before: number): Set<State> {
   return seen;
 }
 
-/** Whether the expression succeeds here, whatever follows. */
+/** Whether the expression succeeds here with any rest of the text. */
 function isMatch(from: State, ends: ReadonlySet<State>): boolean {
   const seen = new Set([from]);
   for (const each of seen) for (const { to, kind } of each.edges) if (isFree(kind)) seen.add(to);

@@ -14,7 +14,7 @@ const tools: readonly (readonly string[])[] = [
   [tsx, 'tools/screens.ts', '--smoke'],
   ['tools/mutants.ts', '--smoke'],
 ];
-/** For what hangs. A busy machine may take ten times as long as an idle one. */
+/** For a tool that hangs. A busy machine may take ten times as long as an idle one. */
 const limitMs = 900_000;
 
 async function fails(words: readonly string[]): Promise<boolean> {

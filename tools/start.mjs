@@ -1,6 +1,6 @@
 /**
  * `npm start`: builds if a source file is newer than the built program, then becomes the program. Plain JavaScript, so
- * that any version of Node can report what is missing.
+ * that any version of Node can report missing requirements.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Describes what is missing, in one line. @returns {string | undefined} */
+/** Describes the missing requirement in one line. @returns {string | undefined} */
 function missing() {
   if (!existsSync(`${root}node_modules/rolldown`)) {
     return 'benchtop is not installed yet: run `npm ci` in this folder first.';

@@ -1,5 +1,5 @@
 /**
- * `benchtop compare`: compares two evaluation runs task by task. The exit code says whether the new one is good enough.
+ * `benchtop compare`: compares two evaluation runs task by task. The exit code is the verdict on the new one.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';

@@ -1,4 +1,4 @@
-/** `benchtop watch`: prints every change in running work until it has ended; the exit code says how it ended. */
+/** `benchtop watch`: prints every change in running work until it has ended; the exit code is its outcome. */
 import { pushAll } from '../base/many.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';

@@ -20,7 +20,7 @@ async function talk(says: readonly (readonly [line: string, until: RegExp])[]): 
   });
   const hear = (wanted: RegExp, from: number): Promise<void> =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`waited in vain for ${wanted}; heard:\n${heard}`)), 15_000);
+      const timer = setTimeout(() => reject(new Error(`timed out waiting for ${wanted}; heard:\n${heard}`)), 15_000);
       const look = (): void => {
         if (!wanted.test(heard.slice(from))) return;
         clearTimeout(timer);

@@ -132,7 +132,10 @@ function rewardAt(step: number): number {
 class LargeTraining {
   #steps = 0;
   #newPoints: string[] = [];
-  /** The answer without the new points, and without its end. Kept, as the service shares its process with what measures. */
+  /**
+   * The answer without the new points, and without its end. Kept, because the service shares its process with the
+   * bench.
+   */
   #curve = Buffer.from('{"trainer_rewards":[');
 
   constructor(steps: number) {

@@ -1,5 +1,5 @@
 /**
- * Measures what the patches save: builds the program with all patches, with none, and without each one, and starts
+ * Measures the savings of the patches: builds the program with all patches, with none, and without each one, and starts
  * the builds in turn. Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
  */
 import { execFileSync } from 'node:child_process';

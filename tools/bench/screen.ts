@@ -54,7 +54,7 @@ class Bench {
     this.table.push({ what, value, limit, unit, digits });
   }
 
-  /** Deletes what earlier starts remembered. */
+  /** Deletes the data remembered by earlier starts. */
   forget(): void {
     for (const end of ['', '-wal', '-shm']) {
       rmSync(join(this.home, '.local/state/benchtop', `remembered.db${end}`), { force: true });
@@ -95,7 +95,7 @@ async function start(bench: Bench): Promise<void> {
   });
   bench.row('first frame of the shell', median(runs.map(run => run.shell)), 4.5, '× node', 1);
   bench.row('first frame with data of the service', median(runs.map(run => run.data)), 6, '× node', 1);
-  bench.row('first frame with what was remembered', median(runs.map(run => run.remembered)), 5, '× node', 1);
+  bench.row('first frame with remembered data', median(runs.map(run => run.remembered)), 5, '× node', 1);
 }
 
 async function help(bench: Bench): Promise<void> {

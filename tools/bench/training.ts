@@ -1,4 +1,4 @@
-/** Measures what training learns in the local service, and how fast, over HTTP. */
+/** Measures learning and speed of training in the local service, over HTTP. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BenchOptions } from '../bench.ts';
 import { type BuiltService, readyBenchmark, startBuiltService } from './built-service.ts';

@@ -1,6 +1,6 @@
 /**
- * Measures what Watch asks of a service with 40 active training runs of 20,000 steps, in virtual time: requests, bytes,
- * and how old its rows get.
+ * Measures the load of Watch on a service with 40 active training runs of 20,000 steps, in virtual time: requests,
+ * bytes, and how old its rows get.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -50,7 +50,7 @@ const isActive = ({ doing }: BusyRun): boolean => !['succeeded', 'failed', 'canc
 /**
  * Leaves a view open for `minutes` after the first ones.
  *
- * @param first how many minutes it has to read everything once
+ * @param first minutes to read everything once
  * @param count of runs, with those that have ended
  */
 export async function watched(

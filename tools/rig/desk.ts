@@ -19,7 +19,7 @@ export interface Desk {
   readonly text: () => string;
   readonly hasEnded: () => boolean;
   readonly send: (input: Input) => void;
-  /** Waits until what was sent is shown. */
+  /** Waits until the screen shows the result of the input. */
   readonly rest: () => Promise<void>;
   /** An address to connect to. */
   readonly address: string;
@@ -63,7 +63,7 @@ async function shows(desk: Desk, wanted: RegExp): Promise<boolean> {
   return false;
 }
 
-/** How a secret is typed, and what follows it. */
+/** How a secret is typed, and the input after it. */
 export interface Typing {
   readonly form: 'secret' | 'key';
   readonly how: 'at once' | 'pasted' | 'by letter';

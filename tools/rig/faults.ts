@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { anyChanges, type Change, orNone } from './answers.ts';
 import { controls, deceivers, names } from './texts.ts';
 
-/** What happens to a request: its answer is changed or broken, or it does not reach the service. */
+/** A fault: the answer is changed or broken, or the request does not reach the service. */
 export type Fault = {
   /** A regular expression for the addresses to which the fault applies. */
   readonly only?: string;

@@ -130,7 +130,7 @@ export class Terminal {
       await this.drained();
       if (seen()) return;
       if (this.hasEnded || performance.now() > deadline)
-        throw new Error(`waited in vain for ${wanted}; the terminal shows:\n${this.text()}`);
+        throw new Error(`timed out waiting for ${wanted}; the terminal shows:\n${this.text()}`);
       await within(output, deadline - performance.now());
     }
   }

@@ -38,7 +38,7 @@ const mostRests = 3;
 const keyMs = 30;
 /** Maximum thread time of one input in milliseconds: enough to draw the whole screen several times. */
 const slowMs = 3_000;
-/** Time for a view to read its data, and how often it is judged until then: a view that is not focused is polled in between. */
+/** Time for a view to read its data, and between checks until then: a view without focus is polled in between. */
 const readMs = 60_000;
 const judgeMs = 12_000;
 
@@ -156,7 +156,7 @@ export class AtScreen {
     for (const what of failures) fail(`${what}:\n${text}`);
   }
 
-  /** What is still wrong once the view has had time to read its data. */
+  /** The failures that remain once the view has had time to read its data. */
   async #wrongOnceRead(judge: () => readonly string[]): Promise<readonly string[]> {
     let wrong: readonly string[] = [];
     for (let waited = 0; waited < readMs; waited += judgeMs) {
@@ -199,7 +199,7 @@ export class AtScreen {
     await this.end();
   }
 
-  /** Law: a view shows what was sent, and says what it omits. */
+  /** Law: a view shows the data of the answers, and names what it omits. */
   async lookAt(look: Look): Promise<void> {
     const { time, ids, proxy, fail, count } = this.#options;
     const place = placeOf(look, ids());

@@ -15,10 +15,10 @@ export interface Bugs {
   /** In the client of a program, and in that of the screen. */
   readonly service?: (service: Service) => Service;
   readonly screen?: (service: Service) => Service;
-  /** In what a kill leaves of the data. */
+  /** In the data that a kill leaves. */
   readonly leave?: Leave;
   readonly readerWrites?: boolean;
-  /** In what reaches the terminal, and in what it sends. */
+  /** In the output to the terminal, and the input from it. */
   readonly bytes?: (bytes: string) => string;
   readonly keys?: (bytes: string) => string;
   /** Where the screen opens. */

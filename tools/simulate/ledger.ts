@@ -1,6 +1,6 @@
 /**
- * Compares what the user was told with the data of the service. The laws: acknowledged writes are stored, nothing is
- * stored twice, writes reported as not done are not stored, and ended runs stay ended.
+ * Compares the outcomes that the user saw with the data of the service. The laws: acknowledged writes are stored,
+ * nothing is stored twice, writes reported as not done are not stored, and ended runs stay ended.
  */
 import type { LocalService } from './local-service.ts';
 

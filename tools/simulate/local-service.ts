@@ -20,7 +20,7 @@ export interface Template {
   readonly benchId: string;
 }
 
-/** What a kill leaves of a data folder. */
+/** The data folder after a kill. */
 export type Leave = (folder: string, copy: string) => void;
 const everything: Leave = (folder, copy) => cpSync(folder, copy, { recursive: true });
 
@@ -63,7 +63,7 @@ export class LocalService {
     }
   }
 
-  /** Kills it at once. Whatever it still does has no effect. */
+  /** Kills it at once. Its later writes have no effect. */
   kill(): void {
     const killed = this.#running;
     if (!killed) return;

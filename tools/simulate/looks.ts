@@ -1,4 +1,4 @@
-/** Opens a view on answers with wrong values, and compares the screen with what was sent. */
+/** Opens a view on answers with wrong values, and compares the screen with the answers. */
 import fc from 'fast-check';
 import type { Place } from '../../src/resources/place.ts';
 import { gentleChanges } from '../rig/answers.ts';

@@ -1,6 +1,6 @@
 /**
- * What a screen may show for an answer, computed from the bytes sent, independent of the program. A screen that omits
- * anything silently is wrong. Pure.
+ * The texts that a screen may show for an answer, computed from the bytes sent, independent of the program. A screen
+ * that omits anything silently is wrong. Pure.
  */
 
 /** The rows of a list as sent, over all its pages. */

@@ -114,7 +114,7 @@ export class User {
     }
   }
 
-  /** Law: the outcome of a write is what its answer says. */
+  /** Law: the reported outcome of a write matches its answer. */
   async #write(kind: Noted, name: string, write: 'make' | 'remove', send: () => Promise<unknown>): Promise<void> {
     const answered = this.ledger.begin(kind, name, write);
     let outcome: Outcome = 'done';

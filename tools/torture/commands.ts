@@ -45,7 +45,7 @@ export interface CommandsPlan {
   readonly commands: readonly Command[];
 }
 
-/** Plans of at most `most` commands. They begin with the names of runs, some of which are hostile. */
+/** Plans of at most `most` commands. They begin with the names of runs, including hostile ones. */
 export function commandsPlans(most: number): fc.Arbitrary<CommandsPlan> {
   const words = fc.oneof(
     fc.tuple(fc.constant('list'), fc.constantFrom(...kinds), fc.constantFrom('--wide', '--json')),

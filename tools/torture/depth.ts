@@ -50,7 +50,7 @@ const mostStarts = 3;
 /** An address without a service. */
 const nowhere = 'http://127.0.0.1:9';
 
-/** A session: its properties, and what happens in it. */
+/** A session: its properties and its inputs. */
 export interface DepthPlan {
   readonly readOnly: boolean;
   readonly mouse: boolean;

@@ -165,8 +165,8 @@ for.`,
     about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and its images are
 built; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an
 array, or a single object, or any format that benchtop read accepts: rollouts from verifiers and prime-rl,
-Inspect logs, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
-rejected trajectories. Those without a response, or with an unclear one, count as unknown, and are sent again only with
+Inspect logs, conversations. A note lists omissions. After a failure, repeat the command to send the rest, including
+rejected trajectories. Those without a response, or with an unclear one, count as unknown and are sent again only with
 --resend-unknown. Trajectories that were sent into the dataset before, from any file and for any agent, count as sent
 before: they are sent again only with --new, or if the service is known to store nothing twice. If uploads cannot be
 recorded, or their record is in a damaged file, nothing is sent without --new.`,
@@ -185,7 +185,7 @@ recorded, or their record is in a damaged file, nothing is sent without --new.`,
         ...waitFlags.timeout,
         description: 'stop after this long; repeat the command to continue',
       },
-      dryRun: { short: 'n', description: 'read the folder or file and print what would be sent' },
+      dryRun: { short: 'n', description: 'read the folder or file and print the items to send' },
       ...recordFlags,
     },
     exclusive: [
@@ -252,7 +252,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
   ...setup,
   version: spec({ summary: 'print the version', flags: recordFlags }),
   doctor: spec({
-    summary: 'check the installation and say what to fix',
+    summary: 'check the installation and suggest fixes',
     about:
       'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there is one.',
     flags: {

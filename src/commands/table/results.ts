@@ -120,7 +120,7 @@ ids.`,
     summary: 'search the text of all trajectories in a run, a dataset or a benchmark',
     about: `Finds the trajectories with a line that has all the words. For each, prints the first matching line with its
 place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
-the matches by reward and by how they ended, and name what could not be read. Words in double quotes are a phrase; /re/
+the matches by reward and by how they ended, and name unreadable texts. Words in double quotes are a phrase; /re/
 is a regular expression; a word with a capital letter is case-sensitive. Exit code 5 if nothing matches, 1 if something
 could not be read.
 
@@ -153,7 +153,7 @@ search.indexMegabytes limits their size.`,
     ],
   }),
   regrade: spec({
-    summary: 'regrade the rollouts of a run, a training run or a dataset, and show what changes',
+    summary: 'regrade the rollouts of a run, a training run or a dataset, and show the changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
 the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
 changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are
@@ -193,7 +193,7 @@ ${aboutAgreement}`,
     ],
   }),
   describe: spec({
-    summary: 'describe the curves of a training run, and what its steps teach',
+    summary: 'describe the curves of a training run, and its teaching signal',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, their course, and the
 steps without a value. The course splits a curve into parts that rise, fall, go up and down or stay level, with the
 last step and the value of each: the peak where a fall follows a rise, and the low where a rise follows a fall. Changes
@@ -208,14 +208,14 @@ of the groups have taught nothing.
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
     flags: {
       ...serviceFlags,
-      audit: { description: 'an audit of the reward: what may be wrong, and the rollouts to read' },
+      audit: { description: 'an audit of the reward: signs of a problem, and the rollouts to read' },
       ...recordFlags,
     },
     examples: ['benchtop describe first', 'benchtop describe first --audit'],
   }),
   tree: spec({
     summary: 'print the lineage of evaluations, training runs, checkpoints and deployments',
-    about: `Prints the tree of a benchmark, or, for another resource, what is above and below it. Without an argument,
+    about: `Prints the tree of a benchmark, or the resources above and below another resource. Without an argument,
 prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads at most 100
 training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the last one of a training run; BEST is
 its best one.`,
@@ -249,7 +249,7 @@ its best one.`,
     about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is packed;
 elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
 rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic, and
-ShareGPT, any of them packed with gzip; a note names the format and says what was left out. Exit code 1 if some of it could not be
+ShareGPT, any of them packed with gzip; a note names the format and lists omissions. Exit code 1 if some of it could not be
 read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {

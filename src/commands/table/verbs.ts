@@ -44,7 +44,7 @@ const exclusiveWaiting = [['dryRun', 'wait'], exclusiveDryRunFlags] as const;
 export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
-    about: `Prints the id of the run. With --wait, the exit code says whether it completed: 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
+    about: `Prints the id of the run. With --wait, exit code 0 if it completed, 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
 
 Several models or seeds start a run of each model with each seed, and print an id for each; the exit code is the worst.
 If some could not be started, run the same command again to start only those. benchtop compare --pool treats a model's
@@ -71,7 +71,7 @@ runs as one.`,
   }),
   train: spec({
     summary: 'start a training run',
-    about: 'Prints the id of the run. With --wait, the exit code says whether it succeeded.',
+    about: 'Prints the id of the run. With --wait, exit code 0 only if it succeeded.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -87,7 +87,7 @@ runs as one.`,
   }),
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
-    about: `Prints the id of the deployment. With --wait, the exit code says whether it was deployed. --role production asks for
+    about: `Prints the id of the deployment. With --wait, exit code 0 only if it was deployed. --role production asks for
 the slug first, or takes --yes.`,
     args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
     flags: {
@@ -113,7 +113,7 @@ the slug first, or takes --yes.`,
   }),
   build: spec({
     summary: 'build the images of a benchmark',
-    about: 'Prints the id of the benchmark. With --wait, the exit code says whether it became ready.',
+    about: 'Prints the id of the benchmark. With --wait, exit code 0 only if it became ready.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: { ...serviceFlags, ...waitFlags, ...outcomeFlags },
     exclusive: exclusiveWaiting,

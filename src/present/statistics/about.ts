@@ -2,11 +2,11 @@
 
 /** Intervals and verdicts: the method and its assumptions. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).
-It assumes that the rewards are within the range, and that the tasks are an independent sample of a larger set. It is an interval for the mean of that
+It assumes that the rewards are within the range, and that the tasks are an independent sample of a larger set. It is an interval for the mean of the
 set, and as valid for two tasks as for thousands. For rewards of 0 and 1 it equals the Clopper-Pearson interval; for other rewards its coverage is not
 proven, but no counterexample is known. Several rollouts of a task count as their mean. A missing or pending reward counts as the lowest
-for one limit and as the highest for the other. So a verdict holds whatever these rewards are, however often you look while a run is in
-progress, and in whatever order its rollouts end. While a run is in progress, the reported total is assumed to be that of the whole run.
+for one limit and as the highest for the other. So a verdict holds for any value of these rewards, for any number of looks while a run is in
+progress, and for any order in which its rollouts end. While a run is in progress, the reported total is assumed to cover the whole run.
 If all these rollouts have a reward, there is no interval, because the total may count only rollouts that have begun. If the service returns evaluation_samples_per_task for the run, or you set compare --samples-per-task, each task has that many
 rollouts; otherwise, unlisted rollouts may belong to any task. An interval that is the whole range is not shown.
 A task without a reward in both runs counts only for the limit that it
@@ -17,6 +17,6 @@ interval nor a verdict: set the range. Lists, Watch and reports show the same in
 but none that depends on a condition.`;
 
 /** How well two graders agree. */
-export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is what two graders
-would reach by passing the same numbers of rollouts at random. Its 95% interval contains every value that a score test or a likelihood-ratio test accepts (Agresti 2013). The
+export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is expected of two graders
+that pass the same numbers of rollouts at random. Its 95% interval contains every value that a score test or a likelihood-ratio test accepts (Agresti 2013). The
 rollouts of a task count as one, because they are alike. There is no interval below 5 tasks, or if both graders pass all or none.`;

@@ -128,7 +128,7 @@ function PickerLines({ state, entries, choose, mayUseFolder, width, height }: Pi
   const keyOf = useKeyOf();
   const { listing, typed, cursor } = state;
   const words = mayUseFolder
-    ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows what would be sent`)
+    ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows the items to send`)
     : styles.muted(choose === 'folder' ? 'go to the folder that contains manifest.json' : 'choose a file');
   return (
     <>
