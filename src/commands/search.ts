@@ -53,13 +53,14 @@ async function* pagesOfStep(found: readonly Found[], step: number, context: Comm
   }
 }
 
-const hitFields = ({ at, range: _, place: __, ...hit }: TextHit) => ({
+const hitFields = ({ at, range: _, place: __, roles, ...hit }: TextHit) => ({
   ...hit,
   end: endOf(hit),
   step: at.step ?? null,
   message: at.message ?? null,
   line: at.line,
   role: at.role,
+  roles: roles.map(({ at: { role }, lines }) => ({ role, lines })),
 });
 
 // Rows are printed one by one, so no column may depend on other rows.
@@ -121,7 +122,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
       const print = printerOf(io);
       let printed = Promise.resolve();
       const work = new TextSearch({
-        ...{ search, pages, index, context },
+        ...{ search, pages, index, context, role: flags.role },
         onHit: hit => {
           if (!isRecord) printed = printed.then(() => print(hit));
         },
@@ -133,6 +134,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
       const { hits, known, searched, stored, unread, beyond, notes } = state;
       const record = {
         query,
+        role: flags.role ?? null,
         in: found.map(({ id }) => id),
         hits: hits.map(hitFields),
         ...countHits(work.searched, hits),

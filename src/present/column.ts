@@ -68,6 +68,12 @@ export interface Column<Row> {
   readonly isUnread?: (row: Row) => boolean;
   /** The command that reads the values, in words, if lists may lack them in all rows. */
   readonly readBy?: string;
+  /**
+   * A row in other forms, if it stands for several things, at least one: a condition of a filter accepts a row if one
+   * of its forms passes, and shows that form. At most one column has them. Untyped so that a column for some rows also
+   * fits rows with more fields.
+   */
+  readonly variants?: (row: Row) => readonly unknown[];
   /** False if filters should skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**

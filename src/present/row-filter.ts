@@ -13,8 +13,10 @@ import { type Column, cellText, lackingWords } from './column.ts';
 export interface RowFilter<Row> {
   /** Filters by a row's text, and highlights matches. */
   readonly text: Filter;
-  /** Filters by a row's values; undefined if the filter names no column. */
-  readonly accepts: ((row: Row) => boolean) | undefined;
+  /**
+   * Filters by a row's values: returns the row, or the variant of it that passes. Undefined if the filter names no column.
+   */
+  readonly passing: ((row: Row) => Row | undefined) | undefined;
   /** Why the filter cannot be used on these rows, if a term names a column that none of them has. */
   readonly refusal: (rows: readonly Row[]) => Mistake | undefined;
   /** Why no row can pass, if a term names a status that does not exist. */
@@ -255,7 +257,7 @@ export function parseRowFilter<Row>(
 ): RowFilter<Row> | (FilterError & Partial<Pick<Mistake, 'at'>>) {
   if (isWholeText(input)) {
     const text = parseFilter(input);
-    return text.ok ? { text, accepts: undefined, refusal: () => undefined, doubt: () => undefined } : text;
+    return text.ok ? { text, passing: undefined, refusal: () => undefined, doubt: () => undefined } : text;
   }
   const texts: Filter[] = [];
   const tests: Test<Row>[] = [];
@@ -277,9 +279,14 @@ export function parseRowFilter<Row>(
     }
   }
   const text = together(texts);
+  const passes: Test<Row> = row => tests.every(test => test(row));
+  const { variants } = columns.find(column => column.variants) ?? {};
+  const passing = variants
+    ? (row: Row) => (variants(row) as readonly Row[]).find(passes)
+    : (row: Row) => (passes(row) ? row : undefined);
   return {
     text,
-    accepts: tests.length === 0 ? undefined : row => tests.every(test => test(row)),
+    passing: tests.length === 0 ? undefined : passing,
     refusal: rows => refusals.flatMap(refusal => refusal(rows) ?? [])[0],
     doubt: rows => doubts.flatMap(doubt => doubt(rows) ?? [])[0],
   };

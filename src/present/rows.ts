@@ -1,7 +1,7 @@
 /** Filters and sorts a table's rows. Caches the last result, so that moving the cursor costs nothing. */
 import { perArguments } from '../base/memo.ts';
 import { statusWords } from '../contract/status.ts';
-import { type Filter, type FilteredTexts, filterTexts, pick } from '../text/filter.ts';
+import { type Filter, filterTexts, pick } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
@@ -168,21 +168,31 @@ function filtered<Row>(
   if ('error' in filter) return { ...nothing, notice: filter.error, mistake: filter.at };
   const refusal = filter.refusal(all);
   if (refusal) return { ...nothing, notice: refusal.words, mistake: refusal.at };
-  const { kept, notice } = filterSearchable(searchable, filter);
-  const found = kept
-    ? { rows: pick(searchable.rows, kept), textAt: (place: number) => searchable.textAt(kept[place] ?? 0) }
-    : searchable;
+  const { found, notice } = filterSearchable(searchable, filter);
   const doubt = found.rows.length > 0 ? undefined : filter.doubt(all);
   return { found, filter: filter.text, notice, doubt: doubt?.words, mistake: doubt?.at };
 }
 
-/** The indexes of the rows that pass. */
-function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accepts }: RowFilter<Row>): FilteredTexts {
-  if (!accepts) return filterTexts(rows.length, textAt, text);
-  const places = rows.flatMap((row, place) => (accepts(row) ? place : []));
-  const { kept, notice } = filterTexts(places.length, index => textAt(places[index] ?? 0), text);
-  const found = { kept: kept ? pick(places, kept) : places };
-  return notice === undefined ? found : { ...found, notice };
+/** The rows that pass, and why not all of them were searched. */
+function filterSearchable<Row>(
+  all: Searchable<Row>,
+  { text, passing }: RowFilter<Row>,
+): { readonly found: Searchable<Row>; readonly notice: string | undefined } {
+  let searched = all;
+  if (passing) {
+    const places: number[] = [];
+    const rows: Row[] = [];
+    for (const [place, row] of all.rows.entries()) {
+      const passed = passing(row);
+      if (passed === undefined) continue;
+      places.push(place);
+      rows.push(passed);
+    }
+    searched = { rows, textAt: index => all.textAt(places[index] ?? 0) };
+  }
+  const { rows, textAt } = searched;
+  const { kept, notice } = filterTexts(rows.length, textAt, text);
+  return { found: kept ? { rows: pick(rows, kept), textAt: index => textAt(kept[index] ?? 0) } : searched, notice };
 }
 
 const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(text) : text);

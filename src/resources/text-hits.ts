@@ -3,6 +3,7 @@ import { type Column, plainColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
 import { counted } from '../text/numbers.ts';
+import { matchIn, type TextMatch } from './text-matches.ts';
 import { mostSearched, type TextHit, type TextSearchState } from './text-search.ts';
 import { trajectories, trajectoryFacts } from './trajectories.ts';
 
@@ -50,7 +51,10 @@ const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].inclu
 
 export const hitColumns: readonly Column<TextHit>[] = [
   ...[task, rewardColumn].flatMap(column => column ?? []),
-  { id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
+  {
+    ...{ id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
+    variants: ({ roles, ...row }) => roles.flatMap(role => ({ ...row, ...(matchIn([role]) as TextMatch) })),
+  },
   { id: 'text', title: 'TEXT', width: { min: 24, max: 60, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
   ...offered.filter(isLength),
@@ -66,11 +70,16 @@ export const hitFacts = ({
   place: _,
   excerpt,
   range: __,
+  roles,
   ...row
 }: TextHit): readonly Fact[] => [
   { label: 'where', value: `${placeWords(at)}, ${at.role}` },
   { label: 'lines', value: lines },
   { label: 'other lines', value: other_lines > 0 ? `${other_lines} outside messages` : undefined },
   { label: 'text', value: excerpt },
+  {
+    label: 'roles',
+    value: roles.length < 2 ? undefined : roles.map(role => `${role.at.role} ${role.lines}`).join(', '),
+  },
   ...trajectoryFacts(row),
 ];

@@ -1,16 +1,14 @@
 /** The matches of a search in the text of one trajectory. Pure. */
-import { type Origin, originOf, type SearchedPart } from '../present/searched-text.ts';
+import { type Origin, originOf } from '../present/searched-text.ts';
 import type { TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
-import type { LineMatches } from '../text/line-search.ts';
+import type { LineMatch } from '../text/line-search.ts';
 
-/** The matches in one trajectory. */
-export interface TextMatch {
-  /** The number of matching lines in messages. */
+/** The matches in lines of one role. */
+export interface RoleMatch {
+  /** The number of matching lines. */
   readonly lines: number;
-  /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
-  readonly other_lines: number;
-  /** Where the first match is; matches in messages come before others. */
+  /** Where the first match is. */
   readonly at: Origin;
   /** The position of the first match in the transcript. */
   readonly place: number;
@@ -20,12 +18,34 @@ export interface TextMatch {
   readonly range: Range;
 }
 
+/** The matches in one trajectory. `at`, `place` and so on are those of the first role. */
+export interface TextMatch extends RoleMatch {
+  /** The number of matching lines in messages. */
+  readonly lines: number;
+  /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
+  readonly other_lines: number;
+  /** The matches by role, at least one; those in messages come before others. */
+  readonly roles: readonly RoleMatch[];
+}
+
+const isInMessage = ({ at }: RoleMatch): boolean => at.message !== undefined;
+
+/** @param roles see `TextMatch` */
+export function matchIn(roles: readonly RoleMatch[]): TextMatch | undefined {
+  const [first] = roles;
+  const linesIn = (some: readonly RoleMatch[]): number => some.reduce((sum, { lines }) => sum + lines, 0);
+  const inMessages = roles.filter(isInMessage);
+  const lines = linesIn(inMessages);
+  return first && { ...first, lines, other_lines: linesIn(roles) - lines, roles };
+}
+
 /** The length of an excerpt, and of the part of it before the match, in characters. */
 const excerptLength = 240;
 const beforeMatch = 20;
 
 /** The part of a line around the match. */
-function excerptOf(line: string, [from, to]: Range): Pick<TextMatch, 'excerpt' | 'range'> {
+function excerptOf(line: string, [begin, to]: Range): Pick<RoleMatch, 'excerpt' | 'range'> {
+  const from = Math.min(begin, line.length);
   // A narrow column shows only the beginning.
   const start = from <= beforeMatch ? 0 : from - beforeMatch;
   const lead = start === 0 ? '' : '…';
@@ -37,36 +57,63 @@ function excerptOf(line: string, [from, to]: Range): Pick<TextMatch, 'excerpt' |
   return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
 }
 
-/** The part of a hit that depends on a trajectory's lines. */
-export interface Matches {
+/** Collects the matches in one trajectory, whose parts are added in order. */
+export class Matches {
   readonly trajectoryId: string;
-  inMessages: number;
-  elsewhere: number;
-  first?: Pick<TextMatch, 'at' | 'place' | 'excerpt' | 'range'>;
-}
+  readonly #roles = new Map<string, RoleMatch>();
 
-/** Adds the matches found in one part. */
-export function addMatches(matches: Matches, found: LineMatches, text: TextPart): void {
-  if (!found.first) return;
-  const { line, range } = found.first;
-  const part = partIn(text, line);
-  const isInMessages = part.origins[0]?.message !== undefined;
-  const isFirst = matches.first === undefined || (isInMessages && matches.inMessages === 0);
-  matches[isInMessages ? 'inMessages' : 'elsewhere'] += found.count;
-  const at = isFirst ? originOf(part, line) : undefined;
-  if (at) matches.first = { at, place: at.place + range[0], ...excerptOf(found.first.text, range) };
+  constructor(trajectoryId: string) {
+    this.trajectoryId = trajectoryId;
+  }
+
+  /** Adds the matches found in one part. */
+  add(found: readonly LineMatch[], { body, origins }: TextPart): void {
+    const originAt = originsIn(origins);
+    for (const { line, range } of found) {
+      const json = originAt(line);
+      const key = roleIn(json);
+      const known = this.#roles.get(key);
+      if (known) {
+        this.#roles.set(key, { ...known, lines: known.lines + 1 });
+        continue;
+      }
+      const at = originOf({ body, origins: [JSON.parse(json) as Origin] }, line);
+      const text = body.split('\n', line + 1)[line] ?? '';
+      if (at) this.#roles.set(key, { lines: 1, at, place: at.place + range[0], ...excerptOf(text, range) });
+    }
+  }
+
+  /** Those in messages come before others. */
+  get roles(): readonly RoleMatch[] {
+    const { true: inMessages = [], false: others = [] } = Object.groupBy(this.#roles.values(), each =>
+      isInMessage(each) ? 'true' : 'false',
+    );
+    return [...inMessages, ...others];
+  }
 }
 
 /** Separates two origins. It cannot occur inside a JSON string, where quotes are escaped. */
 const nextOrigin = '},{"from":';
 
-/** Parses only the origin of the requested line, because parsing all of them takes long. */
-function partIn({ body, origins }: TextPart, line: number): SearchedPart {
+/**
+ * Returns a function that finds the JSON of a line's origin; the lines must ascend. Parses no other origin, because
+ * parsing all of them takes long.
+ */
+function originsIn(origins: string): (line: number) => string {
   let from = 1;
   let to = origins.indexOf(nextOrigin);
-  while (to >= 0 && Number.parseInt(origins.slice(to + nextOrigin.length), 10) <= line) {
-    from = to + 2;
-    to = origins.indexOf(nextOrigin, from);
-  }
-  return { body, origins: JSON.parse(`[${origins.slice(from, to < 0 ? -1 : to + 1)}]`) as Origin[] };
+  return line => {
+    while (to >= 0 && Number.parseInt(origins.slice(to + nextOrigin.length), 10) <= line) {
+      from = to + 2;
+      to = origins.indexOf(nextOrigin, from);
+    }
+    return origins.slice(from, to < 0 ? -1 : to + 1);
+  };
+}
+
+/** What tells apart the roles of two origins in JSON, and whether they are in messages. */
+function roleIn(json: string): string {
+  const from = json.indexOf('"role":');
+  const isMessage = json.slice(0, from).includes('"message":');
+  return `${isMessage} ${json.slice(from, json.indexOf(',"line":', from))}`;
 }

@@ -13,7 +13,7 @@ import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
 import type { LineSearch } from '../text/line-search.ts';
 import type { ResourcePage } from './pages.ts';
 import { completed, type Known, recordIn, recordOf, storedText } from './stored-text.ts';
-import { addMatches, type Matches, type TextMatch } from './text-matches.ts';
+import { Matches, matchIn, type RoleMatch, type TextMatch } from './text-matches.ts';
 import { missingIn } from './trajectories.ts';
 
 /** A matching trajectory, without its steps. */
@@ -52,6 +52,8 @@ const mostFailures = 10;
 const growth = 4;
 export interface TextSearchPorts {
   readonly search: LineSearch;
+  /** Only lines of this role count, e.g. `assistant`, including its reasoning, or `assistant reasoning`. */
+  readonly role?: string | undefined;
   /** The trajectories to search, page by page, with notes about possible gaps in the list. */
   readonly pages: AsyncIterable<
     {
@@ -63,6 +65,11 @@ export interface TextSearchPorts {
   readonly index: TextIndex;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
   readonly onHit?: (hit: TextHit) => void;
+}
+
+function isOfRole({ at }: RoleMatch, role: string): boolean {
+  const [own, wanted] = [at.role.toLowerCase(), role.toLowerCase()];
+  return own === wanted || own.startsWith(`${wanted} `);
 }
 
 /** Characters per regular expression call: a call takes a millisecond, and keys are handled between calls. */
@@ -237,9 +244,9 @@ export class TextSearch {
         const { trajectoryId } = part;
         if (last?.trajectoryId !== trajectoryId) {
           this.#report(last);
-          last = { trajectoryId, inMessages: 0, elsewhere: 0 };
+          last = new Matches(trajectoryId);
         }
-        addMatches(last, found[at] ?? { count: 0 }, part);
+        last.add(found[at] ?? [], part);
       }
       await this.#pause();
     }
@@ -253,9 +260,11 @@ export class TextSearch {
   }
 
   #report(matches: Matches | undefined): void {
-    const row = matches?.first && this.#rows.get(matches.trajectoryId);
-    if (!row || !matches?.first) return;
-    const hit = { ...row, lines: matches.inMessages, other_lines: matches.elsewhere, ...matches.first };
+    const row = matches && this.#rows.get(matches.trajectoryId);
+    const { role } = this.#ports;
+    const match = matchIn((matches?.roles ?? []).filter(each => role === undefined || isOfRole(each, role)));
+    if (!row || !match) return;
+    const hit = { ...row, ...match };
     this.#hits.push(hit);
     this.#listeners.notify();
     this.#ports.onHit?.(hit);

@@ -12,14 +12,14 @@ export interface LineSearch {
   readonly words: readonly string[];
   /** The text that the reader highlights: the expression, or the first word. */
   readonly highlighted: string;
-  /** Finds the matching lines of each text. @throws ExpressionError if the expression takes too long on them */
-  readonly matchesIn: (texts: readonly string[]) => readonly LineMatches[];
+  /** Finds the matching lines of each text, in order. @throws ExpressionError if the expression takes too long */
+  readonly matchesIn: (texts: readonly string[]) => readonly (readonly LineMatch[])[];
 }
 
-export interface LineMatches {
-  readonly count: number;
-  /** The first matching line: its index, its text, and the range of its first match. */
-  readonly first?: { readonly line: number; readonly text: string; readonly range: Range };
+/** A matching line: its index, and the range of its first match. Folding case may make the range longer than the line. */
+export interface LineMatch {
+  readonly line: number;
+  readonly range: Range;
 }
 
 export interface SearchError {
@@ -64,35 +64,28 @@ interface WantedWord {
 export const foldCase = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
 
 /** Searches the whole text for the first word rather than each line, because most lines do not contain it. */
-function matchWords(text: string, wanted: readonly WantedWord[]): LineMatches {
+function matchWords(text: string, wanted: readonly WantedWord[]): readonly LineMatch[] {
   const [first, ...others] = wanted;
-  if (!first) return { count: 0 };
+  if (!first) return [];
   const folded = foldCase(text);
   // `İ` becomes longer when folded, so highlights on its line are slightly off.
   const subject = first.isExact ? text : folded;
-  let count = 0;
-  let found: { readonly from: number; readonly at: number } | undefined;
+  const found: LineMatch[] = [];
+  let [line, from] = [0, 0];
   for (let at = subject.indexOf(first.word); at >= 0; ) {
+    for (let end = subject.indexOf('\n', from); end >= 0 && end < at; end = subject.indexOf('\n', from)) {
+      from = end + 1;
+      line += 1;
+    }
     const to = endOfLine(subject, at);
-    // For a single word, only the first match needs its line's beginning: a common word is on thousands of lines.
-    if (others.length > 0 || !found) {
-      const from = subject.lastIndexOf('\n', at) + 1;
-      const line = subject.slice(from, to);
-      const hasOthers = others.every(({ isExact, word }) =>
-        (isExact === first.isExact ? line : isExact ? lineAt(text, folded, from) : foldCase(line)).includes(word),
-      );
-      if (hasOthers) {
-        count += 1;
-        found ??= { from, at };
-      }
-    } else count += 1;
+    const shown = others.length === 0 ? '' : subject.slice(from, to);
+    const hasOthers = others.every(({ isExact, word }) =>
+      (isExact === first.isExact ? shown : isExact ? lineAt(text, folded, from, line) : foldCase(shown)).includes(word),
+    );
+    if (hasOthers) found.push({ line, range: [at - from, at - from + first.word.length] });
     at = subject.indexOf(first.word, to);
   }
-  if (!found) return { count };
-  const line = lineNumber(subject, found.from);
-  const shown = text.split('\n', line + 1)[line] ?? '';
-  const begin = Math.min(found.at - found.from, shown.length);
-  return { count, first: { line, text: shown, range: [begin, Math.min(begin + first.word.length, shown.length)] } };
+  return found;
 }
 
 function endOfLine(text: string, from: number): number {
@@ -100,17 +93,10 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Index of the line that begins at a position. */
-function lineNumber(text: string, position: number): number {
-  let line = 0;
-  for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
-}
-
 /** The line of `text` that corresponds to the line at `from` in `folded`. */
-function lineAt(text: string, folded: string, from: number): string {
+function lineAt(text: string, folded: string, from: number, line: number): string {
   if (text.length === folded.length) return text.slice(from, endOfLine(text, from));
-  return text.split('\n')[lineNumber(folded, from)] ?? '';
+  return text.split('\n', line + 1)[line] ?? '';
 }
 
 function expressionSearch(text: string, source: string, ignoresCase: boolean): LineSearch | SearchError {
@@ -130,7 +116,7 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
     words,
     highlighted: text,
     matchesIn: texts => {
-      let found: LineMatches[] = [];
+      let found: (readonly LineMatch[])[] = [];
       const search = (): void => {
         found = texts.map(each => matchExpression(each, expression, longestWord));
       };
@@ -170,16 +156,10 @@ function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
 }
 
 /** @param word a folded word that every match contains; searching for it first is faster, because most lines lack it */
-function matchExpression(body: string, expression: RegExp, word: string): LineMatches {
+function matchExpression(body: string, expression: RegExp, word: string): readonly LineMatch[] {
   const folded = word === '' ? [] : foldCase(body).split('\n');
-  let count = 0;
-  let first: LineMatches['first'];
-  for (const [line, text] of body.split('\n').entries()) {
-    if (word !== '' && !folded[line]?.includes(word)) continue;
-    const match = expression.exec(text);
-    if (!match) continue;
-    count += 1;
-    first ??= { line, text, range: [match.index, match.index + match[0].length] };
-  }
-  return { count, ...(first && { first }) };
+  return body.split('\n').flatMap((text, line): LineMatch | [] => {
+    const match = word === '' || folded[line]?.includes(word) ? expression.exec(text) : null;
+    return match ? { line, range: [match.index, match.index + match[0].length] } : [];
+  });
 }

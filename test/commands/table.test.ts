@@ -430,7 +430,10 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       notFound,
       /training run trained \(trn_\w+\) is not an evaluation run: .* i in the list of training runs/,
     ),
-    ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
+    ok(
+      ['first', 'first'],
+      /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nanswers\t.*\nwins\t0\n/s,
+    ),
     bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {
       out: /\ngate\tUndecided: this is the same run twice\.\n/,
     }),
@@ -457,7 +460,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ),
     ok(
       ['second', 'first', '--markdown', '--fail-below', '-0.2'],
-      /\n\| verdict \| .*\n\| gate \| Passed\. The difference is between .* Required: at least -0\.200\. \|\n/,
+      /\n\| verdict \| .*\n\| answers \| .*\n\| gate \| Passed\. The difference is between .* Required: at least -0\.200\. \|\n/,
     ),
     bad(['first', 'first', '--markdown', '--json'], usage, /./),
     ok(['second', 'first', '--reward-range', '-1..2', '--field', 'reward_range.low'], /^-1\n$/),

@@ -74,12 +74,15 @@ describe('a filter of rows', () => {
   });
 
   it('finds a number that is the same, exactly or as it is shown, and not one that has the digit', () => {
-    const values = [0, 0.4, 0.1004, 1, 10, undefined];
-    const columnOf = (text?: (value: number | undefined) => string): Column<number | undefined>[] => [
-      { id: 'reward', title: 'REWARD', width: 8, value: row => row, ...(text && { text }) },
+    const values = [0, 0.4, 0.1004, 1, 10, undefined].map(value => ({ value }));
+    const columnOf = (text?: (value: number | undefined) => string): Column<(typeof values)[number]>[] => [
+      {
+        ...{ id: 'reward', title: 'REWARD', width: 8, value: row => row.value },
+        ...(text && { text: row => text(row.value) }),
+      },
     ];
     const of = (filter: string, text?: (value: number | undefined) => string) =>
-      createArrange(columnOf(text), String)(values, { filter, sort: undefined }).rows;
+      createArrange(columnOf(text), String)(values, { filter, sort: undefined }).rows.map(({ value }) => value);
     for (const text of [reward, undefined]) {
       expect(of('reward:0', text)).toEqual([0]);
       expect(of('reward:0.0', text)).toEqual([0]);

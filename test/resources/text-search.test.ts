@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { fitColumns } from '../../src/present/column.ts';
 import { referenceFact } from '../../src/present/fact.ts';
+import { createArrange } from '../../src/present/rows.ts';
 import { countHits } from '../../src/present/tallies.ts';
 import { storedLengths } from '../../src/resources/stored-text.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
-import { TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
+import { type TextHit, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 import { ApiError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -60,7 +61,7 @@ const reading = (whole: TextIndex, parts: TextIndex['parts'], problem?: string):
 function searchFor(
   query: string,
   rows: readonly Trajectory[],
-  ports: Pick<TextSearchPorts, 'index'> & { service: Service },
+  { index, service, role }: Pick<TextSearchPorts, 'index' | 'role'> & { service: Service },
 ) {
   const search = parseLineSearch(query);
   if (!search.ok) throw new Error(search.error);
@@ -68,7 +69,7 @@ function searchFor(
   async function* pages() {
     yield { rows: rows.map(({ steps: _, ...row }) => row) };
   }
-  return new TextSearch({ search, pages: pages(), index: ports.index, context: { service: ports.service, signal } });
+  return new TextSearch({ search, role, pages: pages(), index, context: { service, signal } });
 }
 
 describe('a search through texts', () => {
@@ -108,6 +109,55 @@ describe('a search through texts', () => {
       ]);
       expect(searchedWords(state)).toContain('1 line in 1 trajectory · outside messages 2 lines in 2 trajectories · ');
     }
+  });
+
+  it('knows the matching lines of every role, for a filter and for a search of one role (A10)', async () => {
+    const asked = (content: string) => ({ role: 'user', content });
+    const said = (content: string) => ({ role: 'assistant', content, reasoning: 'after "ten"}, {"from":0' });
+    const of = (id: string, ...messages: object[]) =>
+      trajectory(id, '', { steps: [{ step_index: 0, messages }], grader: 'eleven' } as Partial<Trajectory>);
+    const all = [
+      of('both', asked('ten or eleven?'), said('no\neleven it is\neleven'), asked('eleven?')),
+      of('asked', asked('eleven?'), said('twelve')),
+      of('neither', asked('ten?'), said('twelve')),
+    ];
+    const { service } = serviceOf(all);
+    const ports = { index: index(), service };
+    const wholes = [];
+    for (const stored of [0, 3]) {
+      const { hits, ...state } = await searchFor('eleven', all, ports).run();
+      expect(state.stored).toBe(stored);
+      wholes.push(hits);
+    }
+    const [hits = [], fromIndex] = wholes;
+    expect(fromIndex).toEqual(hits);
+    const shown = (rows: readonly TextHit[]) =>
+      rows.map(({ trajectory_id, lines, other_lines, at, excerpt }) =>
+        [trajectory_id, at.role, lines, other_lines, excerpt].join(' '),
+      );
+    expect(shown(hits)).toEqual([
+      'both user 4 1 ten or eleven?',
+      'asked user 1 1 eleven?',
+      'neither details 0 1 grader  eleven',
+    ]);
+    const filtered = (filter: string) =>
+      shown(createArrange(hitColumns, row => row.trajectory_id)(hits, { filter, sort: undefined }).rows);
+    expect(filtered('role:assistant')).toEqual(['both assistant 2 0 eleven it is']);
+    expect(filtered('role=user')).toEqual(['both user 2 0 ten or eleven?', 'asked user 1 0 eleven?']);
+    expect(filtered('role:user text:ten')).toEqual(['both user 2 0 ten or eleven?']);
+    expect(filtered('role!=user')).toEqual([
+      'both assistant 2 0 eleven it is',
+      'asked details 0 1 grader  eleven',
+      'neither details 0 1 grader  eleven',
+    ]);
+    expect(filtered('role:tool')).toEqual([]);
+    const ofRole = (role: string) => searchFor('/ELEVEN|"ten"/i', all, { ...ports, role }).run();
+    expect(shown((await ofRole('assistant')).hits)).toEqual([
+      'both assistant reasoning 3 0 after "ten"}, {"from":0',
+      'asked assistant reasoning 1 0 after "ten"}, {"from":0',
+      'neither assistant reasoning 1 0 after "ten"}, {"from":0',
+    ]);
+    expect(shown((await ofRole('user')).hits)).toEqual(['both user 2 0 ten or eleven?', 'asked user 1 0 eleven?']);
   });
 
   it('finds a text of the index where it found the one that was read', async () => {
