@@ -2,7 +2,7 @@
 import { errorMessage } from './errors.ts';
 import { withinCpuTime } from './time-limit.ts';
 
-/** The message says why the expression cannot be used, without a full stop. */
+/** The message explains why the expression cannot be used, without a full stop. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
   /** Whether the expression is valid but takes too long. */

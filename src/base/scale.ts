@@ -5,7 +5,7 @@ const mantissas = { usual: [1, 2, 5, 10], quarters: [1, 2, 2.5, 5, 10] } as cons
 /** Steps such as 0.1 + 0.2 count as equal despite rounding errors. */
 const tolerance = 1e-9;
 
-/** How many decimals are needed to tell the multiples of a round step apart. */
+/** The fewest decimals that distinguish the multiples of a round step. */
 export function decimalsOf(step: number): number {
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + tolerance));
   const digits = step * 10 ** decimals;

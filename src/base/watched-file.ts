@@ -15,7 +15,7 @@ function stateNow(path: string): string {
   }
 }
 
-/** Calls `onChange` whenever the file has changed, appeared or gone, until the returned function is called. */
+/** Calls `onChange` whenever the file has changed, appeared or vanished, until the returned function is called. */
 export function watchForChanges(path: string, everyMs: number, onChange: () => void): () => void {
   let last = stateNow(path);
   let isStopped = false;

@@ -155,7 +155,7 @@ export async function assumptionFindings(
     ...finding('ok', 'the service supports', name => probed.get(name) === 'works'),
     ...finding(
       'note',
-      "could not tell from the service's lists whether it supports",
+      "could not determine from the service's lists whether it supports",
       name => probed.has(name) && probed.get(name) === undefined,
     ),
     ...finding('note', 'not tested, because that takes a write or a chat:', name => !probed.has(name)),

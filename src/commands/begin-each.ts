@@ -70,7 +70,7 @@ async function sendEach<Input extends object>(
   // A repeat with the user's own key starts nothing new.
   const isKeyed = together.some(({ chosen }) => chosen !== undefined);
   if (begun.length === starts.length && !isKeyed) startKeys.forgetStarts(keyed, together);
-  // A usage error's exit code would say that nothing was changed.
+  // A usage error's exit code would mean that nothing was changed.
   return { begun, left, codes: errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf) };
 }
 

@@ -155,7 +155,7 @@ async function withRepeatAdvice(
 const earlierWords = ({ sentAt }: EarlierStart): string =>
   `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
 
-/** Refuses to repeat a request that may have succeeded, and says how to check and how to repeat it anyway. */
+/** Refuses to repeat a request that may have succeeded. The error explains how to check and how to repeat it anyway. */
 async function inDoubt(
   earlier: EarlierStart,
   creation: Creation,
@@ -238,7 +238,7 @@ export async function sendStart<Input extends object>(
 ): Promise<Begun> {
   const { send } = creation;
   const { idempotencyKey, alone } = flags;
-  // If the response is lost, only the error says that the work may have started, and with which key.
+  // If the response is lost, only the error reports that the work may have started, and its key.
   io.stopOnSignals?.();
   const { service, memory, signal, note } = context;
   const isRepeat = mayBeRepeat(send, input, context);

@@ -9,7 +9,7 @@ const mostDetails = 4;
 
 const unique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
 
-/** A column's text in each row: formatted if that tells all rows apart, otherwise raw. */
+/** A column's text in each row: formatted if that distinguishes all rows, otherwise raw. */
 function textsOf(column: Column<object>, rows: readonly object[]): readonly string[] {
   const shown = rows.map(row => cellText(column, row));
   const { exported } = column;

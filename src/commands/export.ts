@@ -52,7 +52,7 @@ function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undef
 }
 
 /**
- * Finds the resources that the arguments name. The first may say which resource to search.
+ * Finds the resources that the arguments name. The first may name the resource to search.
  *
  * @throws CommandError for a resource without trajectories
  */

@@ -35,7 +35,7 @@ function exitCodeOfKind(kind: ErrorKind): ExitCode {
   }
 }
 
-/** The codes that say that nothing was changed. */
+/** The exit codes for failures that changed nothing. */
 const unchanged: readonly ExitCode[] = [exitCodes.failed, exitCodes.usage];
 
 export function exitCodeOf(error: unknown): ExitCode {

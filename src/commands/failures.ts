@@ -30,7 +30,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
     };
     await printRecord(record, id, flags, io, { text: () => rowsText(classes, outcomeColumns, 'table', io) });
     if (classes.length > 0 || rows.length === 0) return codeOf({ unread });
-    io.note(`The service does not say how the ${counted(rows.length, 'rollout')} ended.`);
+    io.note(`The service does not report how the ${counted(rows.length, 'rollout')} ended.`);
     return exitCodes.endUnseen;
   });
 }

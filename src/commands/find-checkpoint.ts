@@ -242,7 +242,7 @@ export async function findCheckpoint(
   if (!reading) {
     const { capabilities } = service;
     const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
-    // If checkpoints are not listed, only the service can tell whether this one exists.
+    // If checkpoints are not listed, only the service knows whether this one exists.
     if (name === word && !isKnown) return { id: word };
     throw named.none;
   }
@@ -253,7 +253,7 @@ export async function findCheckpoint(
     const run = named.isListed || reading.name !== name ? await readFound(reading.run, context) : reading.run;
     return { run, steps: await checkpointsByStep(service, run.id, { signal }) };
   };
-  // A remembered name says nothing about ids if the service no longer has the run, or lists no checkpoints.
+  // A remembered name excludes no id if the service no longer has the run, or lists no checkpoints.
   const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;
   const known = isPast ? await ifThere(true, readRun) : await readRun();
   if (!known) return { id: word };

@@ -78,7 +78,9 @@ export const nameOf = ({ resource, row, id }: Found): string => {
   return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
 };
 
-/** Whether the service refuses an id, or cannot say whether it exists: it may be a name, or an id of another kind. */
+/**
+ * Whether the service refuses an id, or does not know whether it exists: it may be a name, or an id of another kind.
+ */
 export const isRefusedId = (error: unknown): error is ServiceError =>
   isNotOffered(error) ||
   (error instanceof ServiceError &&
@@ -263,7 +265,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
-  // A service that refuses an id's form says only that the word is not an id.
+  // A service that refuses an id's form only rules out an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
   if (refusal && !isOfForm)
     return gaps === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${gaps}`, refusal);

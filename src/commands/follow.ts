@@ -40,7 +40,7 @@ const notedEveryMs = 60_000;
 /** After this many responses without a status, assume that there is none. */
 const mostWithout = 3;
 
-/** Why the last response does not say whether the work has ended; undefined if it does. */
+/** Why the last response does not show whether the work has ended; undefined if it does. */
 export function openBecause(seen: Seen | undefined): string | undefined {
   if (!seen) return undefined;
   if (seen.status === undefined) return 'the service reports no status for it';
@@ -83,7 +83,7 @@ export async function follow(following: Following): Promise<string> {
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
       if (isOver(seen)) {
-        const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
+        const status = seen.status === undefined ? 'no status shows' : clean`its status ${seen.status} does not show`;
         note(clean`${label} has an end time, but ${status} how it ended.`);
         return seen.status ?? '';
       }

@@ -50,7 +50,7 @@ async function knownOf(resource: Resource, row: object, context: CommandContext,
   const { graded } = z.catch(withGraded, {}).parse(whole.fields);
   const seen = { ...look, done: doneWith(look.done, graded) };
   const more = withValue(progressFacts(seen, watch, whole.hasMean ?? false));
-  // A mean in the progress replaces the text that says there is no mean.
+  // A mean in the progress replaces the text for a missing mean.
   const replaced = new Set(more.map(({ label }) => label));
   return {
     facts: [...whole.facts.filter(({ label }) => !replaced.has(label)), ...more],

@@ -220,7 +220,7 @@ class Lines implements LineMode {
       print: this.#print,
       note: text => this.say(sanitiseLine(text)),
       fail: async error => {
-        // Say what may have been started, even to a user who is leaving.
+        // Name the work that may have started, even on exit.
         if (!signal.aborted || isUnanswered(error)) this.say(failureWords(error));
       },
       columns: io.columns ?? defaultColumns,

@@ -73,7 +73,7 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   }
 }
 
-/** Values that say where a key is, and are unlikely to be keys themselves, so errors may quote them. */
+/** Values that locate a key, and are unlikely to be keys themselves, so errors may quote them. */
 const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
   environment: /^[A-Z_][A-Z0-9_]*$/,
   file: /^(~|\.{1,2})?\//,

@@ -223,7 +223,7 @@ export async function deployableCheckpoint(word: string, context: CommandContext
   if (row?.is_deployable !== false) return found;
   if (!run || !named.isLatest) {
     const checkpoint = step == null ? id : `the checkpoint of step ${step} (${id})`;
-    const words = clean`The service says that ${checkpoint} cannot be deployed. Nothing was changed.`;
+    const words = clean`The service reports that ${checkpoint} cannot be deployed. Nothing was changed.`;
     throw new CommandError(words, exitCodes.failed);
   }
   const { service, note, signal } = context;

@@ -44,7 +44,7 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
     if (!rows) {
       const why =
         target?.benchmark === undefined
-          ? 'is not in the tree: the service does not say which benchmark it belongs to'
+          ? 'is not in the tree: the service does not report its benchmark'
           : clean`is not in the tree: the lists for its benchmark ${target.benchmark} do not have it`;
       throw new CommandError(clean`${word ?? ''} ${why}.`, exitCodes.notFound);
     }

@@ -140,7 +140,7 @@ function lateWords({ past, status = 'running', until, graded, seconds }: Late): 
   if (until) {
     const noReward =
       until.quietMs !== undefined && graded === 0 ? ': it has no reward yet, and quiet= counts from the first one' : '';
-    return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it is still running.`;
+    return `has not ended by --until ${until.words} ${after}${noReward}. The service does not report whether it is still running.`;
   }
   return past === undefined
     ? `is still ${statusWords(status)} ${after}, and continues.`
@@ -343,8 +343,8 @@ class EndWait {
 }
 
 /**
- * Follows one resource until it has ended, or has changed. Returns 0 for success, 8 for success with an alarm,
- * 1 for failure, 6 if the service does not say how it ended, 124 on timeout.
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 8 for success with an alarm, 1 for
+ * failure, 6 if the service does not report how it ended, 124 on timeout.
  */
 export const untilEnded = (
   ref: ResourceRef,

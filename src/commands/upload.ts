@@ -352,7 +352,7 @@ async function uploadTrajectories(
 
 /** Advice on trajectories with an unknown outcome. */
 function unknownWords(count: number): string {
-  const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
+  const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not report it`;
   return `${what}. benchtop does not send them again on its own. Check the dataset first; the same command with --resend-unknown sends them again, and may store them twice.`;
 }
 

@@ -66,13 +66,13 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   }
 }
 
-/** Notes that the service does not say which runs are active, and how to wait for one. */
+/** Notes that the service does not report which runs are active, and how to wait for one. */
 function uncertainWords(resource: Resource, refs: readonly ResourceRef[]): string {
   const [first] = refs;
   const isOne = refs.length === 1;
   const words = isOne
-    ? clean`The service does not say whether ${first?.label ?? ''} is still running.`
-    : `The service does not say which of ${refs.length} ${wordsFor(resource)} are still running.`;
+    ? clean`The service does not report whether ${first?.label ?? ''} is still running.`
+    : `The service does not report which of ${refs.length} ${wordsFor(resource)} are still running.`;
   if (first?.kind !== 'run') return words;
   const id = isOne ? first.id : 'ID';
   return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;

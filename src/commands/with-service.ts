@@ -55,7 +55,7 @@ function limitOf(seconds: number | undefined): AbortSignal {
     : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1_000), longestMs));
 }
 
-/** Whether the service refused the request before the time limit, which says more than a timeout. */
+/** Whether the service refused the request before the time limit, which is more specific than a timeout. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.kind === 'timeout' || error.kind === 'cancelled') return false;
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';

@@ -4,7 +4,7 @@ import { makePrivateFolder, SharedError } from '../base/ownership.ts';
 import { replaceFile } from '../base/replace-file.ts';
 import { writeReason } from '../base/write-reason.ts';
 
-/** The message says whether the file has changed, and gives advice. */
+/** The message reports whether the file has changed, and gives advice. */
 class FileError extends Error {
   override readonly name = 'FileError';
 }

@@ -38,7 +38,7 @@ function homeFolder({ HOME }: Environment): string {
 }
 
 /**
- * Finds the folders as the XDG Base Directory Specification 0.8 says (`$XDG_CONFIG_HOME/benchtop`; relative paths are
+ * Finds the folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; relative paths are
  * ignored, as it requires). `BENCHTOP_CONFIG_DIR` and similar variables name a folder directly.
  */
 export function findPaths(environment: Environment): Paths {

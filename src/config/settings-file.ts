@@ -114,7 +114,7 @@ async function lockSettings(path: string): Promise<() => void> {
       const unlock = takeLock(`${path}.lock`);
       if (unlock) return unlock;
     } catch {
-      // If no lock can be created, the file cannot be written either, and that error says more.
+      // If no lock can be created, the file cannot be written either, and that error is more specific.
       return () => {};
     }
   }

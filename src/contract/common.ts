@@ -267,7 +267,7 @@ export interface MovedEndpoint {
 /** Whether a service makes a repeated upload harmless. */
 export interface SkipsStored {
   /**
-   * Whether the service is known to skip trajectories that the dataset already has. The document only says that some
+   * Whether the service is known to skip trajectories that the dataset already has. The document states only that some
    * are skipped “by validation or deduplication”.
    *
    * @param areTraced whether every trajectory has a `trace_id`

@@ -197,7 +197,7 @@ export const trajectoryEndpoints = defineEndpoints({
     auth: 'trajectoryToken',
     body: logRewardBody,
     response: logRewardResult,
-    // The document does not say that a `reward_id` counts only once.
+    // The document does not state that a `reward_id` counts only once.
     idempotencyKey: true,
   },
   listTrajectories: {

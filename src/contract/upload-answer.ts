@@ -91,7 +91,7 @@ interface Answered {
 }
 
 /**
- * The index of the first trajectory: the document does not say whether a service counts from 0 or 1. `either` if the
+ * The index of the first trajectory: the document does not state whether a service counts from 0 or 1. `either` if the
  * response fits both. Undefined if an index is out of range, occurs twice or contradicts an id: then no index can be
  * trusted. Counting from 1 is certain only if the response covers every trajectory.
  */

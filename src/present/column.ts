@@ -83,7 +83,7 @@ export interface Column<Row> {
   readonly cutAt?: 'start' | 'end';
   /** The beginning of the text, before the name: it is never cut, and names are cut as if it were not there. */
   readonly mark?: (row: Row) => string;
-  /** The end of the text, if it tells apart rows with the same name: only the name before it is cut. */
+  /** The end of the text, if it distinguishes rows with the same name: only the name before it is cut. */
   readonly ending?: (row: Row) => string;
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;

@@ -17,7 +17,7 @@ export const optionWord = (name: string): string =>
 
 /**
  * `seed 2 lr 0.03 kl penalty 0.1`: the chosen options that differ from the service's defaults. The seed comes first,
- * because it often tells apart runs that start together.
+ * because it often distinguishes runs that start together.
  *
  * @param offered the options that the service describes
  */

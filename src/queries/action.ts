@@ -30,7 +30,7 @@ export interface Removed {
 }
 
 interface Removal<Input, Result> {
-  /** The resource that a success deletes; undefined if the response says that it was kept. */
+  /** The resource that a success deletes; undefined if it was kept, by the response. */
   resource(input: Input, answer?: Result): Removed | undefined;
   /** Reads the resource again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;

@@ -40,7 +40,7 @@ export async function checkpointsByStep(
   return checkpoints;
 }
 
-/** Tells the user why a run has no such checkpoint, or why it is unknown. */
+/** Explains why a run has no such checkpoint, or why it is unknown. */
 export class NoCheckpointError extends Error {
   override readonly name = 'NoCheckpointError';
 }
@@ -75,7 +75,7 @@ export async function lastDeployable(
 ): Promise<Checkpoint> {
   const { checkpoints, newest } = await readAll(service, runId, options);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
-  if (!last) throw new NoCheckpointError('The service says that none of its checkpoints can be deployed.');
+  if (!last) throw new NoCheckpointError('The service reports that none of its checkpoints can be deployed.');
   const stepOf = ({ step_index: step, checkpoint_id: id }: Checkpoint) => (step == null ? id : `step ${step}`);
   if (last !== newest)
     note(clean`The newest checkpoint, ${stepOf(newest)}, cannot be deployed: ${stepOf(last)} is taken.`);

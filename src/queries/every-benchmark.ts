@@ -220,7 +220,7 @@ async function nextBenchmarks(
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
   progressed?.();
-  // On screen, the names tell apart the rows of different benchmarks.
+  // On screen, the names distinguish the rows of different benchmarks.
   memory.see(page.items.map(({ bench_id: id, label }) => ({ kind: 'benchmark', id, label })));
   const held = page.items.filter(mayHave);
   // Ask for at least one benchmark even if none has rows: only a response shows whether the service has such lists.

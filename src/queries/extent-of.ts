@@ -35,11 +35,11 @@ export interface RunExtent {
   readonly recorded?: RecordedMean | undefined;
   /** When the run ended, if known; in epoch milliseconds. */
   readonly endedAt?: number | undefined;
-  /** Whether it cannot be determined how many rewards are missing from one of several pooled runs. */
+  /** Whether the number of missing rewards is unknown for one of several pooled runs. */
   readonly isPartOpen?: boolean | undefined;
   /** Why the run's status or total could not be read. */
   readonly unread?: Error | undefined;
-  /** Whether its tasks are known to be those of the held-out curve that its checkpoint may have been chosen by. */
+  /** Whether it is known to have the tasks of the held-out curve, by which its checkpoint may have been chosen. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
 

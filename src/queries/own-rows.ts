@@ -107,7 +107,7 @@ const isGraded = ({ reward, status }: Trajectory): boolean =>
 export const failedOf = (rows: readonly Trajectory[]): readonly Trajectory[] =>
   rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
 
-/** Whether a row belongs to the requested owner, by its ids and names; undefined if these do not tell. */
+/** Whether a row belongs to the requested owner, by its ids and names; undefined if these do not show it. */
 function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
   const { eval_run_id, training_run_id, dataset_name } = filter;
   const verdicts = [

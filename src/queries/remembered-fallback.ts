@@ -143,7 +143,7 @@ async function readElsewhere<Row extends object>(
   const found = await searchList<Row>(id, listed, context.memory.find(kind, id)?.parent, context).catch(unlessRefused);
   if (found && !(found instanceof ServiceError)) return found;
   if (isFound) return other;
-  // A 404 without an envelope says nothing about the record.
+  // A 404 without an envelope does not mean that the record is missing.
   throw other instanceof NotFoundError && !isGone(other) ? error : other;
 }
 

@@ -32,7 +32,7 @@ export interface RunMeanOptions
   readonly range?: Range | undefined;
 }
 
-/** An interval, unless it is the whole range: that says nothing, but looks like a result. */
+/** An interval, unless it is the whole range, which looks like a result but is none. */
 const informative = (interval: Interval | undefined, [low, high]: Range): Interval | undefined =>
   interval && interval.low <= low && interval.high >= high ? undefined : interval;
 

@@ -303,7 +303,7 @@ const mostSampledPages = 5;
 
 /**
  * The first rollouts in an evaluation run's list, and whether these are all. Unlike `trajectoryList`, it has no
- * fallback: there are no rollouts if the list does not tell runs apart.
+ * fallback: there are no rollouts if the list does not distinguish runs.
  *
  * @throws ServiceError
  */
@@ -400,7 +400,7 @@ interface TrajectoryInput {
   readonly token?: string | undefined;
 }
 
-/** @throws ApiError if a successful response says that nothing was done, or is about another trajectory */
+/** @throws ApiError if a successful response reports no change, or names another trajectory */
 function accepted<Answer extends LogRewardResult>(answer: Answer, requestedId: string, task: string): Answer {
   const { ok, status, trajectory_id: id } = answer;
   if (ok !== false && id != null && id !== '' && id !== requestedId) {
@@ -476,7 +476,7 @@ export const storeTrajectories = action(
     // A response that reports no failure is a success, even if it omits outcomes.
     if (unknown > 0 && (reported || doubtful)) {
       const report = reported ? clean`reports ${reasonOf(reported)}, and ` : '';
-      throw new Error(`The service ${report}does not say what is stored. Check the dataset before you save again.`);
+      throw new Error(`The service ${report}does not report the outcome. Check the dataset before you save again.`);
     }
     const [first] = refused.values();
     if (first !== undefined && refused.size >= trajectories.length) throw new Error(first);

@@ -36,7 +36,7 @@ export function startedOtherwise(answer: object, input: object): string | undefi
     : `The service did not start what you requested: its response names ${others.join(', and ')}.`;
 }
 
-/** How to tell that a slow change is complete. */
+/** How to recognise that a slow change is complete. */
 export interface ChangeEnd<Row> {
   /** Whether this status means that the change is complete. */
   readonly isDone: (status: string) => boolean;
@@ -112,7 +112,7 @@ export interface Change<Row> extends Sending<Row> {
   readonly asks?: (count: number) => string;
   /** The message after success; by default, `Cancelled first, second`. */
   readonly says?: (names: string) => string;
-  /** Replaces `past` if the response says that less was done. */
+  /** Replaces `past` if the response reports a smaller change. */
   readonly less?: (answer: unknown) => string | undefined;
   /** The slugs that would lose their deployment, which the user must type to confirm; empty if certainly none would. */
   readonly outages?: (row: Row) => readonly Outage[];

@@ -36,7 +36,7 @@ export function baselineOf(memory: Settings, benchId: string | null | undefined)
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Makes a run the baseline of its benchmark, or unsets it if it already is. Returns a sentence that says so. */
+/** Makes a run the baseline of its benchmark, or unsets it if it already is. Returns the sentence to show. */
 export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, display_name }: EvalRun): string {
   if (!bench_id) return 'Its benchmark is unknown';
   const isOn = baselineOf(memory, bench_id) !== eval_run_id;

@@ -60,7 +60,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
 ];
 
 /**
- * The declared columns and the columns for the origin, which tell apart deployments with the same slug.
+ * The declared columns and the columns for the origin, which distinguish deployments with the same slug.
  *
  * @param isUnread whether a row's origin has not been read yet
  */
@@ -86,7 +86,7 @@ function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact
   ];
 }
 
-/** The facts that tell deployments apart in little space: the model, and when it was deployed. */
+/** The facts that distinguish deployments in little space: the model, and when it was deployed. */
 export const shortFacts = (deployment: Deployment): readonly Fact[] => [
   ...servedFacts(deployment),
   timeFact('deployed', deployment.completed_at),

@@ -58,7 +58,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const [first] = row.alarms;
   if (!first) return state;
   const word = 'ALARM';
-  // The mark shows the alarm, so the text can say how the run ended.
+  // The mark shows the alarm, so the text can describe the end of the run.
   const ended = hasEnded(row.status) ? state : undefined;
   const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
   const short = ended?.short ?? name;

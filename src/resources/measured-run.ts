@@ -113,7 +113,7 @@ export const listedMeanOf = (row: MeasuredRun): MeasuredMean =>
 
 /**
  * A run's mean in a cell. While the run is in progress, a missing mean is unknown rather than none; also after it has
- * succeeded, unless the record says there is no reward.
+ * succeeded, unless the record reports no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
   const isUnknown = listedMean(row) === undefined && (!hasEnded(row.status) || mayHaveMean(row));

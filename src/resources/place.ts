@@ -118,7 +118,7 @@ export interface ChatPrompt {
   readonly second?: string;
   /** A training run whose checkpoints can take turns answering. */
   readonly training?: string;
-  /** Says who answers. */
+  /** A sentence that names the models. */
   readonly words: string;
 }
 

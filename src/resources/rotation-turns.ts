@@ -146,7 +146,7 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
 /** A run whose steps come at least this often needs no times from the service; milliseconds. */
 const stillMs = 90_000;
 
-/** Whether only the service can tell when the last step happened, because no step has arrived for two rounds. */
+/** Whether only the service knows when the last step happened, because no step has arrived for two rounds. */
 function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.now()): boolean {
   const { id, status, done = 0, checkpoints } = known;
   if (!isRunning(status) || done === 0 || checkpoints !== undefined) return false;

@@ -36,8 +36,8 @@ export async function withCertainty<Row extends MeasuredRun>(run: Row, context: 
 }
 
 /**
- * Adds the number of failed rollouts if the rewards do not tell: for a running run from its progress, for an ended one
- * from the list of its rollouts, if that is whole.
+ * Adds the number of failed rollouts if the rewards do not show it: for a running run from its progress, for an ended
+ * one from the list of its rollouts, if that is whole.
  *
  * @throws ServiceError
  */

@@ -83,8 +83,8 @@ export function outcomeOf(
 }
 
 /**
- * Follows the number of rollouts without a reward and says how many of them have failed or are running, e.g. `(2
- * failed, 1 running)`. Empty if none are.
+ * Follows the number of rollouts without a reward, and counts those that failed or are running, e.g. `(2 failed, 1
+ * running)`. Empty if none are.
  */
 export function failedAmong(without: number, failed: number = 0, running: number = 0): string {
   if (failed + running === 0 || failed + running > without) return '';

@@ -44,7 +44,7 @@ export function searchedWords(state: TextSearchState): string {
     .join(' · ');
 }
 
-/** The columns of trajectories. Columns that help to judge a match come before those that say where it is. */
+/** The columns of trajectories. Columns that help to judge a match come before those with its place. */
 const [task, rewardColumn, ...others] = trajectories.columns;
 const offered = others.map((column): Column<TextHit> => ({ ...column, wide: true }));
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);

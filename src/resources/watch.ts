@@ -143,11 +143,11 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
   return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
-/** A line, with the words that tell it apart from others with the same label. */
+/** A line, with words that distinguish it from others with the same label. */
 type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
 
 /**
- * Words that tell apart lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
+ * Words that distinguish lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
  * ids.
  */
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
@@ -161,7 +161,7 @@ function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: n
   return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
 }
 
-/** Adds words that tell apart lines with the same label. */
+/** Adds words that distinguish lines with the same label. */
 export function toldApart<Line extends Labelled>(
   remembered: RememberedStore,
   lines: readonly Line[],

@@ -115,7 +115,7 @@ function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, ope
   return 'It may have been deleted, or belong to another organization.';
 }
 
-/** Mentions that the service may lack the operation, unless the other advice already says so. */
+/** Mentions that the service may lack the operation, unless the other advice already does. */
 function lackingAdvice(Answered: AnsweredClass, { operation }: ErrorDetails): string {
   const isSaid = Answered === NotFoundError || Answered === PermissionError;
   return isSaid || operation === undefined ? '' : `This service may not ${capabilityWords(operation)}.`;

@@ -74,7 +74,7 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
-  /** True for a write that may have happened: its response was lost, or says only that the service failed. */
+  /** True for a write that may have happened: its response was lost, or reports only that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it lacks the path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;

@@ -75,7 +75,7 @@ export interface ServiceOptions {
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;
-  /** Called after each success with the request and the response, no matter who made the call. */
+  /** Called after each successful call, from any caller, with the request and the response. */
   readonly onSuccess?:
     | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
     | undefined;

@@ -187,7 +187,7 @@ async function run<Value>(
 /** Reports how an attempt ended to its host's gate. */
 function report(operation: string, attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
   if (attempt.ok) gate.succeeded();
-  // An abort by the caller says nothing about the host.
+  // An abort by the caller does not mean that the host has failed.
   else if (!attempt.outcome) gate.abandoned();
   if (attempt.ok || !attempt.outcome) return;
   const { outcome, error, headers } = attempt;

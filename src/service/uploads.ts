@@ -228,7 +228,7 @@ const refusedHeader =
 /** RFC 9110, 5.6.2 and 5.5, without the bytes that Node does not send. Anything else could begin another header. */
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Object storage headers. Their values are not credentials unless the name says so. */
+/** Object storage headers. Their values are credentials only under certain names. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
 interface GivenHeaders {

@@ -18,7 +18,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The first lines; if there are more than `room`, the last line says how many. */
+/** The first lines; if there are more than `room`, the last line counts the rest. */
 export function firstLines(lines: readonly string[], room: number): readonly string[] {
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }

@@ -67,7 +67,7 @@ export class BuildsNotStarted extends Error {
   }
 }
 
-/** Whether the id has already been ingested. The contract does not say which code this error has. */
+/** Whether the id has already been ingested. The contract does not define the code of this error. */
 export const isIngested = (error: unknown): boolean =>
   error instanceof ServiceError &&
   (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));

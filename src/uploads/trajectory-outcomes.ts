@@ -41,13 +41,13 @@ export interface BatchReport extends Reason {
   readonly requestId?: string | undefined;
 }
 
-/** `it is too long (too_long)  {"field":"steps"}`; empty if there is nothing to say. */
+/** `it is too long (too_long) {"field":"steps"}`; empty without details. */
 export function reasonWords({ message, code, context }: Reason): string {
   const named = message === undefined || code === undefined || message.includes(code) ? '' : ` (${code})`;
   return clean`${message ?? code ?? ''}${named}${context ? `  ${safeJson(context)}` : ''}`;
 }
 
-/** E.g. `lines 1 to 2: the service says: 1 of 2 stored`. */
+/** E.g. `lines 1 to 2: the service reports: 1 of 2 stored`. */
 export function reportWords({
   kind,
   lines: [first, last],
@@ -57,7 +57,9 @@ export function reportWords({
   ...reason
 }: BatchReport): string {
   const place = first === last ? `line ${first}` : `lines ${first} to ${last}`;
-  const title = { failure: 'a failure of the batch', summary: 'the service says', error: 'the request failed' }[kind];
+  const title = { failure: 'a failure of the batch', summary: 'the service reports', error: 'the request failed' }[
+    kind
+  ];
   const more = [requestId && `request ${requestId}`, docUrl].filter(Boolean).join('  ');
   const index = itemIndex === undefined ? '' : `item_index ${itemIndex}: `;
   return clean`${place}: ${title}: ${index}${reasonWords(reason)}${more && `  ${more}`}`;

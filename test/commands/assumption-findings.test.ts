@@ -43,7 +43,7 @@ it('says of each assumption what the service does with it, or that only a write 
   );
   expect(follows).toEqual([
     'ok the service supports cursor, limit (page_size, set in the profile), sort, order, search',
-    "note could not tell from the service's lists whether it supports include_steps, path.listBenchmarkImages",
+    "note could not determine from the service's lists whether it supports include_steps, path.listBenchmarkImages",
     expect.stringMatching(/^note not tested, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
   ]);
   const ignores = await assumptionsOf(query =>
@@ -53,7 +53,7 @@ it('says of each assumption what the service does with it, or that only a write 
     expect.stringMatching(/^warn the service ignores cursor\. .*assumptions\.query\.cursor NAME/),
     expect.stringMatching(/^warn the service ignores limit\. .*assumptions\.query\.limit NAME/),
     expect.stringMatching(/^warn the service refuses search: unknown field search/),
-    "note could not tell from the service's lists whether it supports sort, order, include_steps, path.listBenchmarkImages",
+    "note could not determine from the service's lists whether it supports sort, order, include_steps, path.listBenchmarkImages",
     expect.stringMatching(/^note not tested/),
   ]);
 });

@@ -405,7 +405,7 @@ describe('watch', () => {
     const { state: gate } = openGate;
     const common = { gate, label: 'odd', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
     expect(await follow({ ...common, note: text => notes.push(text) })).toBe('exploded');
-    expect(notes).toEqual([expect.stringContaining('its status exploded does not say how it ended')]);
+    expect(notes).toEqual([expect.stringContaining('its status exploded does not show how it ended')]);
   });
 
   it('ends if the service says no status', async () => {

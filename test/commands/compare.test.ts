@@ -195,7 +195,7 @@ it('says of each of several runs why it is undecided, and which tasks its mean i
   const progress = (id: string) => [`/api/v1/eval/${id}/progress`, { eval_run_id: id }] as const;
   const cli = await cliWith(runs, Object.fromEntries(['evr_few', 'evr_open'].map(progress)));
   const few = /^B evr_few: undecided: .*; over the 12 tasks in both: base 0\.200, new 0\.900\.$/m;
-  const open = /^C evr_open: undecided: the service does not say that both runs have ended; if they have .*\.$/m;
+  const open = /^C evr_open: undecided: the service does not report that both runs have ended; if they have .*\.$/m;
   const table = await cli('compare', Object.keys(runs), { columns: 120 });
   expect(table.out).toMatch(few);
   expect(table.out).toMatch(open);

@@ -40,7 +40,7 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   const { stored, upload } = await losing();
   const first = await upload();
   expect(first).toMatchObject({ code: exitCodes.unreachable, out: '99 stored, 0 skipped, 1 failed, 100 unknown\n' });
-  expect(first.notes).toContain('100 trajectories may or may not be stored: the service did not say.');
+  expect(first.notes).toContain('100 trajectories may or may not be stored: the service did not report it.');
   expect(first.notes).toContain('--resend-unknown');
   const second = await upload('--json');
   const { trajectories, ...counts } = JSON.parse(second.out) as { trajectories: unknown[] };
@@ -107,7 +107,7 @@ it('takes a failure without an index for none of a trajectory, and sends nothing
   expect(first.notes).toContain(
     'lines 1 to 2: a failure of the batch: one trajectory is too long (too_long)  {"field":"steps","got":900}',
   );
-  expect(first.notes).toContain('lines 1 to 2: the service says: 1 of 2 stored');
+  expect(first.notes).toContain('lines 1 to 2: the service reports: 1 of 2 stored');
   expect(first.notes).not.toContain('line 1: ');
   const second = await upload();
   expect(second).toMatchObject({

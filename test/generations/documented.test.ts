@@ -120,7 +120,7 @@ it('failures reads each trajectory where rewards have no status, or says that no
   const unsaid = await cliOn({ baseUrl: silent.url, apiKey, home: testFolder() })('failures', [run, '--json']);
   expect([unsaid.code, unsaid.notes]).toEqual([
     6,
-    expect.stringContaining('The service does not say how the 4 rollouts ended.'),
+    expect.stringContaining('The service does not report how the 4 rollouts ended.'),
   ]);
   expect(JSON.parse(unsaid.out)).toMatchObject({ rollouts: 4, classes: [] });
 });
@@ -207,7 +207,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     const late = await cli(...watch, { onPrint: timeIsUp() });
     expect([late.code, late.notes]).toEqual([
       124,
-      `${startedRun} has not ended by --until rewards=9 after 60 seconds. The service does not say whether it is still running.`,
+      `${startedRun} has not ended by --until rewards=9 after 60 seconds. The service does not report whether it is still running.`,
     ]);
     const stop = new AbortController();
     const stopped = await cli(...watch, { signal: stop.signal, onPrint: () => stop.abort() });
@@ -229,7 +229,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     const { code, notes } = await cli('watch', args, { onPrint: timeIsUp() });
     expect([code, notes]).toEqual([
       124,
-      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward yet, and quiet= counts from the first one. The service does not say whether it is still running.`,
+      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward yet, and quiet= counts from the first one. The service does not report whether it is still running.`,
     ]);
   });
 
@@ -288,13 +288,13 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect(await cli('watch', args)).toEqual({
       code: 6,
       out: '',
-      notes: `The service does not say whether ev is still running. ${advice(startedRun)}`,
+      notes: `The service does not report whether ev is still running. ${advice(startedRun)}`,
     });
     await cli('get', ['run', documentedIds.oldRun]);
     const unreported = {
       code: 6,
       out: '',
-      notes: `The service does not say which of 2 runs are still running. ${advice('ID')}`,
+      notes: `The service does not report which of 2 runs are still running. ${advice('ID')}`,
     };
     expect(await cli('watch', args)).toEqual(unreported);
     // Neither was asked for: the old one may have ended with fewer rewards.

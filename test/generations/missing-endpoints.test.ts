@@ -172,7 +172,7 @@ describe('deploy with the id of a checkpoint', () => {
     expect(await deployed(routes, 'ckpt_2')).toMatchObject({
       code: 1,
       sent: 0,
-      notes: expect.stringContaining('The service says that the checkpoint of step 2 (ckpt_2) cannot be deployed.'),
+      notes: expect.stringContaining('The service reports that the checkpoint of step 2 (ckpt_2) cannot be deployed.'),
     });
     expect(await deployed(routes, 'ckpt_3')).toMatchObject({
       code: 5,
@@ -192,7 +192,7 @@ describe('deploy with the id of a checkpoint', () => {
         1,
         {
           name: 'CommandError',
-          message: 'The service says that none of its checkpoints can be deployed. Nothing was changed.',
+          message: 'The service reports that none of its checkpoints can be deployed. Nothing was changed.',
         },
       ]);
     },
@@ -453,7 +453,7 @@ describe('names last seen here, on a service that does not list training runs (A
 });
 
 it.each([
-  [{}, 'ev is not in the tree: the service does not say which benchmark it belongs to.'],
+  [{}, 'ev is not in the tree: the service does not report its benchmark.'],
   [{ bench_id: 'b2' }, 'ev is not in the tree: the lists for its benchmark b2 do not have it.'],
 ])('tree says why it has no place for a run that is %j', async (more, words) => {
   const run = { eval_run_id: 'r1', display_name: 'ev', ...more };

@@ -120,7 +120,7 @@ describe('a service that answers a little differently', () => {
     expect(await run('watch', ['run', '22'])).toMatchObject({
       code: 6,
       out: expect.stringContaining('no status'),
-      notes: 'old has an end time, but no status says how it ended.',
+      notes: 'old has an end time, but no status shows how it ended.',
     });
     expect(await run('watch', ['run', '21', '--timeout', '60'], { onPrint: timeIsUp() })).toMatchObject({
       code: 6,

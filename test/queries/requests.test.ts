@@ -424,7 +424,7 @@ describe('an action', () => {
     await expect(store({ failures: [{}] })).rejects.toThrow('The service did not store it');
     // A failure of the batch is no item's (A11).
     const batch = { uploaded: 1, skipped: 0, failures: [{ message: 'one is too long' }] };
-    await expect(store(batch, 2)).rejects.toThrow('reports one is too long, and does not say what is stored');
+    await expect(store(batch, 2)).rejects.toThrow('reports one is too long, and does not report the outcome');
     expect(await store({ ...batch, skipped: 1 }, 2)).toEqual({ dataset: 'n', refused: new Map() });
     const half = { request_index: 1, status: 'error', failure: { message: 'too long' } };
     const ofSecond = { dataset: 'n', refused: new Map([[1, 'too long']]) };
@@ -433,7 +433,7 @@ describe('an action', () => {
     expect(await store({ trajectories: [{ request_index: 0, status: 'uploaded' }], failures }, 2)).toEqual(ofSecond);
     // It may be the first one, or the second.
     for (const answer of [{ trajectories: [half] }, { failures }])
-      await expect(store(answer, 2)).rejects.toThrow('reports too long, and does not say what is stored');
+      await expect(store(answer, 2)).rejects.toThrow('reports too long, and does not report the outcome');
     await expect(store({ trajectories: [{ request_index: 0, status: 'error' }, half] }, 2)).rejects.toThrow(
       'did not store it',
     );

@@ -14,7 +14,7 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** An option is invalid; says which, and why. */
+/** Names an invalid option and the reason. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly option: string;

@@ -33,7 +33,7 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
   }
 }
 
-/** Has a model answer once. Checks the weights first, because NaN would fail silently. */
+/** Generates one answer with a model. Checks the weights first, because NaN would fail silently. */
 function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   const loaded = loadModel(model);
   if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are not numbers.');

@@ -55,7 +55,7 @@ export function apiError(code: keyof typeof errorCodes, message: string, details
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }
 
-/** An error whose status tells the client that nothing was stored. */
+/** An error whose status means that nothing was stored. */
 export function notStored(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
   return new ApiError(507, errorCodes[code], code, message, details);
 }

@@ -9,7 +9,7 @@ import type { ListQuery, SortOrder } from '../../contract/common.ts';
 import { pageLimit, sortOrders } from '../../contract/common.ts';
 import type { Database } from './database.ts';
 
-/** A query is invalid; says which parameter, and why. */
+/** Names an invalid parameter of a query and the reason. */
 export class ListQueryError extends Error {
   readonly param: string;
 

@@ -58,7 +58,7 @@ function noiseOf(values: readonly number[]): number {
   return Math.min(mean(bends) ?? 0, (mean(turns) ?? 0) * turnShare);
 }
 
-/** Whether values both rise and fall by more than counts as level. */
+/** Whether values both rise and fall by more than the change that counts as level. */
 function goesBack(values: readonly number[]): boolean {
   let [low, high, rise, fall] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (const value of values) {

@@ -113,9 +113,9 @@ interface Plan {
 export const isListed = ({ length }: TaskRewards): boolean => length > 0;
 
 /**
- * Only a run's options tell how many rollouts each task has: a total that fits an equal number for every task may do so
- * by chance. Without options, a missing rollout may belong to any task, and this run need not have the tasks that only
- * the other run lists.
+ * Only a run's options state the number of rollouts per task: a total that fits an equal number for every task may do
+ * so by chance. Without options, a missing rollout may belong to any task, and this run need not have the tasks that
+ * only the other run lists.
  */
 export function planOf(run: RunTasks): Plan {
   const { tasks, samplesPerTask } = run;

@@ -85,7 +85,7 @@ function unreportedWords({ uncounted, means }: Situation): { readonly reason: st
   const atMost =
     each.size === 0 ? 'all rollouts are listed' : `no task has more than ${[...each].join(' and ')} rollouts`;
   if (uncounted.some(side => means[side].end === 'unreported'))
-    return { reason: 'the service does not say that both runs have ended', condition: `if they have and ${atMost}` };
+    return { reason: 'the service does not report that both runs have ended', condition: `if they have and ${atMost}` };
   const which = uncounted.length === 2 ? 'the runs have' : `the ${uncounted.join('')} run has`;
   return { reason: `the service does not report how many rollouts ${which}`, condition: `if ${atMost}` };
 }

@@ -34,7 +34,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly mayRepeat?: boolean;
   /** The number of rows left out because the service did not apply the filter. */
   readonly others?: number;
-  /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field tells. */
+  /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field shows it. */
   readonly unsure?: ReadonlySet<string>;
   /** Whether another response contradicts the page, so that it is not final yet. */
   readonly mayChange?: boolean;
@@ -51,8 +51,8 @@ export const othersWords = (others: number): string =>
 /** The note about rows that may not belong to the list. */
 export const unsureWords = (rows: number): string =>
   rows === 1
-    ? '1 row may be unrelated: the service does not say what it belongs to'
-    : `${rows} rows may be unrelated: the service does not say what they belong to`;
+    ? '1 row may be unrelated: the service does not report its parent'
+    : `${rows} rows may be unrelated: the service does not report their parents`;
 
 /** The only page of a list. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {

@@ -39,7 +39,7 @@ export interface Observation {
   readonly difference?: RunDifference | undefined;
   /** The number of failed rollouts, according to the progress. */
   readonly failed?: number | null | undefined;
-  /** How the rollouts ended, read from their list if the progress does not say. */
+  /** How the rollouts ended, read from their list if the progress does not report it. */
   readonly ends?: RolloutEnds | undefined;
   /** The newest and the best held-out mean; null if the curve was read and has none. */
   readonly measured?: HeldOutMeans | null | undefined;
@@ -77,7 +77,7 @@ export interface KnownResource {
   readonly difference: RunDifference | undefined;
   /** The number of failed rollouts, according to the progress. */
   readonly failed: number | undefined;
-  /** How the rollouts ended, read from their list if the progress does not say. */
+  /** How the rollouts ended, read from their list if the progress does not report it. */
   readonly ends: RolloutEnds | undefined;
   /** When it first had this number of rewards; in epoch milliseconds. */
   readonly gradedAt: number | undefined;

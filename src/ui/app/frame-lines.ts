@@ -113,7 +113,7 @@ export function uploadWords(jobs: readonly AnyJob[], short = false): string {
     .join(' ');
 }
 
-/** The styled glyph for the freshness; the words say the same. */
+/** The styled glyph for the freshness; the words mean the same. */
 export function freshnessMark(freshness: Freshness, now: number, { styles, glyphs }: Theme): string {
   const state = freshnessAt(freshness, now);
   const marks = {

@@ -23,7 +23,7 @@ export function useHeldBackWords(): string | undefined {
 
 export const useAskingWords = (): string => useHeldBackWords() ?? 'Loading…';
 
-/** Shown while there is no data yet. `words` say what is loading. */
+/** Shown while there is no data yet. `words` name the data. */
 export function Waiting({ words }: { words?: string | undefined }) {
   const heldBack = useHeldBackWords();
   if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;

@@ -23,7 +23,7 @@ interface Work<Result> {
     work: (service: Service, signal: AbortSignal) => Promise<Result>,
     touches: Action<never>['touches'],
   ) => Promise<Result | undefined>;
-  /** Aborts the running action. It ends as failed, and the error says whether it may have taken effect. */
+  /** Aborts the running action. It ends as failed, and the error reports whether it may have taken effect. */
   readonly stop: () => void;
 }
 

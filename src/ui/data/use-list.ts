@@ -118,7 +118,7 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
   const plain = lists.of(source);
-  // The unordered list tells whether the service has to sort.
+  // The unordered list shows whether the service has to sort.
   const asks = useSyncExternalStore(lists.subscribe, () => {
     const { rows, complete } = plain.extent;
     return field !== undefined && rows > 0 && !complete && !lists.refusesOrder(source.key, field);

@@ -204,7 +204,7 @@ export const chartCommands = commandTable('Curves', {
   go: { id: 'chart.go', title: 'go to a step', keys: ['#'] },
   zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'] },
   zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'] },
-  smooth: { id: 'chart.smooth', title: 'change how much the curves are smoothed', keys: ['w'] },
+  smooth: { id: 'chart.smooth', title: 'change the smoothing of the curves', keys: ['w'] },
   scale: { id: 'chart.scale', title: 'logarithmic or linear scale', keys: ['L'] },
   kinds: { id: 'chart.kinds', title: 'held-out curves, trainer curves, both, or diagnostics', keys: ['u'] },
   time: { id: 'chart.time', title: 'align runs by time or by step', keys: ['T'] },

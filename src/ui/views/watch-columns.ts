@@ -74,7 +74,7 @@ export const curveOf = ({ measured, curve }: WatchedResource): readonly (number 
 export const reasonWords = ({ alarms, reason }: WatchedResource): string =>
   alarms.length > 0 ? alarms.map(({ words }) => words).join('; ') : (reason ?? '');
 
-/** A line's rate. If it is queued or silent, the state column says for how long. */
+/** A line's rate. If it is queued or silent, the state column shows for how long. */
 const paceWords = ({ standing, rate }: WatchedResource): string =>
   standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate;
 
@@ -183,7 +183,7 @@ const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): 
   text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
   shortText: row => {
     if (isTrainers(row)) return cellText(heldOut, row);
-    // That others may follow, the state says.
+    // The state shows that others may follow.
     return row.mean === undefined ? '' : hasEnded(row.status) ? meanText(meanOf(row)) : meanNumber(meanOf(row));
   },
 });

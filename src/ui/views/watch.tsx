@@ -242,7 +242,7 @@ function useInboxLines(): readonly string[] {
   ];
 }
 
-/** When the last reward arrived: if a run has no status, only this tells whether it has ended. */
+/** When the last reward arrived: if a run has no status, only this shows whether it has ended. */
 function newestReward({ graded, gradedAt }: WatchedResource): string | undefined {
   return graded === undefined || graded === 0 ? undefined : agoOf(gradedAt);
 }

@@ -47,7 +47,7 @@ describe('a verdict', () => {
     const { verdict, isConditional } = compared(times(28, 0.5), fresh, { end: 'unreported' });
     expect(isConditional).toBe(true);
     expect(verdict.words).toMatch(
-      /^undecided: the service does not say that both runs have ended; if they have .*, still undecided: 8 of 28 rollouts/,
+      /^undecided: the service does not report that both runs have ended; if they have .*, still undecided: 8 of 28 rollouts/,
     );
   });
 
@@ -382,7 +382,7 @@ describe('missing rewards', () => {
 
   it('are none on a condition, where the service says neither the end of a run nor its rollouts', () => {
     const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unreported' });
-    const endUnreported = 'the service does not say that both runs have ended';
+    const endUnreported = 'the service does not report that both runs have ended';
     expect(verdict).toEqual({
       kind: 'undecided',
       words: `undecided: ${endUnreported}; if they have and all rollouts are listed, the new run is better`,
@@ -395,7 +395,7 @@ describe('missing rewards', () => {
     expect(few.verdict.words).toMatch(
       `undecided: ${endUnreported}; if they have and all rollouts are listed, still undecided: needs about `,
     );
-    expect(few.gate(0).words).toMatch(/ and \+0\.842\. The service does not say that both runs have ended\.$/);
+    expect(few.gate(0).words).toMatch(/ and \+0\.842\. The service does not report that both runs have ended\.$/);
     const ended = compared(times(28, 0), times(28, 1), { end: 'unreported', ended: true });
     expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
     expect(compared(times(28, 0), times(28, 1), { end: 'unreported', total: 28 }).verdict.words).toBe(

@@ -39,9 +39,9 @@ it('rows that may be unrelated are counted once, also where another page doubts 
     { ...answer('c', null), unsure: new Set(['a', 'b', 'gone']) },
   ];
   pages.splice(0, doubted, true);
-  expect(pages.data.notes).toEqual(['2 rows may be unrelated: the service does not say what they belong to']);
+  expect(pages.data.notes).toEqual(['2 rows may be unrelated: the service does not report their parents']);
   pages.remove(['b']);
-  expect(pages.data.notes).toEqual(['1 row may be unrelated: the service does not say what it belongs to']);
+  expect(pages.data.notes).toEqual(['1 row may be unrelated: the service does not report its parent']);
 });
 
 function meets(known: string, answers: readonly string[]): boolean {

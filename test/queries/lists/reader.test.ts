@@ -449,7 +449,7 @@ describe('readings at the same time', () => {
 });
 
 describe('the end', () => {
-  it('is the cursor that was sent, and not complete if the service says that there are more (C16)', async () => {
+  it('is the cursor that was sent, and not complete if the service reports more (C16)', async () => {
     const more = { has_more: true, next_cursor: '2' };
     const { reader } = scripted({ items: [row('a')], ...more }, { items: [row('b')], ...more });
     await reader.poll(context);

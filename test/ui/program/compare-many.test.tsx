@@ -166,7 +166,7 @@ it.each([
 ])('says why a run is undecided, and where it has other tasks: %i x %i', async (columns, rows) => {
   const screen = await open(columns, rows, index => (index === 1 ? { status: null, total_rollouts: null } : {}));
   await screen.press(' ', ' ', ' ', '=');
-  await eventually(() => expect(screen.text()).toMatch(/B undecided: the service does not say that/));
+  await eventually(() => expect(screen.text()).toMatch(/B undecided: the service does not report that/));
 });
 
 it('names a compared run once in its facts', async () => {

@@ -72,7 +72,7 @@ export class Painter {
   #open = true;
   /** Replies still in flight, including ones that are no longer needed. */
   #awaited = 0;
-  /** Late replies to dropped requests that may still arrive: their timing says nothing about the line. */
+  /** Late replies to dropped requests that may still arrive: their timing does not measure the line. */
   #late = 0;
   #onQuiet: (() => void) | undefined;
 

@@ -32,7 +32,7 @@ export function readinessLines(
     ),
   );
   const blockers = [...secrets, ...images];
-  const reason = blockers.length > 0 ? blockers : [styles.muted('the service does not say why')];
+  const reason = blockers.length > 0 ? blockers : [styles.muted('the service does not report why')];
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
 }
 

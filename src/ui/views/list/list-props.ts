@@ -32,7 +32,7 @@ export interface ListedRows<Row> {
   /** In the order they were marked. */
   readonly marked: readonly Row[];
   readonly current: Row | undefined;
-  /** Reads the marked rows, or all filtered ones in table order. @throws Error that says why rows are missing */
+  /** Reads the marked rows, or all filtered ones in table order. @throws Error with the reason if rows are missing */
   readonly read: (waiter: Waiter) => Promise<readonly Row[]>;
 }
 
@@ -42,7 +42,7 @@ export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
   /** The view's other data besides the list: it counts for the freshness, and a refresh reads all of it. */
   readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
-  /** Whether the parent was deleted; the header says so. */
+  /** Whether the parent was deleted; the header shows it. */
   readonly deleted?: boolean;
   /** Rows to show instead of the list's own. */
   readonly rows?: readonly Row[];

@@ -252,7 +252,7 @@ function useOpening<Row extends object>(
       });
       const isOwn = one.id === source.id(row);
       const isRow = rows === undefined && isOwn;
-      // An id alone says nothing about a twin or a new grade.
+      // An id alone identifies no twin and no new grade.
       const isPlain = isOwn && one.twin === undefined && one.graded === undefined;
       const plain = isPlain ? siblingRows(resource, arranged, placeOf) : undefined;
       const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;

@@ -20,7 +20,7 @@ import type { Document } from './open-external.ts';
 import { type Exportable, type ExportTitle, exportToFile, saveParts } from './save-file.ts';
 
 export interface ExportableRows extends ExportTitle {
-  /** @throws Error that says why rows are missing */
+  /** @throws Error with the reason if rows are missing */
   readonly read: (waiter: Waiter) => Promise<Exportable<never>>;
 }
 
@@ -48,7 +48,7 @@ export interface OtherFile {
   /**
    * Reads the data and writes the file. Returns words that describe the saved data and its path.
    *
-   * @throws Error that says why nothing was saved
+   * @throws Error with the reason if nothing was saved
    */
   readonly save: (path: string, reading: FileReading) => Promise<string>;
 }

@@ -102,7 +102,7 @@ export interface ChosenRollouts {
   readonly key: string;
   /** Describes them: `2 marked`. */
   readonly words: string;
-  /** @throws Error that says why some are missing */
+  /** @throws Error with the reason if some are missing */
   readonly ids: (waiter: Waiter) => Promise<readonly string[]>;
 }
 

@@ -158,7 +158,7 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
   };
 }
 
-/** The lines that fit, including the one that must be visible. The last one says how many more follow. */
+/** The lines that fit, including the one that must be visible. The last one counts the rest. */
 export function linesAround(lines: readonly string[], height: number, at: number | undefined): readonly string[] {
   const from = at === undefined ? 0 : Math.max(0, Math.min(at - Math.floor(height / 2), lines.length - height));
   const shown = lines.slice(from, from + height);

@@ -179,7 +179,7 @@ export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
     while (known.length > 0 && (known.at(-1)?.step ?? 0) >= time.step) known.pop();
     known.push(time);
   }
-  // The run may have waited in the queue: its first steps tell when it began.
+  // The run may have waited in the queue: its first steps show when it began.
   const [created, first, second] = known;
   if (created?.step === 0 && first && second) {
     const stepMs = (second.at - first.at) / (second.step - first.step);

@@ -153,7 +153,7 @@ function Transcript({ steps, reader, notes, column, width, height }: TranscriptP
   );
 }
 
-/** Names the trajectory's run, and says if it has no twin. Only one run, because the middle of a long line is cut. */
+/** Names the trajectory's run, and notes a missing twin. Only one run, because the middle of a long line is cut. */
 function twinWords({ twin }: Place<'record'>): readonly string[] {
   if (!twin) return [];
   return [`in ${twin.of} (${twin.isBase ? 'new' : 'base'})${twin.id === undefined ? ', unpaired' : ''}`];

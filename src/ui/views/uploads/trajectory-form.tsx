@@ -33,7 +33,7 @@ function resendField(unknown: number): FieldSpec[] {
         { value: 'yes', label: 'yes, they may be stored twice' },
       ],
       initial: 'no',
-      help: 'They were sent, but the service did not say whether it stored them.',
+      help: 'They were sent, but the service did not report whether it stored them.',
     },
   ];
 }

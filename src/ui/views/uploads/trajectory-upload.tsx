@@ -89,7 +89,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
       : []),
     ...otherWarnings(others).flatMap(words => wrap(words, width).map(theme.styles.warning)),
     ...(job.outcomes.some(({ status }) => status === 'counted')
-      ? [theme.styles.muted(truncate('Counted: the service does not say which are stored.', width))]
+      ? [theme.styles.muted(truncate('Counted: the service does not report which are stored.', width))]
       : []),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
   ];

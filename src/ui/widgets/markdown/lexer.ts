@@ -95,7 +95,7 @@ function isCostly(inline: string): boolean {
   return inline.length > maximumInline.length || (inline.match(inlineMarks)?.length ?? 0) > maximumInline.marks;
 }
 
-/** Without extensions, the lexer produces only its own tokens, but its types do not say so. */
+/** Without extensions, the lexer produces only its own tokens, but its types are wider. */
 export function asMarkedTokens(tokens: readonly { readonly type: string }[] | undefined): MarkedToken[] {
   return (tokens ?? []) as MarkedToken[];
 }

@@ -19,7 +19,7 @@ const active: Deployment = {
 };
 
 describe('what answers for a slug', () => {
-  it('is the active deployment, or that in production where the service does not say which is active', () => {
+  it('is the active deployment, or that in production where the service does not report which is active', () => {
     expect(isInProduction(active)).toBe(true);
     expect(isInProduction({ ...active, is_active: false })).toBe(false);
     expect(isInProduction({ ...active, is_active: undefined })).toBe(true);

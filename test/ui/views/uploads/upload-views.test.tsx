@@ -323,7 +323,7 @@ it('an upload shows what the service said of a batch, and why a trajectory faile
   expect(screen.text()).toContain(
     'lines 1 to 2: a failure of the batch: one is too long (too_long)  {"field":"steps"}',
   );
-  expect(screen.text()).toContain('lines 1 to 2: the service says: none stored');
+  expect(screen.text()).toContain('lines 1 to 2: the service reports: none stored');
   // The rows come first where there is little room.
   await screen.resize(60, 15);
   await screen.waitFor('2 reports need a larger terminal');
