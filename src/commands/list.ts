@@ -315,7 +315,12 @@ function withNoteColumns(
   const added = noteColumns(byId, resource.list({}).id).map(column =>
     isForProgram ? { ...column, wide: true } : column,
   );
-  return { ...resource, columns: [first, ...added, ...others] };
+  const columns = [first, ...added, ...others];
+  return {
+    ...resource,
+    columns,
+    ...(resource.measures && { measures: { ...resource.measures, columns: () => columns } }),
+  };
 }
 
 export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo): Promise<number> {
@@ -382,7 +387,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
 
 /** Whether rows can be printed as they are read: finding the options that differ needs all rows. */
 const isPrintedAsRead = ({ measures }: Resource, flags: Flags, io: CommandIo): boolean =>
-  !(hasColumns(flags) && flags.wide && measures) &&
+  !(hasColumns(flags) && flags.wide && measures && !measures.fixed) &&
   (isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags), io)));
 
 /** Sorts the rows, and prints them. @returns how many were printed */

@@ -109,7 +109,7 @@ export class MeasuredRows {
     const { measures } = resource;
     const columns = this.columns([]);
     const filtered = columnsIn(options.filter, columns);
-    this.needsAll = measures !== undefined && filtered.includes(undefined);
+    this.needsAll = measures !== undefined && !measures.fixed && filtered.includes(undefined);
     const costly = (ids: readonly (string | undefined)[]): ReadonlySet<string> =>
       new Set(measures?.costly.filter(each => ids.includes(each)));
     const exact = costly([...filtered.map(column => column?.id), options.field]);

@@ -4,6 +4,7 @@ import { isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf } from '../present/outcome-classes.ts';
 import { type Length, lengthOf } from '../present/reward-length.ts';
+import { textsOf } from '../present/rollout-texts.ts';
 import type { TextIndex } from '../store/text-index.ts';
 
 export type Known = ReturnType<TextIndex['known']>;
@@ -15,18 +16,31 @@ export function storedText({ trajectory_id, num_steps, status }: Trajectory, kno
   return isSame && !isRunning(status) ? text : undefined;
 }
 
-/** The lengths known from the index, as trajectory fields, by trajectory id. */
-export function storedLengths(rows: readonly Trajectory[], length: Length, index: TextIndex) {
+/** What `pick` finds in the records that the index has of these trajectories, by trajectory id. */
+function storedIn<Value>(
+  rows: readonly Trajectory[],
+  index: TextIndex,
+  pick: (record: Partial<Trajectory>) => Value | undefined,
+): ReadonlyMap<string, Value> {
   const known = index.known();
   return new Map(
     rows.flatMap(row => {
-      const record = recordIn(storedText(row, known)?.record);
-      if (lengthOf(record, length) === undefined) return [];
-      const { completion_tokens, execution_metrics } = record;
-      return [[row.trajectory_id, length === 'tokens' ? { completion_tokens } : { execution_metrics }] as const];
+      const found = pick(recordIn(storedText(row, known)?.record));
+      return found === undefined ? [] : [[row.trajectory_id, found] as const];
     }),
   );
 }
+
+/** The lengths known from the index, as trajectory fields, by trajectory id. */
+export const storedLengths = (rows: readonly Trajectory[], length: Length, index: TextIndex) =>
+  storedIn(rows, index, (record): Partial<Trajectory> | undefined => {
+    if (lengthOf(record, length) === undefined) return undefined;
+    const { completion_tokens, execution_metrics } = record;
+    return length === 'tokens' ? { completion_tokens } : { execution_metrics };
+  });
+
+/** The questions and answers known from the index, by trajectory id. */
+export const storedTexts = (rows: readonly Trajectory[], index: TextIndex) => storedIn(rows, index, textsOf);
 
 /** The fields shown in a list of hits. The index keeps them, because the searched list may lack them. */
 export function recordOf(trajectory: Trajectory): Partial<Trajectory> {
@@ -37,6 +51,7 @@ export function recordOf(trajectory: Trajectory): Partial<Trajectory> {
     ...{ status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at },
     ...{ model_id, dataset_name, rollout, termination_reason },
     finish_reason: finishOf(trajectory),
+    read_texts: textsOf(trajectory),
     num_steps: lengthOf(trajectory, 'steps'),
     completion_tokens: lengthOf(trajectory, 'tokens'),
     execution_metrics: seconds === undefined ? undefined : { duration_s: seconds },

@@ -46,7 +46,14 @@ export function searchedWords(state: TextSearchState): string {
 
 /** The columns of trajectories. Columns that help to judge a match come before those with its place. */
 const [task, rewardColumn, ...others] = trajectories.columns;
-const offered = others.map((column): Column<TextHit> => ({ ...column, wide: true }));
+const offered = others.map(
+  ({ decides, ...column }): Column<TextHit> => ({
+    ...column,
+    wide: true,
+    // The matching line matters more than the answer.
+    ...(decides !== undefined && column.id !== 'answer' && { decides }),
+  }),
+);
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);
 
 export const hitColumns: readonly Column<TextHit>[] = [

@@ -8,6 +8,7 @@ import { type Column, idColumn, plainColumn, statusColumn } from '../present/col
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { rewardColumn } from '../present/number-columns.ts';
 import { cutMessageOf, endedBy, errorClass, finishOf, toolErrorOf } from '../present/outcome-classes.ts';
+import { sampleOf, targetOf, textColumns, textsOf } from '../present/rollout-texts.ts';
 import { secondsOf, tokensOf } from '../present/task-groups.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
@@ -15,7 +16,8 @@ import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queri
 import { rememberedAt } from '../store/seen.ts';
 import { count, counted, countOf, reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
-import { defineResource } from './define.ts';
+import { defineResource, type Measures } from './define.ts';
+import { measureEach } from './measure-each.ts';
 
 /** Services list rollouts without their messages and metrics. */
 const readBy = 'reward against length (L) reads it, and exports have it';
@@ -26,6 +28,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   }),
   { ...rewardColumn(), field: 'reward' },
   statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
+  plainColumn('sample', 'SAMPLE', 6, sampleOf, { align: 'right', wide: true, ifAny: true }),
   plainColumn('step', 'STEP', 6, row => row.policy_step, { align: 'right', ifAny: true }),
   plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, { field: 'error', cutAt: 'end' }),
   plainColumn('steps', 'STEPS', 6, row => countOf(row.num_steps), { field: 'num_steps', align: 'right' }),
@@ -50,6 +53,8 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     ifAny: true,
     text: row => (secondsOf(row) === undefined ? '' : reward(secondsOf(row))),
   }),
+  ...textColumns(textsOf),
+  plainColumn('target', 'TARGET', { min: 8, max: 60, grow: 1 }, targetOf, { hidden: true, cutAt: 'end' }),
   {
     ...{ id: 'class', title: 'ERROR CLASS', width: { min: 12, max: 60, grow: 1 }, hidden: true, cutAt: 'end' },
     value: row => (row.error ? errorClass(row.error) : undefined),
@@ -66,6 +71,22 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
   idColumn(row => row.trajectory_id),
 ];
+
+/** The texts need a request for each row. */
+const measures: Measures<Trajectory> = {
+  columns: () => trajectoryColumns,
+  fixed: true,
+  costly: ['answer', 'question'],
+  field: () => undefined,
+  read: (rows, _, context, list) =>
+    measureEach(rows, context, list, [
+      async (row, { service, signal }) => {
+        if (textsOf(row)) return row;
+        const call = { params: { trajectory_id: row.trajectory_id }, query: { include_steps: true } };
+        return { ...row, read_texts: textsOf(await service.call('getTrajectory', call, { signal })) };
+      },
+    ]),
+};
 
 /** The number of steps, and how many of them the service sent if it left some out. */
 function stepWords({ num_steps, steps }: Trajectory): string | number | undefined {
@@ -193,6 +214,7 @@ export const trajectories = defineResource<Trajectory>({
   get: trajectoryQuery,
   brief: trajectoryStatusQuery,
   columns: trajectoryColumns,
+  measures,
   facts: row => trajectoryFacts(row),
   text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptTextParts(row, width),
   label: row => row.task_id,

@@ -520,3 +520,29 @@ it('get of a training run has the last and the best held-out reward', async () =
   const { out: json } = await cli('get', ['training', 'trn_0000001', '--json']);
   expect(JSON.parse(json)).toMatchObject({ best_held_out: expect.stringContaining('0.800 at step 2') });
 });
+
+it('reads the texts of rollouts only for a column or a filter that names them', async () => {
+  const steps = (id: string) => [{ step_index: 0, messages: [{ role: 'assistant', content: `said by ${id}\nmore` }] }];
+  const row = (trajectory_id: string) => ({
+    trajectory_id,
+    task_id: 'task',
+    status: 'completed',
+    sample: 2,
+    target: 'x',
+  });
+  const server = await hostileServer(
+    answering({
+      listTrajectories: () => ({ items: [row('traj_1'), row('traj_2')], has_more: false, next_cursor: null }),
+      getTrajectory: ({ trajectory_id = '' }) => ({ ...row(trajectory_id), steps: steps(trajectory_id) }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const list = async (...flags: string[]) => {
+    const before = server.requests.length;
+    const { out } = await cli('list', ['trajectories', ...flags]);
+    return { out, requests: server.requests.length - before };
+  };
+  expect((await list('--wide')).requests).toBe(1);
+  const named = { out: 'ID\tSAMPLE\tTARGET\tANSWER\ntraj_2\t2\tx\tsaid by traj_2\n', requests: 3 };
+  expect(await list('--columns', 'id,sample,target,answer', '--filter', 'answer:traj_2')).toEqual(named);
+});

@@ -14,6 +14,7 @@ import type { Pane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
 import type { Live } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
+import type { TableState } from '../../widgets/table/table-state.ts';
 import type { Table } from '../../widgets/table/use-table.ts';
 import type { ExportWay, OtherFile } from '../record/export-window.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
@@ -124,6 +125,8 @@ export interface ResourceListProps<Row> {
   readonly startFilter?: string | undefined;
   /** Called with the row under the cursor whenever it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;
+  /** Called with the rows in sight and the table's state whenever these change. */
+  readonly onShown?: (rows: readonly Row[], state: TableState) => void;
   /** A row's name; by default, its id is shown. */
   readonly label?: (row: Row) => string;
   /** A row's id on the service, if it differs from `id`. */

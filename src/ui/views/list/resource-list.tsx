@@ -23,10 +23,11 @@ import { errorHeight, fewestPreviewLines, type ListTable, useListTable } from '.
 import { ageWords, emptyListWords, listFacts, rowCount, shownFreshness, withAge } from './list-words.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
-  const { parts = [], rowsAt, onCurrent } = props;
+  const { parts = [], rowsAt, onCurrent, onShown } = props;
   const shown = useListTable(props);
-  const { current } = shown.table;
+  const { current, shown: inSight, state } = shown.table;
   useEffect(() => onCurrent?.(current), [onCurrent, current]);
+  useEffect(() => onShown?.(inSight, state), [onShown, inSight, state]);
   const old = shown.list.oldest(shown.table.shown);
   const freshness = withAge(shown.live.freshness, rowsAt);
   return (

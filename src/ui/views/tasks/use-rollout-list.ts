@@ -13,6 +13,7 @@ import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { markTwo, pairBinding, type Rollout } from './rollout-doors.ts';
+import { useRolloutTexts } from './use-rollout-texts.ts';
 
 /** Returns a function that, if a file is being read, keeps only the facts that a file can hold. */
 export function useShownFacts(): (facts: readonly Fact[]) => readonly Fact[] {
@@ -22,7 +23,8 @@ export function useShownFacts(): (facts: readonly Fact[]) => readonly Fact[] {
 
 const idOf = ({ trajectory_id }: Rollout): string => trajectory_id ?? '';
 
-interface RolloutList<Row> extends Required<Pick<ResourceListProps<Row>, 'columns' | 'notes' | 'facts' | 'files'>> {
+interface RolloutList<Row>
+  extends Required<Pick<ResourceListProps<Row>, 'columns' | 'notes' | 'facts' | 'files' | 'onShown'>> {
   readonly actions: (rows: readonly Row[]) => readonly Binding[];
   /** Only the bindings for flags and notes. */
   readonly flags: (rows: readonly Row[]) => readonly Binding[];
@@ -39,14 +41,16 @@ export function useRolloutList<Row extends Rollout>(
   const promptDoor = usePromptDoor();
   const filesOf = useRolloutFiles();
   const shown = useShownFacts();
-  const noted = useNoted(columns, idOf, rows);
+  const texts = useRolloutTexts(columns, rows);
+  const noted = useNoted(texts.columns, idOf, rows);
   const flags = (some: readonly Row[]) =>
     triage(
       some.flatMap(({ trajectory_id, task_id }) => (trajectory_id ? trajectoryNoted({ trajectory_id, task_id }) : [])),
     );
   return {
     columns: noted.columns,
-    notes: noted.words,
+    onShown: texts.onShown,
+    notes: [...noted.words, ...texts.notes],
     facts: row => [...noteFacts(noted.ofRow(row)), ...shown(factsOf(row))],
     files: listed => filesOf(listedRollouts(listed)),
     actions: some => [pairBinding(some, markTwo, open), promptDoor(some[0]?.trajectory_id), ...flags(some)],

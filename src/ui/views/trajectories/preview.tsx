@@ -18,7 +18,7 @@ import type { PreviewProps } from '../list/list-props.ts';
 import { drawnLine } from './line-style.ts';
 
 /** A trajectory with more steps may be tens of megabytes, too large for a preview. */
-const mostSteps = 500;
+export const mostSteps = 500;
 /** Minimum lines for the end of a trajectory. */
 const leastLines = 4;
 /** With fewer lines, there are neither gaps nor group titles. */

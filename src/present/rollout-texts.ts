@@ -1,0 +1,70 @@
+/** What tells a task's rollouts apart in a list: question, answer, what was expected, and the sample's number. Pure. */
+import { isRecord, own } from '../base/own-property.ts';
+import { messageContent } from '../contract/common.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { type Cell, type Column, plainColumn } from './column.ts';
+import { answerOf } from './task-groups.ts';
+
+/** The lines of a rollout that was read with its steps; empty if it has none. */
+export interface RolloutTexts {
+  readonly question: string;
+  readonly answer: string;
+}
+
+const longestLine = 240;
+
+/** The first line with text in it. */
+function firstLine(text: string | undefined): string {
+  const line = /\S[^\r\n]*/.exec(text ?? '')?.[0] ?? '';
+  // Copy the line, because a slice would keep the whole text in memory.
+  return Buffer.from(line.slice(0, longestLine).trimEnd().toWellFormed()).toString();
+}
+
+/** The last message of the user before the model's first one. */
+function askedIn({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
+  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
+  const first = messages.findIndex(({ role }) => role === 'assistant');
+  const before = first === -1 ? messages : messages.slice(0, first);
+  const asked = before.findLast(({ role }) => role === 'user') ?? before.at(-1);
+  return (asked && messageContent(asked.content)) ?? undefined;
+}
+
+/** The texts of a trajectory; undefined if they were not read. */
+export function textsOf(row: object): RolloutTexts | undefined {
+  const { steps, read_texts } = row as Partial<Trajectory> & { readonly read_texts?: RolloutTexts };
+  if (read_texts) return read_texts;
+  return steps ? { question: firstLine(askedIn({ steps })), answer: firstLine(answerOf({ steps })) } : undefined;
+}
+
+/** Fields in which services and trainers write what a task expects. */
+const targets = ['target', 'expected', 'ground_truth', 'reference'] as const;
+
+/** What the task expects, as far as the record says. */
+export function targetOf(row: object): Cell {
+  const fields = row as Readonly<Record<string, unknown>>;
+  const grader = own(fields, 'grader');
+  const values = [isRecord(grader) ? own(grader, 'expected') : undefined, ...targets.map(name => own(fields, name))];
+  const found = values.find(value => typeof value === 'string' || typeof value === 'number');
+  return typeof found === 'string' ? firstLine(found) || undefined : (found as Cell);
+}
+
+/** The number of the sample among those of its task. */
+export function sampleOf(row: object): Cell {
+  const sample = own(row as Readonly<Record<string, unknown>>, 'sample');
+  return typeof sample === 'string' || typeof sample === 'number' ? sample : undefined;
+}
+
+/** @param of the texts of a row; undefined if it was not read */
+export const textColumns = <Row>(
+  of: (row: Row) => RolloutTexts | undefined,
+  options: Partial<Column<Row>> = {},
+): readonly Column<Row>[] => [
+  plainColumn('answer', 'ANSWER', { min: 24, max: 200, grow: 3 }, row => of(row)?.answer || undefined, {
+    ...{ hidden: true, cutAt: 'end', decides: 4 },
+    ...options,
+  }),
+  plainColumn('question', 'QUESTION', { min: 16, max: 120, grow: 2 }, row => of(row)?.question || undefined, {
+    ...{ hidden: true, cutAt: 'end' },
+    ...options,
+  }),
+];

@@ -1,0 +1,114 @@
+/** The columns of a list of rollouts with their questions and answers, where these are known. */
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { inParallel } from '../../../base/in-parallel.ts';
+import { own } from '../../../base/own-property.ts';
+import { isRunning } from '../../../contract/status.ts';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import type { Column } from '../../../present/column.ts';
+import { type RolloutTexts, textColumns, textsOf } from '../../../present/rollout-texts.ts';
+import { columnsIn } from '../../../present/row-filter.ts';
+import { optionsOf } from '../../../queries/live-query.ts';
+import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { storedTexts } from '../../../resources/stored-text.ts';
+import { counted } from '../../../text/numbers.ts';
+import { aheadKeptMs } from '../../data/use-ahead.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
+import type { TableState } from '../../widgets/table/table-state.ts';
+import { searchCommands } from '../commands.ts';
+import { mostSteps } from '../trajectories/preview.tsx';
+import { readTextsOf } from './read-texts.ts';
+import type { Rollout } from './rollout-doors.ts';
+
+/** How long rows must be in sight before they are read, in milliseconds. */
+const restMs = 300;
+
+const textIds: readonly string[] = textColumns(() => undefined).map(({ id }) => id);
+
+/** Adds the columns of texts, before the id, if there are none. */
+function withTextColumns<Row extends object>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  if (columns.some(({ id }) => textIds.includes(id))) return columns;
+  const last = columns.findIndex(({ id }) => id === 'id');
+  return columns.toSpliced(last === -1 ? columns.length : last, 0, ...textColumns<Row>(textsOf));
+}
+
+/** Whether the user chose a column of texts, or filters or sorts by one. */
+function isAskedFor<Row>({ choice, filter, sort }: TableState, columns: readonly Column<Row>[]): boolean {
+  const named = filter === '' ? [] : columnsIn(filter, columns).map(column => column?.id);
+  return textIds.some(id => own(choice, id)?.shown || sort?.column === id || named.includes(id));
+}
+
+type Listed = Pick<Trajectory, 'status' | 'num_steps'>;
+
+const withId = ({ trajectory_id, ...row }: Rollout & Partial<Listed>): readonly Trajectory[] =>
+  trajectory_id ? [{ ...row, trajectory_id }] : [];
+
+/** The rollouts to read for their texts: large ones, and ones that still run, are left to the user. */
+const readable = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<string, RolloutTexts>): string[] =>
+  rows.flatMap(row => {
+    const { trajectory_id: id, status, num_steps }: Rollout & Partial<Listed> = row;
+    const isKnown = !id || known.has(id) || textsOf(row) !== undefined;
+    return isKnown || isRunning(status) || (num_steps ?? 0) > mostSteps ? [] : id;
+  });
+
+/**
+ * A list needs a request for each text, so it has those of rollouts that were read or searched before. Only while the
+ * user asks for a column of texts, the rows in sight are read.
+ */
+export function useRolloutTexts<Row extends Rollout>(columns: readonly Column<Row>[], rows: readonly Row[]) {
+  const workbench = useWorkbench();
+  const keyOf = useKeyOf();
+  const { cache } = workbench;
+  const readTexts = readTextsOf(workbench);
+  const all = useSyncExternalStore(readTexts.subscribe, readTexts.all);
+  const isListed = rows.length > 0;
+  const first = useRef(rows);
+  first.current = rows;
+  useEffect(() => {
+    // Also after a search, which keeps the texts of all rollouts that it read.
+    if (isListed) readTexts.add(storedTexts(first.current.flatMap(withId), workbench.texts));
+  }, [isListed, readTexts, workbench]);
+  const [isWanted, setWanted] = useState(false);
+  const count = useMemo(
+    () => rows.filter(row => all.has(row.trajectory_id ?? '') || textsOf(row) !== undefined).length,
+    [rows, all],
+  );
+  const hasMost = isListed && 2 * count >= rows.length;
+  // Otherwise, each text that is read would arrange all rows again for a column that nobody sees.
+  const known = isWanted || hasMost ? all : undefined;
+  const withTexts = useMemo(() => {
+    if (!known) return columns;
+    const textsIn = (row: Row): RolloutTexts | undefined => textsOf(row) ?? known.get(row.trajectory_id ?? '');
+    const asRead = (column: Column<Row>): Column<Row> => ({
+      ...column,
+      value: row => textsIn(row)?.[column.id as keyof RolloutTexts] || undefined,
+      isUnread: row => textsIn(row) === undefined,
+      ...(hasMost && { hidden: false, wide: true, ifAny: true }),
+    });
+    return withTextColumns(columns).map(column => (textIds.includes(column.id) ? asRead(column) : column));
+  }, [columns, known, hasMost]);
+  const reading = useRef<AbortController>(undefined);
+  useEffect(() => () => reading.current?.abort(), []);
+  const onShown = useCallback(
+    (inSight: readonly Row[], state: TableState): void => {
+      reading.current?.abort();
+      const isAsked = isAskedFor(state, columns);
+      setWanted(isAsked);
+      if (!isAsked || workbench.paused) return;
+      const controller = new AbortController();
+      const { signal } = controller;
+      reading.current = controller;
+      setTimeout(() => {
+        if (signal.aborted) return;
+        void inParallel(readable(inSight, readTexts.all()), async id => {
+          if (signal.aborted) return;
+          await cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: aheadKeptMs });
+        });
+      }, restMs);
+    },
+    [columns, workbench, readTexts, cache],
+  );
+  const isPart = isWanted && count < rows.length;
+  const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: the rows in sight are read, a search (${keyOf(searchCommands.texts)}) reads all`;
+  return { columns: withTexts, onShown, notes: isPart ? [words] : [] };
+}
