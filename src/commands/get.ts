@@ -6,6 +6,7 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { factLines, factText } from '../present/fact-text.ts';
+import { messageNotes, noteFacts } from '../present/notes.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
@@ -13,6 +14,7 @@ import { isReadAlone, type Resource } from '../resources/define.ts';
 import { type LookedAt, lookAt } from '../resources/look.ts';
 import { failedAmong } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
+import { type Note, savedNotes } from '../store/notes.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
@@ -111,6 +113,10 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   return { resource: checkpoints, id: found.id, row };
 }
 
+/** The notes on a trajectory or a run. */
+const notesOf = ({ kind }: Resource, id: string, { memory }: CommandContext): readonly Note[] =>
+  kind === 'trajectory' || kind === 'run' ? (savedNotes(memory).get(id) ?? []) : [];
+
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const among = second === undefined ? resources.filter(each => each.get) : [resourceOrThrow(first)];
@@ -134,8 +140,10 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       noteUnreadable(row, io);
       return exitCodes.done;
     }
-    await io.print(io.lines ? factLines(known.facts) : factText(known.facts, io.columns));
-    const text = await resource.text?.(row, io.columns ?? defaultWidth);
+    const notes = notesOf(resource, id, context);
+    const facts = [...known.facts, ...noteFacts(notes)];
+    await io.print(io.lines ? factLines(facts) : factText(facts, io.columns));
+    const text = await resource.text?.(row, io.columns ?? defaultWidth, messageNotes(notes));
     if (text !== undefined) await io.print('\n');
     for (const part of text ?? []) await io.print(part);
     return exitCodes.done;

@@ -1,5 +1,6 @@
 /** Shows flags and notes as columns, facts and counts. */
 import { counted } from '../text/numbers.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
@@ -44,6 +45,23 @@ export const noteFacts = (notes: readonly NoteWords[] = []): readonly Fact[] =>
     value: [message === 0 ? '' : `${author}:`, flag, flag && text ? '-' : '', text].filter(Boolean).join(' '),
     group: 'Notes',
   }));
+
+/** Each message's notes as lines: `note by me: bad - it counts on`. */
+export function messageNotes(notes: readonly NoteWords[] = []): ReadonlyMap<number, readonly string[]> {
+  const lines = new Map<number, readonly string[]>();
+  for (const { message, author, flag, text } of notes) {
+    const words = sanitise([flag, text].filter(Boolean).join(' - '), { multiline: true });
+    const said = `note by ${sanitiseLine(author)}: ${words}`.split('\n');
+    if (message > 0) lines.set(message, [...(lines.get(message) ?? []), ...said]);
+  }
+  return lines;
+}
+
+/** A trajectory to export, with its flags and notes if it has any. */
+export const withNotes = <Row extends object>(row: Row, notes: readonly NoteWords[] = []): Row | object =>
+  notes.length === 0
+    ? row
+    : { ...row, benchtop_notes: notes.map(({ message, author, flag, text }) => ({ message, author, flag, text })) };
 
 /** `flagged: 3 gamed, 1 good; 2 flagged differently by two people`; empty without flags. */
 export function flagCountWords(all: Iterable<readonly NoteWords[]>): string {

@@ -57,6 +57,8 @@ export interface TranscriptMarks {
   readonly closed?: string;
   /** Names the key that opens a fold, e.g. `z opens`; empty if there is none. */
   readonly opens: (fold: FoldKind) => string;
+  /** Notes on a message, by its number: lines below its heading. They have no position of their own. */
+  readonly notes?: ReadonlyMap<number, readonly string[]> | undefined;
   /** Lays out Markdown as styled lines; if missing, text is shown unchanged. */
   readonly markdown?: ((text: string, width: number) => readonly string[]) | undefined;
 }
@@ -88,6 +90,8 @@ interface Laid {
   readonly hidden?: readonly [from: number, to: number];
   /** The position of the folded message or step that hides it. */
   readonly closedBy?: number;
+  /** Notes on the message that the block begins, below its heading. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** How many lines at the start and at the end of a folded response are visible. */
@@ -205,7 +209,12 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
 
 function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks): TranscriptLine | undefined {
   const { text, place, step, heading } = block;
-  const { bounds, note, hidden, headingStart = '', headingEnd = '', drawn } = laid;
+  const { bounds, note, hidden, headingStart = '', headingEnd = '', drawn, notes = [] } = laid;
+  const beyond = index - bounds.length / perLine - (note ? 1 : 0);
+  if (beyond >= 0) {
+    const said = notes[beyond];
+    return said === undefined ? undefined : { kind: 'note', text: said, place: place + text.length, step };
+  }
   if (note && index === note.after) return { kind: note.kind, text: note.text, place: hidden?.[0] ?? place, step };
   const own = note && index > note.after ? index - 1 : index;
   const [from, length, hang = 0] = bounds.slice(own * perLine, (own + 1) * perLine);
@@ -329,12 +338,14 @@ export function layOut(
   return open => {
     const isOpen = ({ fold, place }: Block): boolean => !fold || open.kinds.has(fold) || open.places.has(place);
     const folded = createFolding(blocks, open, marks);
-    const shown = blocks.map((block, index) => folded(block, index) ?? laid(block, isOpen(block)));
+    const shown = blocks.map((block, index) =>
+      withNotes(folded(block, index) ?? laid(block, isOpen(block)), block, width, marks),
+    );
     let length = 0;
     /** The index of each block's first line. */
-    const firsts = shown.map(({ bounds, note }) => {
+    const firsts = shown.map(({ bounds, note, notes = [] }) => {
       const first = length;
-      length += bounds.length / perLine + (note ? 1 : 0);
+      length += bounds.length / perLine + (note ? 1 : 0) + notes.length;
       return first;
     });
     const at = (index: number): TranscriptLine | undefined => {
@@ -352,6 +363,14 @@ export function layOut(
   };
 }
 
+/** Adds the notes on the message that the block begins, unless a folded step hides it. */
+function withNotes(laid: Laid, { message }: Block, width: number, { notes, bar }: TranscriptMarks): Laid {
+  const said = message === undefined || laid.closedBy !== undefined ? undefined : notes?.get(message);
+  if (!said) return laid;
+  const lines = said.flatMap(line => wrap(line, Math.max(8, width - indent.length - 2)));
+  return { ...laid, notes: lines.map(line => `${indent}${bar} ${line}`) };
+}
+
 /** Every unwrapped line, folded or not, for searching. */
 export function* searchedLines({ blocks }: Transcript): Generator<{ readonly text: string; readonly place: number }> {
   for (const block of blocks) {
@@ -367,14 +386,21 @@ export function* searchedLines({ blocks }: Transcript): Generator<{ readonly tex
 export const transcriptText = (trajectory: Trajectory, width: number): string =>
   Array.from(transcriptLines(trajectory, width)).join('');
 
-/** The same text in parts, so that a large one need not fit in memory. */
-export const transcriptTextParts = (trajectory: Trajectory, width: number): Generator<string, void> =>
-  inBatches(transcriptLines(trajectory, width));
+/** The same text in parts, so that a large one need not fit in memory, with the notes on its messages. */
+export const transcriptTextParts = (
+  trajectory: Trajectory,
+  width: number,
+  notes?: TranscriptMarks['notes'],
+): Generator<string, void> => inBatches(transcriptLines(trajectory, width, notes));
 
-function* transcriptLines(trajectory: Trajectory, width: number): Generator<string, void> {
+function* transcriptLines(
+  trajectory: Trajectory,
+  width: number,
+  notes?: TranscriptMarks['notes'],
+): Generator<string, void> {
   let dropped = '';
   for (const { blocks, hidden } of transcriptParts(trajectory, { showHidden: false })) {
-    const { length, at } = layOut({ blocks }, width)(allOpen);
+    const { length, at } = layOut({ blocks }, width, { ...plainMarks, notes })(allOpen);
     for (let index = 0; index < length; index += 1) yield `${at(index)?.text.trimEnd()}\n`;
     dropped = wordsOfHidden(hidden);
   }
@@ -390,7 +416,9 @@ export function endLines(trajectory: Trajectory, width: number, height: number):
     const first = Math.max(0, all.length - count);
     const last = all.slice(first).map((step, index) => ({ ...step, step_index: step.step_index ?? first + index }));
     const steps = trajectory.steps && rowsMadeOf(all, last);
-    const { length, at } = layOut(transcriptOf({ ...trajectory, steps }, { showHidden: false }), width)(nothingOpen);
+    const before = all.slice(0, first).reduce((sum, { messages }) => sum + (messages?.length ?? 0), 0);
+    const transcript = transcriptOf({ ...trajectory, steps }, { showHidden: false, before });
+    const { length, at } = layOut(transcript, width)(nothingOpen);
     let end = length;
     while (end > 0 && at(end - 1)?.kind === 'blank') end -= 1;
     if (end < height && first > 0) continue;

@@ -37,6 +37,7 @@ export type LineKind =
   | 'meta'
   | 'error'
   | 'fold'
+  | 'note'
   | 'blank';
 
 /** How a block folds: reasoning to its heading, a tool call to one line, a response to its first and last lines. */
@@ -59,6 +60,8 @@ export interface Block {
   readonly number?: number | undefined;
   /** Set on a heading: of a step, a message, or the part after the last step. */
   readonly head?: 'step' | 'message' | 'end' | undefined;
+  /** The number of the message that the block begins, from 1 over the whole trajectory. */
+  readonly message?: number | undefined;
   /** The base64 string of the image that the block describes. */
   readonly image?: string | undefined;
   /** May be Markdown. */
@@ -108,6 +111,8 @@ export interface TranscriptOptions {
   readonly showHidden: boolean;
   /** Whether to end with the trajectory's rewards, metrics and other fields. */
   readonly details?: boolean;
+  /** How many messages precede these steps. */
+  readonly before?: number;
 }
 
 const roleKinds: ReadonlyMap<string, LineKind> = new Map<string, LineKind>([
@@ -153,7 +158,8 @@ class Writer {
   beginMessage(kind: LineKind, title: string): void {
     this.messages.push(this.#place);
     this.#head = 'message';
-    this.line(kind, title);
+    const message = (this.#options.before ?? 0) + this.messages.length;
+    this.#push({ kind, text: `${title}  ·  #${message}`, indented: false, message });
   }
 
   /** The following blocks belong to no step. */
@@ -301,6 +307,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   // A tool message's heading is also the heading of its result.
   const result = isToolRole(message.role) ? first : undefined;
   const { message_id: number } = message;
+  const before = writer.messages.length;
   const id = typeof number === 'string' ? number : message.uploaded_message_id;
   const isError = hasFailed(message) || (result?.isError ?? false);
   // Most important first, because the line is cut, not wrapped.
@@ -310,8 +317,8 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
     ...(id ? [sanitiseLine(id)] : []),
     ...tokenWords(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
-    // Most services merely number the messages in a step.
-    ...(typeof number === 'number' && number !== index ? [`id ${number}`] : []),
+    // Most services merely number the messages, in a step or over all.
+    ...(typeof number === 'number' && ![index, before, index + 1, before + 1].includes(number) ? [`id ${number}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
   // A result's heading already contains the tool's name.
@@ -324,10 +331,10 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   }
   const others = otherMessageFields(message);
   if (parts.length === 0 && others.length === 0) writer.line('meta', '(empty)', true);
-  const before = writer.others.get(role);
+  const known = writer.others.get(role);
   writeOthers(
     writer,
-    others.filter(each => !before?.includes(each)),
+    others.filter(each => !known?.includes(each)),
   );
   writer.others.set(role, others);
   writer.blank();

@@ -106,7 +106,11 @@ export interface ResourceOf<Row> {
   /** All facts about a single record on the command line, if reading them takes further requests. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;
   /** The long part of a record, shown under its facts on the command line. `width` is in columns. */
-  readonly text?: (row: Row, width: number) => Promise<Iterable<string>>;
+  readonly text?: (
+    row: Row,
+    width: number,
+    notes?: ReadonlyMap<number, readonly string[]>,
+  ) => Promise<Iterable<string>>;
   /** A row's name, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
   /**

@@ -216,7 +216,8 @@ export const trajectories = defineResource<Trajectory>({
   columns: trajectoryColumns,
   measures,
   facts: row => trajectoryFacts(row),
-  text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptTextParts(row, width),
+  text: async (row, width, notes) =>
+    (await import('../present/transcript-lines.ts')).transcriptTextParts(row, width, notes),
   label: row => row.task_id,
   // There are too many trajectories to search, and many share a task.
   findsLabel: 'qualified',

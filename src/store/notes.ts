@@ -169,6 +169,10 @@ const keyOf = ({ id, message, author }: NoteSubject): string => JSON.stringify([
 /** False for a removed note. */
 export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): boolean => flag !== '' || text !== '';
 
+/** The notes that are not empty, by resource id. */
+export const savedNotes = (remembered: { readonly notes: { all(): readonly Note[] | undefined } }) =>
+  Map.groupBy((remembered.notes.all() ?? []).filter(saysSomething), ({ id }) => id);
+
 /** The notes on each resource or message that authors flag differently. */
 export function conflictsIn(notes: readonly Note[]): readonly (readonly Note[])[] {
   const bySubject = Map.groupBy(

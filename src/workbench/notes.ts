@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { Listeners } from '../base/listeners.ts';
 import type { TriageSettings } from '../config/preferences.ts';
-import { type Note, type NoteChange, saysSomething } from '../store/notes.ts';
+import { type Note, type NoteChange, savedNotes } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 
 /** The author of notes on this machine. */
@@ -38,7 +38,7 @@ export class Notes {
 
   /** The notes that are not empty, by resource id; the same map until one changes. */
   readonly byId = (): ReadonlyMap<string, readonly Note[]> => {
-    this.#byId ??= Map.groupBy((this.#remembered().notes.all() ?? []).filter(saysSomething), ({ id }) => id);
+    this.#byId ??= savedNotes(this.#remembered());
     return this.#byId;
   };
 

@@ -108,3 +108,30 @@ it('of an earlier benchtop are said to be in a file that was set aside', async (
   expect(await cli('notes list', [])).toMatchObject({ code: 1, notes: words });
   database.close();
 });
+
+it('are printed at the message they are about, and exported with the trajectory', async () => {
+  const messages = ['user', 'assistant'].map((role, message_id) => ({ role, message_id, content: `said by ${role}` }));
+  const row = { trajectory_id: 'traj_1', task_id: 'one', status: 'completed', num_steps: 1 };
+  const { url } = await hostileServer(
+    answering({
+      getTrajectory: () => ({ ...row, steps: [{ step_index: 0, messages }] }),
+      listTrajectories: () => pageOf([row]),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey: 'key', home: testFolder() });
+  const noted = (...args: string[]) => cli('notes set', ['traj_1', ...args]);
+  await noted('--flag', 'gamed');
+  await noted('--message', '2', '--flag', 'bad', '--note', 'it is wrong\nfrom here');
+  const { out } = await cli('get', ['trajectory', 'traj_1']);
+  expect(out).toMatch(/user {2}· {2}#1\n {2}said by user\n\nassistant {2}· {2}#2\n/);
+  expect(out).toMatch(/#2\n {2}\| note by \S+: bad - it is wrong\n {2}\| from here\n {2}said by assistant\n/);
+  expect(out).toMatch(/\nNotes\n(.*\n)*says \S+ +gamed\n/);
+  const exported = JSON.parse((await cli('export', ['--flagged'])).out);
+  expect(exported.benchtop_notes).toHaveLength(2);
+  expect(exported.benchtop_notes).toEqual(
+    expect.arrayContaining([
+      { message: 0, author: expect.any(String), flag: 'gamed', text: '' },
+      { message: 2, author: expect.any(String), flag: 'bad', text: 'it is wrong\nfrom here' },
+    ]),
+  );
+});

@@ -208,3 +208,19 @@ it('goes to a step by a number before G (B6)', async () => {
   await stage.waitFor('step 24, 25 of 40 steps');
   expect(stage.workbench.notes.own({ id: 'traj_0' })).toBeUndefined();
 });
+
+it('shows a note on a message at this message, with its number', async () => {
+  const stage = openViewOnStage(TrajectoryView, {
+    place: { view: 'record', resource: 'trajectories', id: 'traj_0', label: 'one' },
+    service: async () => service,
+    columns: 100,
+    rows: 24,
+  });
+  await stage.waitFor('answer');
+  const { notes } = stage.workbench;
+  notes.say([{ kind: 'trajectory', id: 'traj_0', label: 'one', message: 2 }], { flag: 'bad', text: 'says it again' });
+  await stage.waitFor('says it again');
+  expect(stage.text()).toMatch(
+    /user {2}· {2}#1 .*\n.*question.*\n.*\n.*user {2}· {2}#2 .*\n.*note by \S+: bad - says it again/,
+  );
+});

@@ -1,4 +1,5 @@
 /** The files on rollouts that `x` offers besides the rows: reports, and trajectories with their steps. */
+import { withNotes } from '../../../present/notes.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceNamed } from '../../../resources/catalogue.ts';
@@ -8,6 +9,7 @@ import type { NamedRun } from '../../../resources/place.ts';
 import { missingIn } from '../../../resources/trajectories.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import type { Report, ReportContext, ReportFormat } from '../../../rollouts/report.ts';
+import { savedNotes } from '../../../store/notes.ts';
 import { exportFileName, jsonFileParts } from '../../../text/export.ts';
 import { counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -125,11 +127,12 @@ export const flaggedRollouts = (ids: readonly string[]): ChosenRollouts => ({
 
 export const stepsFileName = (): string => exportFileName('trajectories', 'steps', 'jsonl', new Date());
 
-/** Saves trajectories with their steps. Returns the path, and words that describe the saved data. */
+/** Saves trajectories with their steps and these notes. Returns the path, and words that describe the saved data. */
 export async function saveWithSteps(
   file: string,
   { ids: idsOf }: ChosenRollouts,
   reading: FileReading,
+  notes?: ReturnType<typeof savedNotes>,
 ): Promise<{ readonly path: string; readonly words: string }> {
   const ids = await idsOf(reading.waiter);
   let written = 0;
@@ -145,7 +148,7 @@ export async function saveWithSteps(
         written += 1;
         const missing = missingIn(trajectory);
         if (missing !== undefined) incomplete.push(missing);
-        yield* jsonFileParts(trajectory, 0);
+        yield* jsonFileParts(withNotes(trajectory, notes?.get(trajectory.trajectory_id)), 0);
       }
       reading.onRead?.(written + leftOut.length);
     }
@@ -168,5 +171,5 @@ export const stepsFile = (chosen: ChosenRollouts): OtherFile => ({
   label: `With steps, JSON Lines: ${chosen.words}`,
   title: 'trajectories with their steps',
   file: stepsFileName,
-  save: async (path, reading) => (await saveWithSteps(path, chosen, reading)).words,
+  save: async (path, reading) => (await saveWithSteps(path, chosen, reading, savedNotes(reading.memory))).words,
 });

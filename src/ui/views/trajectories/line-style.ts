@@ -16,6 +16,7 @@ const looks: Partial<Record<LineKind, StyleName>> = {
   refusal: 'warning',
   call: 'code',
   meta: 'muted',
+  note: 'accent',
   fold: 'muted',
   error: 'danger',
 };

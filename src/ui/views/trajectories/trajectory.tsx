@@ -5,7 +5,7 @@ import { perObject } from '../../../base/memo.ts';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
-import { flagsOf, noteFacts, textsOf } from '../../../present/notes.ts';
+import { flagsOf, messageNotes, noteFacts, textsOf } from '../../../present/notes.ts';
 import { tokensOf } from '../../../present/task-groups.ts';
 import { hasStepRewards } from '../../../present/transcript.ts';
 import { transcriptTextParts } from '../../../present/transcript-lines.ts';
@@ -62,15 +62,15 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { graded } = place;
   // The head, and the grade from a regrading.
   const height = pane.height - (graded === undefined ? 1 : 2);
-  const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
+  const notes = useNotes().get(id);
+  const reader = useReader(data, { width, height: height - scrollViewLines }, place.found, notes);
   const siblings = useSiblings();
   const listedId = siblings.listed('trajectories', id, place.twin?.id) ?? id;
   useNeighbours(id, reader.textLength, { listedId, twin: place.twin?.id });
   const twin = useTwinBinding(place);
   const promptDoor = usePromptDoor();
-  const notes = useNotes().get(id);
   const triage = useTriage();
-  const record = useRecordKeys(place, live, listedId);
+  const record = useRecordKeys(place, live, listedId, notes);
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
   const name = [task, ...twinWords(place)].map(each => sanitiseLine(each)).join(' ');
   const head = { name, position: siblings.position('trajectories', listedId), width: pane.width, graded };
@@ -118,12 +118,17 @@ function useStepColumn(data: Trajectory | undefined, paneWidth: number) {
 }
 
 /** The keys that work as on every record. @param siblingId its id in the list that it was opened from */
-function useRecordKeys({ id, label = id }: Place<'record'>, { data, refresh }: Live<Trajectory>, siblingId: string) {
+function useRecordKeys(
+  { id, label = id }: Place<'record'>,
+  { data, refresh }: Live<Trajectory>,
+  siblingId: string,
+  notes: readonly Note[] | undefined,
+) {
   const shown = useShownFacts();
   const actions = useActions(trajectories);
   return useRecordBindings({
     record: data && { id, json: data },
-    document: data && (() => documentOf(id, data, shown(trajectoryFacts(data)))),
+    document: data && (() => documentOf(id, data, [...shown(trajectoryFacts(data)), ...noteFacts(notes)], notes)),
     title: id,
     refresh,
     actions: actions(data ? [data] : []),
@@ -179,14 +184,23 @@ function useTwinBinding(place: Place<'record'>): readonly Binding[] {
 }
 
 /** The facts and the whole text, for a pager, an editor or a file. */
-const documentOf = (id: string, trajectory: Trajectory, facts: readonly Fact[]): Document => ({
+const documentOf = (
+  id: string,
+  trajectory: Trajectory,
+  facts: readonly Fact[],
+  notes: readonly Note[] | undefined,
+): Document => ({
   name: exportFileName('trajectory', id, 'text', new Date()),
-  parts: textParts(trajectory, facts),
+  parts: textParts(trajectory, facts, notes),
 });
 
-function* textParts(trajectory: Trajectory, facts: readonly Fact[]): Generator<string, void> {
+function* textParts(
+  trajectory: Trajectory,
+  facts: readonly Fact[],
+  notes: readonly Note[] | undefined,
+): Generator<string, void> {
   yield `${factText(facts, undefined)}\n`;
-  yield* transcriptTextParts(trajectory, outsideWidth);
+  yield* transcriptTextParts(trajectory, outsideWidth, messageNotes(notes));
 }
 
 interface HeadProps {

@@ -2,6 +2,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { messageNotes } from '../../../present/notes.ts';
 import { headings } from '../../../present/searched-text.ts';
 import {
   blockIndexAt,
@@ -12,6 +13,7 @@ import {
 } from '../../../present/transcript.ts';
 import { firstWords, layOut, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
 import type { Place } from '../../../resources/place.ts';
+import type { Note } from '../../../store/notes.ts';
 import type { Size } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
@@ -63,8 +65,14 @@ export interface Reader {
 /**
  * @param size the room for the text
  * @param found the search hit to show first
+ * @param notes shown at the messages that they are about
  */
-export function useReader(trajectory: Trajectory | undefined, size: Size, found?: Place<'record'>['found']): Reader {
+export function useReader(
+  trajectory: Trajectory | undefined,
+  size: Size,
+  found?: Place<'record'>['found'],
+  notes?: readonly Note[],
+): Reader {
   const [shown, show] = useShown();
   const transcript = useMemo(
     () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
@@ -73,7 +81,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   const dropped = wordsOfHidden(transcript.hidden);
   const newest = useRef(transcript);
   newest.current = transcript;
-  const lines = useLines(transcript, size.width, shown);
+  const lines = useLines(transcript, size.width, shown, notes);
   const textAt = (line: number): string => lines.at(line)?.text ?? '';
   const shell = useShell();
   const goTo = (step: number): ScrollAction => ({ kind: 'show', before: 0, place: placeOfStep(newest, step) });
@@ -174,7 +182,12 @@ function useShown() {
   return [shown, show] as const;
 }
 
-function useLines(transcript: Transcript, width: number, { open, markdown }: Shown): TranscriptLines {
+function useLines(
+  transcript: Transcript,
+  width: number,
+  { open, markdown }: Shown,
+  notes: readonly Note[] | undefined,
+): TranscriptLines {
   const theme = useTheme();
   const keyOf = useKeyOf();
   const layout = useMemo(() => {
@@ -184,9 +197,10 @@ function useLines(transcript: Transcript, width: number, { open, markdown }: Sho
       bar: theme.glyphs.vertical,
       closed: theme.glyphs.folded,
       opens,
+      notes: messageNotes(notes),
       ...(markdown && { markdown: drawn }),
     });
-  }, [transcript, width, theme, keyOf, markdown]);
+  }, [transcript, width, theme, keyOf, markdown, notes]);
   return useMemo(() => layout(open), [layout, open]);
 }
 

@@ -269,7 +269,7 @@ it('asks for the number of a step also where there is one, so that its digits fl
 it('folds messages and steps to their first words, and opens what a search finds in them', async () => {
   const stage = await open();
   await stage.press('c');
-  await stage.waitFor('▸ assistant  ·  thought 0');
+  await stage.waitFor('▸ assistant  ·  #1  ·  thought 0');
   await stage.press('c');
   await stage.waitFor(text => !text.includes('▸ assistant'));
   await stage.type('JJs');

@@ -9,13 +9,14 @@ import { trajectoryFacts } from '../../../../src/resources/trajectories.ts';
 const read = (messages: readonly object[], more: object = {}) =>
   trajectorySchema.parse({ trajectory_id: 't', steps: [{ step_index: 0, messages }], ...more });
 
-/** The lines below the title of the step, as the screen shows them. */
+/** The lines below the title of the step, as the screen shows them, without the numbers of the messages. */
 function shown(messages: readonly object[], open: readonly FoldKind[] = [], width = 80): string[] {
   const transcript = transcriptOf(read(messages), { showHidden: false });
   const marks = { bar: '│', opens: (fold: FoldKind) => `${fold === 'reasoning' ? 'z' : 'Z'} opens` };
   const lines = layOut(transcript, width, marks)({ kinds: new Set(open), places: new Set() });
   return Array.from({ length: lines.length }, (_, index) => lines.at(index)?.text ?? '')
     .slice(1)
+    .map(line => line.replace(/ {2}· {2}#\d+$/, ''))
     .filter(line => line !== '');
 }
 

@@ -53,10 +53,12 @@ const text = (...kinds: FoldKind[]) =>
 
 describe('a transcript', () => {
   it('shows roles, tokens and the finish reason', () => {
-    expect(text()).toContain('assistant  ·  12 in  ·  2 out  ·  finish stop\n  reasoning, 2 characters\n  tea time');
+    expect(text()).toContain(
+      'assistant  ·  12 in  ·  2 out  ·  finish stop  ·  #2\n  reasoning, 2 characters\n  tea time',
+    );
   });
 
-  it('shows the id of a message, as the service wrote it, unless it only numbers the messages', () => {
+  it('numbers the messages, and shows the id of one, as the service wrote it, unless it only numbers them', () => {
     const messages = [
       { role: 'user', content: 'tea?', message_id: 0 },
       { role: 'user', content: 'tea!', message_id: 'msg_1' },
@@ -64,7 +66,7 @@ describe('a transcript', () => {
     ];
     const heads = laid({ ...trajectory, steps: [{ step_index: 0, messages }] }).map(line => line.text);
     expect(heads.filter(line => line.startsWith('user'))).toEqual([
-      ...['user', 'user  ·  msg_1', 'user  ·  msg_2  ·  finish stop  ·  id 7'],
+      ...['user  ·  #1', 'user  ·  msg_1  ·  #2', 'user  ·  msg_2  ·  finish stop  ·  id 7  ·  #3'],
     ]);
   });
 
@@ -254,8 +256,8 @@ describe('a transcript', () => {
     const shown: Trajectory = { trajectory_id: 't', error: 'failed', steps };
     const end = (height: number, of = shown) => endLines(of, 60, height).map(line => line.text.trim());
     // None of the steps has a reward, so no title says so.
-    expect(end(3)).toEqual(['Step 29', 'user', 'words 29']);
-    expect(end(7).slice(0, 2)).toEqual(['Step 28', 'user'].map(line => line.trim()));
+    expect(end(3)).toEqual(['Step 29', 'user  ·  #30', 'words 29']);
+    expect(end(7).slice(0, 2)).toEqual(['Step 28', 'user  ·  #29']);
     expect(end(1_000)[0]).toBe('Failed: failed');
     expect(end(1_000).at(-1)).toBe('words 29');
     expect(end(5, { trajectory_id: 't' })).toEqual(['The service sent no steps.']);
