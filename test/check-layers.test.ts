@@ -1,4 +1,4 @@
-/** `npm run layers` on small trees: what it rejects, and that it accepts this program. */
+/** `npm run layers` on small trees, and on this program. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

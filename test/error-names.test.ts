@@ -1,4 +1,4 @@
-/** Errors say in reports what they are: each by the name of its class. */
+/** Errors appear in reports by the name of their class. */
 import { expect, it } from 'vitest';
 import { ExpressionError } from '../src/base/expression.ts';
 import { NewFileError } from '../src/base/new-file.ts';

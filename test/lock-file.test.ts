@@ -1,4 +1,4 @@
-/** `npm ci` installs only what was reviewed: exact versions, each with a checksum. */
+/** `npm ci` installs only reviewed packages: exact versions, each with a checksum. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 

@@ -38,7 +38,7 @@ describe('an install', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** The exit code of the script that `npm ci` runs, and what it printed. */
+  /** The exit code and the output of the script that `npm ci` runs. */
   function applyPatches(): string {
     const [program = '', ...flags] = manifest.scripts.dependencies.split(' ');
     const path = join(root, 'node_modules', program, 'index.js');

@@ -8,10 +8,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Caller {
   /** Calls the service as a script would; returns the body, even of a refusal. */
-  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the test is about the body
   readonly call: (method: string, path: string, body?: unknown) => Promise<any>;
   /** Polls until the answer satisfies. */
-  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the test is about the body
   readonly until: (path: string, satisfied: (body: any) => boolean) => Promise<any>;
 }
 

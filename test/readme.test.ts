@@ -1,4 +1,4 @@
-/** README is true: its tables match the code, what it names exists, and its settings are accepted. */
+/** README is true: its tables match the code, its names exist, and its settings are accepted. */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * A terminal for tests, in process: what is drawn goes through the real painter into an emulator of a terminal, which is
+ * A terminal for tests, in process: frames go through the real painter into an emulator of a terminal, which is
  * then read. Nothing sleeps: waiting ends with the frame that satisfies it.
  *
  *     const screen = openScreen(<App />, { columns: 80, rows: 24 });

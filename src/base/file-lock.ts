@@ -9,7 +9,7 @@ import { fileSharing, makePrivateFolder, SharedError } from './ownership.ts';
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
 
 /**
- * Takes the lock until this process exits, however it exits: the operating system releases it. The file (0600) holds no
+ * Takes the lock until this process exits; the operating system releases it even after a kill. The file (0600) holds no
  * data and stays. Returns a function that releases the lock; undefined if another process holds it.
  *
  * @throws SharedError if others share the file, SQLite's or the system's error if it is unusable

@@ -14,7 +14,7 @@ export interface AnswerStats {
   readonly model: string;
   /** The settings of the request; unknown in conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
-  /** When the request was sent, in epoch milliseconds. Tells apart answers with the same text. */
+  /** When the request was sent, in epoch milliseconds. Distinguishes answers with the same text. */
   readonly at?: number | undefined;
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;

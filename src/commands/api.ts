@@ -126,7 +126,7 @@ interface CallInput extends Pick<KnownOperation, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
-/** Puts each field into the path, the query or the body, wherever the endpoint declares it. */
+/** Puts each field into the path, the query or the body, as the endpoint declares it. */
 function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Field[], whole: unknown): CallInput {
   const fields = {
     path: new Map<string, string>(),

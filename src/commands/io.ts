@@ -54,7 +54,7 @@ const ignore = (): void => {};
 
 /** Writes safe text to standard error. */
 function report(safe: string): void {
-  // If the reader has gone or the disk is full, only the exit code can report it.
+  // If the pipe is closed or the disk is full, only the exit code can report it.
   if (process.stderr.listenerCount('error', ignore) === 0) process.stderr.on('error', ignore);
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
 }

@@ -246,7 +246,7 @@ const isLineFlags = ({ ids, field }: Flags): boolean => ids === true || field !=
 
 const formatOf = ({ json, format }: Flags): ListFormat => (json ? 'json' : (format ?? 'table'));
 
-/** Formats the rows as the flags ask. */
+/** Formats the rows by the flags. */
 class PrintedRows {
   readonly #resource: Resource;
   readonly #id: (row: object) => string;
@@ -293,7 +293,7 @@ class PrintedRows {
       : `${counted(rows.length, wordFor(this.#resource), wordsFor(this.#resource))}\n${text}`;
   };
 
-  /** Says how many ids were not printed: a script must not act on an id that no row has. */
+  /** Reports the number of ids that were not printed: a script must not act on an id that no row has. */
   note(): void {
     if (this.#unfit === 0) return;
     const them = this.#unfit === 1 ? 'it' : 'them';

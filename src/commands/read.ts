@@ -90,7 +90,7 @@ export async function serveFile(path: string, name: string, io: CommandIo, cut?:
   }
 }
 
-/** In bytes. Saving memory delays startup by a tenth of a second, so smaller files go without. */
+/** In bytes. Saving memory delays startup by a tenth of a second, so smaller files skip it. */
 const largeFile = 4 * 1024 * 1024;
 
 /** Opens the file on screen under `name`, so that lists, groups and search work as usual. */

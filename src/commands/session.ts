@@ -90,8 +90,8 @@ function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
 
 /**
  * Gives the profile a new address and key, and leaves the rest unchanged. If the address changes, also drops the
- * inference address, since a key must not go to a host it was not meant for, and the generation and the agent, which
- * belong to the previous service.
+ * inference address, since a key must go to its own host only, and the generation and the agent, which belong to the
+ * previous service.
  */
 function withProfile(settings: Settings, profile: NewProfile): Settings {
   const saved = own(settings.profiles, profile.name) ?? {};

@@ -26,7 +26,7 @@ export interface AlarmSettings {
   readonly benchmarks: readonly { readonly pattern: string; readonly rules: Partial<AlarmRules> }[];
 }
 
-/** Only alarms that need no knowledge of the task. A sound run should raise none, however long and noisy it is. */
+/** Only alarms that need no knowledge of the task. A sound run should raise none, even a long and noisy one. */
 export const alarmDefaults: AlarmSettings = {
   all: {
     silentMs: undefined,

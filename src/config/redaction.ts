@@ -1,4 +1,4 @@
-/** Removes secrets from text: known ones wherever they occur, and anything that looks like one. */
+/** Removes secrets from text: all known ones, and anything that looks like one. */
 
 const replacement = '[redacted]';
 

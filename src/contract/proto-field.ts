@@ -7,7 +7,7 @@ import { isRecord, own } from '../base/own-property.ts';
 
 const field = '__proto__';
 
-/** `safeParse` that keeps `__proto__` fields wherever the schema keeps unknown fields. */
+/** `safeParse` that keeps `__proto__` fields where the schema keeps unknown fields. */
 export function parseWhole<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = schema.safeParse(value);
   if (read.success) keepField(value, read.data);

@@ -138,7 +138,7 @@ export function groupedCorrelation(
     const square = (ranks: readonly number[]): number => ranks.reduce((sum, rank) => sum + (rank - middle) ** 2, 0);
     const [ofXs, ofYs] = [square(xs), square(ys)];
     if (ofXs === 0 || ofYs === 0) continue;
-    // Weight each group by its size, however many of its values are equal.
+    // Weight each group by its size, including equal values.
     const scale = (group.length - 1) / Math.sqrt(ofXs * ofYs);
     cross += xs.reduce((sum, rank, index) => sum + (rank - middle) * ((ys[index] ?? 0) - middle), 0) * scale;
     pairs += group.length;

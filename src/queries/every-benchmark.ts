@@ -142,7 +142,7 @@ class PartsReading<Row extends OfBenchmark> {
     const read = (part: Part): Promise<void> => this.#read(part);
     await inParallel(this.#nextParts(), read);
     if (!this.#mayBeMissing) return;
-    // The service has just listed the benchmarks, so it must be the endpoint that is missing.
+    // The service has just listed the benchmarks, so the endpoint must be missing.
     if (this.#succeeded === 0) {
       for (const error of this.failed.values()) this.#context.service.capabilities.confirmMissing(error);
       throw new CapabilityMissingError(this.#options.operation);

@@ -23,7 +23,7 @@ export interface LiveQuery<Data> {
   readonly leastMs?: (data: Data | undefined) => number;
   /** How long settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation that the data makes. Each response reports it, no matter which view sent the query. */
+  /** The observation that the data makes. Each response reports it, to queries of any view. */
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations that the rows make, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;

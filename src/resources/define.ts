@@ -81,7 +81,7 @@ export interface ResourceOf<Row> {
    * command line.
    */
   readonly names: readonly [string, string, ...string[]];
-  /** Position among the sections and wherever resources are listed, lowest first; last if missing. */
+  /** Position among the sections and in lists of resources, lowest first; last if missing. */
   readonly order?: number;
   /** Matches its ids, both in the document's examples and on other services. */
   readonly idPattern?: RegExp;

@@ -39,9 +39,9 @@ export interface TrainingHistory {
 }
 
 /**
- * The observed counts and silences of a run, none later than its end: an ended run makes no more steps, however late it
- * was first seen. If the end time is unknown, the last count may have been seen at any time after the end, unless it was
- * repeated before the end.
+ * The observed counts and silences of a run, none later than its end: an ended run makes no more steps, even if it was
+ * first seen late. If the end time is unknown, the last count may have been seen at any time after the end, unless it
+ * was repeated before the end.
  */
 function beforeEnd(
   { training_run_id: id, status, completed_at }: TrainingRun,

@@ -29,7 +29,7 @@ export interface Watching extends Kind {
   /** The times of its steps, read once if benchtop did not see a running resource's last step arrive. */
   readonly times?: (id: string) => AnyQuery;
   /**
-   * Tells its line apart from others with the same label.
+   * Distinguishes its line from others with the same label.
    *
    * @param record the last known record
    * @param isOld whether the record is too old to trust fields that may change

@@ -36,7 +36,7 @@ export interface WatchedResource extends KnownResource {
   readonly standing: Standing;
   /** When its progress (or else its status) was last read, in epoch milliseconds. */
   readonly readAt: number | undefined;
-  /** Tells it apart from lines of the same kind and label; undefined if there are none. */
+  /** Distinguishes it from lines of the same kind and label; undefined if there are none. */
   readonly apart?: string | undefined;
   /** Its benchmark's name, or id (`parent`) if the name is unknown. */
   readonly benchmark: string | undefined;

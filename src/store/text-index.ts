@@ -1,7 +1,7 @@
 /**
- * Caches trajectory texts on disk with a trigram index (FTS5, sqlite.org/fts5.html), so that a second search
- * reads none from the service. It is one SQLite file, which several programs may use at the same time. Losing it
- * loses nothing: the texts are read again.
+ * Caches trajectory texts on disk with a trigram index (FTS5, sqlite.org/fts5.html), so that a second search reads none
+ * from the service. It is one SQLite file, which several programs may use at the same time. If it is lost, the texts
+ * are read again.
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -93,7 +93,7 @@ function endOf(term: string, subject: string): number {
 
 /** The indexes of the term's letters, ascending. */
 function matchTerm(term: string, subject: string): readonly number[] | undefined {
-  // A whole occurrence beats scattered letters, wherever it is.
+  // A whole occurrence beats scattered letters at any position.
   const whole = subject.indexOf(term);
   if (whole >= 0) return Array.from({ length: term.length }, (_, i) => whole + i);
   let at = endOf(term, subject);

@@ -170,7 +170,7 @@ export function safeJson(value: unknown, indent: number = 0): string {
     .replace(excessMarks(), (run, kept: string) => kept + escapeUnits(run.slice(kept.length)));
 }
 
-/** How many levels of objects and lists to take apart: down to a trajectory's messages. */
+/** How many levels of objects and lists to traverse: down to a trajectory's messages. */
 const levels = 4;
 
 /** The same text in parts, so that a large one need not fit in memory. */

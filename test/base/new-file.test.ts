@@ -1,4 +1,4 @@
-/** Files for the user: their names, and what is on disk when writing them fails. */
+/** Files for the user: their names, and their state on disk after a failed write. */
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,

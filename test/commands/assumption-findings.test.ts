@@ -1,4 +1,4 @@
-/** What `doctor` says about the assumptions, on services that follow, ignore and refuse them. */
+/** The report of `doctor` on the assumptions, on services that follow, ignore and refuse them. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

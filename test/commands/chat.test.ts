@@ -1,4 +1,4 @@
-/** What `benchtop chat` says about an answer besides its text. */
+/** The notes of `benchtop chat` on an answer. */
 import { expect, it } from 'vitest';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';

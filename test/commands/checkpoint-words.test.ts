@@ -1,4 +1,4 @@
-/** What a word means as a checkpoint: the same for every command, and on every machine. */
+/** The meaning of a word as a checkpoint: the same for every command, and on every machine. */
 
 import { describe, expect, it } from 'vitest';
 import { resourceOrThrow } from '../../src/commands/find.ts';

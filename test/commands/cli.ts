@@ -25,7 +25,7 @@ export interface CliOptions {
   readonly signal?: AbortSignal;
   /** Called when the command asks to be stopped by SIGTERM and SIGHUP as well. */
   readonly onStopOnSignals?: () => void;
-  /** Called with what ctrl-c calls, if the command asks for it. */
+  /** Called with the handler of ctrl-c, if the command registers one. */
   readonly onInterrupt?: (listener: () => boolean) => void;
   /** Called with the exit code for a reader that goes early. */
   readonly onExitUnread?: (code: number) => void;

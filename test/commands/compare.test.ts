@@ -1,4 +1,4 @@
-/** What `compare` says about two runs of a scripted service. */
+/** `compare` for two runs of a scripted service. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';
@@ -472,7 +472,7 @@ it('names the tasks that neither run can grade, and the way out', async () => {
   expect(out).toMatch(
     /verdict\tundecided: 4 of 12 .*; neither run has graded these tasks: --missing ignore compares the 8 tasks that both graded, undecided too\n/,
   );
-  // What is missing could reverse it, but not while it stays ungraded.
+  // Missing rewards could reverse it, but not while they stay missing.
   expect((await cli('compare', ['evr_a', 'evr_c'])).out).toMatch(/undecided: 4 .*--missing ignore/);
   expect((await cli('compare', ['evr_a', 'evr_c', '--missing', 'ignore'])).out).toMatch(
     /verdict\tthe new run is better, /,

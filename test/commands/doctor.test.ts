@@ -1,4 +1,4 @@
-/** What `doctor` reports about folders and the network. */
+/** The report of `doctor` on folders and the network. */
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

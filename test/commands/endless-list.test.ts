@@ -1,4 +1,4 @@
-/** A list that never ends: what a pipe gets, and what a terminal says. */
+/** A list that never ends, in a pipe and on a terminal. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';

@@ -1,4 +1,4 @@
-/** The exit code says whether anything may have been changed. */
+/** The exit code shows whether anything may have changed. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { exitCodeOf } from '../../src/commands/failure.ts';

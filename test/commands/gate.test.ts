@@ -1,4 +1,4 @@
-/** README's gate: compares a checkpoint with a baseline; the exit code says whether it passes. */
+/** README's gate: compares a checkpoint with a baseline; the exit code is the verdict. */
 import { execFile } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What commands report and choose by the held-out rounds of a training run. */
+/** The reports and choices of commands by the held-out rounds of a training run. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { HeldOutReward } from '../../src/contract/training.ts';

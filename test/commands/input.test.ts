@@ -160,7 +160,7 @@ describe('chat', () => {
     });
     const server = await hostileServer(streamed, whole);
     const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-    // The one that arrives first, whatever its index (C3).
+    // The first to arrive, with any index (C3).
     for (const out of ['SECONDMORE\n', 'FIRST\n']) {
       expect(await cli('chat', ['acme/m', 'hi'], {})).toMatchObject({
         ...{ code: exitCodes.done, out },

@@ -1,4 +1,4 @@
-/** Line mode: asks until it has an answer, sends exactly what was meant, and stops when stopped. */
+/** Line mode: asks until it has an answer, sends exactly the intended request, and stops when stopped. */
 
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -11,7 +11,7 @@ import { serviceDouble } from '../service/double.ts';
 import { hostileServer, json, open, type SeenRequest, silent } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-/** What line mode prints and sends for these lines. */
+/** The output and the requests of line mode for these lines. */
 async function said(...lines: readonly string[]) {
   const { url, requests } = await serviceDouble();
   const { code, out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: lines.join('\n') });

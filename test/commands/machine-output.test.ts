@@ -1,4 +1,4 @@
-/** What commands print for programs: names, errors, single fields, previews, completions. */
+/** The output of commands for programs: names, errors, single fields, previews, completions. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

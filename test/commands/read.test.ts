@@ -1,4 +1,4 @@
-/** Files that `benchtop read` opens on screen: what the service in its process has of them. */
+/** Files that `benchtop read` opens on screen: their data in the service of its process. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ async function opened(lines: readonly (object | string)[]) {
   return { path, rows, tasks, file: served.file, folder: served.folder, notes };
 }
 
-/** The tasks in the order of the screen, and what is said of the others. */
+/** The tasks in the order of the screen, and the note on the others. */
 async function readOf(lines: readonly (object | string)[]) {
   const { tasks, file, notes } = await opened(lines);
   return { tasks: await tasks(), title: file.title, notes };
@@ -184,7 +184,7 @@ it('shows nothing of what a file held before it was written again', async () => 
   const [, two, last] = await rows();
   writeFileSync(path, textOf(['other', 'two', 'last'].map(rollout)));
   await eventually(async () => expect(await tasks()).toEqual(['other', 'two', 'last']));
-  // What is marked stays marked.
+  // Marks stay.
   expect((await rows()).slice(1).map(({ trajectory_id }) => trajectory_id)).toEqual(
     [two, last].map(row => row?.trajectory_id),
   );

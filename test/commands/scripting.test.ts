@@ -1,4 +1,4 @@
-/** What scripts rely on: typing errors fail, and each stream holds only its own kind of output. */
+/** Guarantees for scripts: typing errors fail, and each stream holds only its own kind of output. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -43,7 +43,7 @@ interface Sent {
   readonly eval_options: { readonly seed: number };
 }
 
-/** A service that starts what `answer` lets it. */
+/** A service that starts the runs that `answer` allows. */
 async function startingService(answer: (sent: Sent) => 'started' | 'refused' | 'lost', options?: object) {
   const starts: (Sent & { readonly key: string })[] = [];
   const { url } = await hostileServer((response, request) => {
@@ -123,7 +123,7 @@ it('says how to repeat one whose answer was lost, and sends none that may have s
   expect(alone.code).toBe(exitCodes.done);
   expect(starts.at(-1)).toEqual(starts[1]);
   expect(told(starts).filter(each => each === 'acme/a 1')).toHaveLength(1);
-  // What it started alone counts.
+  // Only its own starts count.
   const count = starts.length;
   const third = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
   expect(third).toMatchObject({ code: exitCodes.done, out: `evr_1\nevr_${count}\nevr_${count - 1}\n` });

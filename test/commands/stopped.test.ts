@@ -1,4 +1,4 @@
-/** A stopped command leaves no file behind, and says what may have happened. */
+/** A stopped command leaves no file behind, and reports the changes that may have been made. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';

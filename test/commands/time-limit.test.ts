@@ -1,4 +1,4 @@
-/** `--timeout` holds from the start of a command to its end, and what was started is always named. */
+/** `--timeout` holds from the start of a command to its end, and started work is always named. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

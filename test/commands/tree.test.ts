@@ -1,4 +1,4 @@
-/** What the tree leaves out and reports. */
+/** The omissions and reports of the tree. */
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';

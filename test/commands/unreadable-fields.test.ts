@@ -1,4 +1,4 @@
-/** Rows with an unreadable optional field, and what the commands say about them. */
+/** Rows with an unreadable optional field, and the notes of commands on them. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { checkpointColumns } from '../../src/resources/training.ts';

@@ -155,7 +155,7 @@ it('has the code, the context and the page of a refused upload (B12)', async () 
   ]);
 });
 
-/** A service that stores whatever it gets, and skips stored trace ids if it `skips`. */
+/** A service that stores everything, and skips stored trace ids if it `skips`. */
 async function storing(skips: boolean, ...lost: readonly Behaviour[]) {
   const stored: string[] = [];
   const answer: Behaviour = (response, { body }) => {

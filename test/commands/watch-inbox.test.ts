@@ -1,4 +1,4 @@
-/** `watch --since last`: what has ended since the user last looked, with its time and reason, until it is dismissed. */
+/** `watch --since last`: the work that ended since the last look, with its time and reason, until it is dismissed. */
 import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';

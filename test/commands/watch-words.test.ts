@@ -1,4 +1,4 @@
-/** What `watch`, `--wait` and line mode say about a resource. */
+/** The lines of `watch`, `--wait` and line mode about a resource. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -19,7 +19,7 @@ const deployment = {
 };
 const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: evil('first'), status: evil('odd') };
 
-/** A service with one of each; it refuses whatever changes something. */
+/** A service with one of each; it refuses every change. */
 async function hostile() {
   const server = await hostileServer((response, request) => {
     const { method, url } = request;

@@ -28,7 +28,7 @@ async function failure(source: CredentialSource): Promise<string> {
 
 const node = process.execPath;
 
-/** What Linux says about a process; empty if it has ended. */
+/** The state of a process in Linux; empty if it has ended. */
 function readStatus(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -1,4 +1,4 @@
-/** The service document as data: the rows of its tables, its endpoints, and what it says it does not show. */
+/** The service document as data: the rows of its tables, its endpoints, and the gaps that it states. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

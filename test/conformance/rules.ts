@@ -353,7 +353,7 @@ export const rules: Readonly<Record<string, Check>> = {
   },
 };
 
-/** An empty organization: what one key has, another does not see. */
+/** An empty organization: its key does not see the data of another key. */
 export const scopedByKey: Check = async world => {
   const database = new Database(join(world.local.folder, 'benchtop.db'));
   createOrganization(database, 'another', 'sk-another');

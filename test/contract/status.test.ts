@@ -1,4 +1,4 @@
-/** What a status means, for every resource. */
+/** The meaning of a status, for every resource. */
 import { describe, expect, it } from 'vitest';
 import {
   hasEnded,

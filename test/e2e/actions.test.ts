@@ -9,7 +9,7 @@ import { type PopulatedHome, populatedHome } from './populated.ts';
 import { openSession, type Session } from './session.ts';
 import { go, goWay, type Step } from './views.ts';
 
-/** The smallest: what can be done here can be done at any size. */
+/** The smallest: an action that works here works at any size. */
 const [columns, rows] = [60, 15];
 
 let home: PopulatedHome;

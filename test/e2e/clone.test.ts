@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (const name of ['npm', 'sh']) symlinkSync(pathOf(name), join(bin, name));
   symlinkSync(process.execPath, join(bin, 'node'));
   home = freshHome();
-  // How this machine reaches the registry, and what it has already downloaded.
+  // The access of this machine to the registry, and its downloads.
   const network =
     /^(npm_config_(registry|cache|userconfig|cafile|(https?_|no)?proxy)|(https?|no)_proxy|node_extra_ca_certs|ssl_cert_\w+)$/i;
   const inherited = Object.entries(process.env).filter(([name]) => network.test(name));

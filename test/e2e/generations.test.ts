@@ -32,7 +32,7 @@ interface ScreenAction {
   readonly sends: RegExp;
 }
 
-/** Each action, from the list of its resource to what it sends. */
+/** Each action, from the list of its resource to its request. */
 function actions({ bench, run, oldRun, training, trajectory, test, production }: StandIn['ids'], folder: string) {
   const at = (resource: string, row: string): readonly Step[] => [...go(resource), { see: `▸ ${row}` }];
   const yes: readonly Step[] = [{ see: '<y>' }, 'y', { see: '<?> help' }];
@@ -147,7 +147,7 @@ function commands(
     [`promote ${test} --yes`, 0],
     ['secret set NAME < value', 0],
     ['chat acme/small hello', 0],
-    // Some of what is sent is refused.
+    // Some of the requests are refused.
     ['upload two.jsonl --dataset d', 1],
     [`upload ${folder}`, 0],
     ['doctor', 0],

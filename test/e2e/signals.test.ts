@@ -1,4 +1,4 @@
-/** SIGTERM and similar signals end the program whatever it is doing, and the terminal is restored. */
+/** SIGTERM and similar signals end the program in any state, and the terminal is restored. */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';

@@ -22,7 +22,7 @@ let benchId: string;
 interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the test is about the body
   body: any;
 }
 

@@ -198,7 +198,7 @@ it('keeps every message of both sides in order, at any width', () => {
       expect(alignment.first).toBe(same);
       const paired = ({ pairs }: typeof alignment) => pairs.filter(pair => pair.left && pair.right);
       for (const pair of paired(alignment)) expect(pair.left?.role).toBe(pair.right?.role);
-      // What both do at the first difference is side by side, if its role is the same.
+      // The first differing messages are side by side, if their roles are the same.
       const differing = alignment.pairs[same];
       if (left[same]?.role === right[same]?.role) expect(differing?.right).toBe(right[same]);
       expect(paired(align(right, left))).toEqual(
@@ -251,7 +251,7 @@ it('stands at the sentence that differs, deep in a message of any form, with the
         expect(shown[0]?.left?.text).toContain('Here it calls');
         expect(shown[0]?.left?.marks.length).toBeGreaterThan(0);
         expect(shown.some(({ right }) => right?.text.includes('gives'))).toBe(true);
-        // The head, what is cut, the fold, and two equal lines.
+        // The head, the cut, the fold, and two equal lines.
         expect(at).toBeLessThanOrEqual(5);
         expect(lines.some(({ left }) => /^= \d+ equal lines$/.test(left?.text ?? ''))).toBe(true);
         const all = sideBySide(alignment, { ...options, all: true });

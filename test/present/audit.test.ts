@@ -1,4 +1,4 @@
-/** The audit of a training run: what it finds, on which rollouts, and how often it is right. */
+/** The audit of a training run: its findings, their rollouts, and its accuracy. */
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import {

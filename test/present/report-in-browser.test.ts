@@ -44,7 +44,7 @@ async function addressOf(browser: ChildProcess): Promise<string> {
   throw new Error('The browser ended.');
 }
 
-/** Opens a page in a new browser. Returns what its debugger does and reports. */
+/** Opens a page in a new browser. Returns its debugger. */
 async function pageIn(folder: string) {
   const options = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0', '--no-first-run'];
   const browser = spawn(program, [...options, `--user-data-dir=${join(folder, 'profile')}`, 'about:blank'], {

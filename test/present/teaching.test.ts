@@ -1,4 +1,4 @@
-/** What the groups of a step teach, since when they teach nothing, and which steps are read for that. */
+/** The teaching signal of the groups of a step, the step at which it ended, and the steps that are read. */
 import { describe, expect, it } from 'vitest';
 import {
   type StepRewards,

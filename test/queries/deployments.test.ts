@@ -1,4 +1,4 @@
-/** How often deployments are polled, and what starting one reports. */
+/** The poll interval of deployments, and the report of a start. */
 import { expect, it } from 'vitest';
 import { deploymentList, deploymentQuery, startDeployment, undeploy } from '../../src/queries/deployments.ts';
 

@@ -1,4 +1,4 @@
-/** The pace of a training run, and what is reported once it stalls. */
+/** The pace of a training run, and the report once it stalls. */
 import { describe, expect, it } from 'vitest';
 import { type PaceHints, paceOf, paceWords, type RunSituation, rateWords } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/store/store.ts';

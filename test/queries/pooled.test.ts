@@ -30,7 +30,7 @@ function randomRun(random: Random, { tasks, each, lacking = 0, unlisted = 0 }: S
   return { rewards, listed: rewards.length, status: 'completed', total: all.length };
 }
 
-/** What a comparison says, without the functions. */
+/** The data of a comparison, without its functions. */
 function said(base: ReadRewards, fresh: ReadRewards) {
   const { gate, tasksForHalf, ...compared } = compareRuns(compareTasks(base, fresh));
   return { ...compared, gate: gate(0), half: tasksForHalf() };

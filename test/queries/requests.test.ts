@@ -1,4 +1,4 @@
-/** The request that each query and each action sends, and what it reports about its resource. */
+/** The request of each query and each action, and its report about its resource. */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
@@ -152,7 +152,7 @@ describe('a query', () => {
   it('is kept under a key of its own, whose words say what it is of', () => {
     const keys = [...[...queries, ...lists].map(([, { key }]) => key), trainerRewardsQuery('t1', false).key];
     expect(keys.filter(key => key.length === 0 || key.includes(''))).toEqual([]);
-    // The trajectories of a run are one list, by whichever way it is opened.
+    // The trajectories of a run are one list, opened in any way.
     expect(new Set(keys.map(key => JSON.stringify(key))).size).toBe(keys.length - 1);
     const areas = new Map<unknown, number>();
     for (const [area] of keys) areas.set(area, (areas.get(area) ?? 0) + 1);

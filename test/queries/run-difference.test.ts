@@ -1,4 +1,4 @@
-/** The remembered difference of a run: what is not a whole one is read again, not shown. */
+/** The remembered difference of a run: an incomplete one is read again, not shown. */
 import { expect, it } from 'vitest';
 import { intervalMethod } from '../../src/present/statistics/interval.ts';
 import { rememberedDifference } from '../../src/queries/run-difference.ts';

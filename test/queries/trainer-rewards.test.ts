@@ -16,7 +16,7 @@ import {
   text,
 } from '../service/hostile-server.ts';
 
-/** Returns a function that reads the next curve of the service, with what the previous one left. */
+/** Returns a function that reads the next curve of the service, with the columns of the previous one. */
 async function readingFrom(...answers: readonly Behaviour[]) {
   const server = await hostileServer(...answers);
   const { service } = serviceAt(server.url);

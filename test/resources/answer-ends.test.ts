@@ -1,4 +1,4 @@
-/** How the answers of compared runs ended: in commands, reports and on screen, and what is not claimed. */
+/** How the answers of compared runs ended: in commands, reports and on screen, without false claims. */
 import { expect, it } from 'vitest';
 import { type AnswerEnds, answerEndsWords } from '../../src/resources/answer-ends.ts';
 import { CompareView } from '../../src/ui/views/runs/compare.tsx';

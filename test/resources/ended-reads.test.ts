@@ -37,7 +37,7 @@ function atList(answers: Answers) {
   return { scripted, workbench, show };
 }
 
-/** Stops the clock, and returns a function that reads what is due a minute later. */
+/** Stops the clock, and returns a function that does the reads due a minute later. */
 function reading(workbench: Workbench): () => Promise<void> {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -10,7 +10,7 @@ import { newWorkbench } from '../workbench/new-workbench.ts';
 
 const secondMs = 1_000;
 
-/** A workbench with 256 ended runs in Watch, on a service with 40 active ones. @param shown what is on screen */
+/** A workbench with 256 ended runs in Watch, on a service with 40 active ones. @param shown the rows on screen */
 function openBusy(shown: string) {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());

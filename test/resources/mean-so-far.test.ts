@@ -7,7 +7,7 @@ import { watchedOf } from '../../src/resources/watch.ts';
 import { pageOf, scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
 
-/** A run of ten rollouts in Watch. @param live what its progress says besides */
+/** A run of ten rollouts in Watch. @param live other fields of its progress */
 function watching(live?: object) {
   const run = { done: 0, status: 'running', graded: 0 };
   const record = () => ({ eval_run_id: 'evr_1', bench_id: 'b', status: run.status, reward_mean: null });
@@ -36,7 +36,7 @@ function watching(live?: object) {
     at: Date.now(),
   });
   const round = following(workbench, false);
-  /** Two rounds: the second one reads what the first one shows to be needed. */
+  /** Two rounds: the second one makes the reads that the first one finds necessary. */
   const pass = async (): Promise<unknown[]> => {
     for (const _ of [1, 2]) {
       vi.setSystemTime(Date.now() + 60_000);

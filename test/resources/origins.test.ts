@@ -1,4 +1,4 @@
-/** Where deployed checkpoints come from: how it is found with few requests, and what tells deployments apart. */
+/** The origins of deployed checkpoints: found with few requests, and shown to distinguish deployments. */
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../src/contract/deployments.ts';
 import { knownOrigin, originWords } from '../../src/queries/checkpoint-memory.ts';

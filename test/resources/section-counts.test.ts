@@ -128,7 +128,7 @@ it('follow what the rows of one list say of another, and look only at rows that 
   await read();
   await read();
   expect([of.mock.calls.length, asked('listEvalRuns')]).toEqual([0, 0]);
-  // Once what the program opens with was read.
+  // Once the first view was read.
   await eventually(async () => {
     rows[2] = { bench_id: 'bench_2', eval_run_count: (rows[2]?.eval_run_count ?? 0) + 1 };
     await read();

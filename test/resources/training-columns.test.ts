@@ -79,7 +79,7 @@ it('the last and the best reward have their intervals and steps, with the traine
       ...['took', 'option.learning_rate'],
     ]),
   );
-  // The option that tells the runs apart stays; the others give way to what one decides by.
+  // The option that distinguishes the runs stays; the others give way to results.
   expect(ids(57)).toEqual(['name', 'status', 'held-out', 'best', 'option.learning_rate']);
   expect(ids(107).slice(0, 9)).toEqual([
     ...['name', 'status', 'held-out', 'interval', 'best', 'best-step', 'done', 'steps', 'trainer'],

@@ -1,4 +1,4 @@
-/** Lines of Watch with the same label are told apart. */
+/** Lines of Watch with the same label are distinguished. */
 import { expect, it, onTestFinished } from 'vitest';
 import { fitColumns, withNamesCut } from '../../src/present/column.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';

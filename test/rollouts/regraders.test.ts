@@ -1,4 +1,4 @@
-/** Graders of `benchtop regrade`: what they read, and what stops them. */
+/** Graders of `benchtop regrade`: their input, and the errors that stop them. */
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Every operation of the contract sends what the document says, with the credential it says. */
+/** Every operation of the contract sends the documented request, with the documented credential. */
 import { describe, expect, it } from 'vitest';
 import { endpoints, type InputOf, type Operation } from '../../src/contract/endpoints.ts';
 import { untypedCall } from '../../src/service/call.ts';

@@ -39,7 +39,7 @@ async function tlsServer() {
   return { port: await listen(server), caFile, seen };
 }
 
-/** A proxy that takes everything to one port, whatever was asked for. */
+/** A proxy that takes every request to one port. */
 async function proxyTo(port: number) {
   const asked: string[] = [];
   const server = createHttpServer((request, response) => {
@@ -325,7 +325,7 @@ describe('proxies', () => {
     const { service } = serviceAt('http://service.example', { allowInsecureHttp: true });
     const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toMatchObject({ kind: 'network', outcomeUnknown: false, attempts: 1 });
-    // As it is shown: what looks like a password in an address is left out.
+    // As shown: text that looks like a password in an address is left out.
     expect(redactor([])((error as Error).message)).toBe(
       `The proxy 127.0.0.1:${port} (HTTP_PROXY) asks for a user and a password. Nothing was sent. Put them into HTTP_PROXY, before the host: USER:PASSWORD@HOST:PORT.`,
     );

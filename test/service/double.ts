@@ -1,6 +1,6 @@
 /**
  * A double of the service: one of everything, some running and some ended, so that every command of every view has a
- * target. It accepts every write; `requests` has what arrived.
+ * target. It accepts every write; `requests` has the requests that arrived.
  */
 import { type Behaviour, type HostileServer, hostileServer, json, type SeenRequest, stream } from './hostile-server.ts';
 

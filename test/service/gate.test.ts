@@ -1,4 +1,4 @@
-/** The gate of a host: who waits for what, on a manual clock. */
+/** The gate of a host: the waits of its calls, on a manual clock. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Gates, type Passage, RateLimitGate } from '../../src/service/gate.ts';

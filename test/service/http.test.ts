@@ -250,7 +250,7 @@ describe('lost connections', () => {
     await expect(
       serviceAt(server.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),
     ).rejects.toMatchObject({ kind: 'not_found', outcomeUnknown: true });
-    // If nothing was sent before, the answer means what it says.
+    // If nothing was sent before, the answer is conclusive.
     const never = await hostileServer(gone);
     await expect(
       serviceAt(never.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),

@@ -1,4 +1,4 @@
-/** No credential is in any error or log line, whatever the service repeats and however the error is inspected. */
+/** No credential is in any error or log line, for any text that the service repeats and any inspection of the error. */
 import { inspect } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import type { ErrorKind, ServiceError } from '../../src/service/errors.ts';

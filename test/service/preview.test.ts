@@ -1,4 +1,4 @@
-/** A preview shows exactly what is sent. */
+/** A preview shows exactly the request that is sent. */
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';

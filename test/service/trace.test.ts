@@ -1,4 +1,4 @@
-/** What `--debug` shows of requests and answers: everything useful, nothing secret, and a limited length. */
+/** The output of `--debug` for requests and answers: everything useful, nothing secret, and a limited length. */
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';

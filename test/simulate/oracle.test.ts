@@ -1,4 +1,4 @@
-/** The oracle alone: compares the screen with what was sent. */
+/** The oracle alone: compares the screen with the answers. */
 import { describe, expect, it } from 'vitest';
 import {
   columnOf,

@@ -138,7 +138,7 @@ describe('the record of an upload of trajectories', () => {
     expect(records.unfinished()).toMatchObject([{ agent: undefined }]);
   });
 
-  /** The record, and what is known of lines. */
+  /** The record, and the known outcomes of lines. */
   function lineRecords(most?: number) {
     const tables = tablesInMemory('prod');
     let requests = 0;

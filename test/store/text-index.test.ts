@@ -47,7 +47,7 @@ function found(index: TextIndex, query: string): string[] {
 
 describe('the index of texts', () => {
   it('finds what a scan of every line finds', () => {
-    // Few letters, so that words recur; with what folds, separates and quotes.
+    // Few letters, so that words recur, with characters that fold, separate and quote.
     const letter = fc.constantFrom(...'aabbcc AB \n\t"\'*-ΣσςİıſßK𝒳\u00a0é', '\ud800');
     const body = fc.string({ unit: letter, maxLength: 60 });
     const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });

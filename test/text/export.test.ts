@@ -12,7 +12,7 @@ const columns: readonly ExportColumn<Rollout>[] = [
   { name: 'reward', value: row => row.reward },
 ];
 
-/** One cell between two others, without what frames it. */
+/** One cell between two others, without its frame. */
 function cell(format: 'csv' | 'markdown', value: unknown): string {
   const wrapped = exportRows(
     format,

@@ -1,4 +1,4 @@
-/** The text to type for a confirmation is never empty, whatever came over the wire. */
+/** The text to type for a confirmation is never empty, for any answer of the service. */
 import { expect, it } from 'vitest';
 import { isTyped, typeable } from '../../src/text/typed.ts';
 

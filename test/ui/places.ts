@@ -10,7 +10,7 @@ export type WorldIds = Pick<World['ids'], 'benchId' | 'runId' | 'trainingId' | '
   readonly jobId?: string;
 };
 
-/** Where a view is opened, with `word` for whatever has a name. */
+/** Where a view is opened, with `word` for everything that has a name. */
 export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
   const { benchId, runId, trainingId, endedTrajectory, deploymentId = 'dep_unknown', jobId = word } = ids;
   const [view = '', resource = ''] = viewId.split(' ');

@@ -1,4 +1,4 @@
-/** Who was sent what: nothing twice unless asked, whatever others were sent or lost, and whatever the clock says. */
+/** The record of sent items by account: nothing is sent twice unless asked, in any order and at any time. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const accounts = ['A', 'B'] as const;
 const agents = [undefined, 'name:alice', 'alice', 'agent_1'] as const;
 const names = ['f', 'g'] as const;
 
-/** What belongs to one start over of a file, by one account for one agent. */
+/** The items of one fresh start of a file, by one account for one agent. */
 interface Source {
   readonly account: (typeof accounts)[number];
   readonly agent?: (typeof agents)[number];
@@ -50,7 +50,7 @@ interface Send extends Source {
   readonly during?: () => Promise<void>;
 }
 
-/** What one account was sent for an agent of this name. */
+/** The items that one account sent for an agent of this name. */
 class Owner {
   readonly held: string[] = [];
   /** Sent without an answer, and not stored. */
@@ -86,7 +86,7 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
     string,
     Pick<Owner, 'lost'> & { owner: Owner; body: string; stored: readonly string[]; answer?: object }
   >();
-  /** What was stored and answered for. */
+  /** The items that were stored and answered. */
   const answered: string[] = [];
   const learned: boolean[] = [];
   const pathOf = ({ name = 'f' }: Source): string => join(folder, `${name}.jsonl`);
@@ -192,7 +192,7 @@ const sending = fc.record({
 });
 const day = 24 * 60 * 60_000;
 const event = fc.oneof(
-  /** What is forgotten differs from what is sent in these. */
+  /** The forgotten items differ from the sent ones in these. */
   fc.record({ what: fc.constant('forgets' as const), of: fc.record(source, { requiredKeys: ['name'] }) }),
   fc.record({ what: fc.constant('jumps' as const), by: fc.constantFrom(-200 * day, -1, 1, 200 * day) }),
   fc.record({ what: fc.constant('prunes' as const) }),
@@ -246,7 +246,7 @@ it('stores nothing twice that is not started over, and says nothing is sent that
         return isReversed ? lines.toReversed() : lines;
       };
       const tried = ({ held, lost }: Owner): readonly string[] => [...held, ...(skips ? [] : lost)];
-      /** What others have, now. */
+      /** The items that others have now. */
       const ofOthers = ({ account, agent }: Source): Readonly<Record<Other, readonly string[]>> => {
         const all = [...owners].map(([name, { held }]) => ({ name, held: [...held] }));
         const heldBy = (isOne: (name: string) => boolean) => all.flatMap(({ name, held }) => (isOne(name) ? held : []));

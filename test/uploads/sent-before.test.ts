@@ -35,7 +35,7 @@ type Fate =
   | 'skips the last'
   | 'only counts';
 
-/** A service that stores whatever it gets, up to two trajectories in a request. */
+/** A service that stores everything, up to two trajectories in a request. */
 function storing(stored: string[], fates: readonly Fate[]) {
   const left = [...fates];
   const sent: string[][] = [];

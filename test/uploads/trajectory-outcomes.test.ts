@@ -14,7 +14,7 @@ const words: Record<Truth, readonly string[]> = {
 };
 const why = { code: 'too_long', message: 'too long' };
 
-/** What was sent, its outcome, and the service's answer. */
+/** The sent item, its outcome, and the service's answer. */
 const anyItem = fc.record({
   trace: fc.option(fc.constantFrom('t1', 't2', 't3', 't4', 't5')),
   conversation: fc.option(fc.constantFrom('c1', 'c2', 'c3')),

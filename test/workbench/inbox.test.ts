@@ -1,4 +1,4 @@
-/** The inbox: what ended, failed or stalled, until it is dismissed, on this and later starts. */
+/** The inbox: work that ended, failed or stalled, until it is dismissed, on this and later starts. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
@@ -23,7 +23,7 @@ const run = (id: string, more: Partial<Observation> = {}): Observation => ({
 });
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 
-/** A start of the program on the same store; `answer` is what a query answers. */
+/** A start of the program on the same store; `answer` is the answer to a query. */
 function start(path: string) {
   const workbench = newWorkbench({
     service: async () => fakeService(),
@@ -312,7 +312,7 @@ it('tells what is new since one was away or looked, from all that is not dismiss
   second.answer(run('a', { status: 'failed', endTime: new Date(left + 1_000).toISOString() }));
   expect(inbox.newSince).toBe(inbox.absence?.from);
   expect(inbox.newSince).toBeLessThanOrEqual(left);
-  // What ended while somebody watched is new as well.
+  // Work that ended on screen is new as well.
   second.answer(run('b', { status: 'failed' }));
   expect(summaryOf(inbox)).toMatch(/^2 failed since \d\d:\d\d:\d\d$/);
   inbox.opened();

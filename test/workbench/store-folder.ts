@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** @param finished registers what is done after the test */
+/** @param finished registers work for after the test */
 export function storeFolder(finished: (done: () => void) => void): string {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-store-'));
   finished(() => rmSync(folder, { recursive: true, force: true }));

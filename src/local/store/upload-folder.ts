@@ -152,7 +152,7 @@ export class UploadFolder {
       }
       await file.sync();
       await file.close();
-      // Check and rename in one go, so that no ingest can happen in between.
+      // Check and rename in one step, so that no ingest can happen in between.
       refuseClosed();
       renameDurably(fresh, place);
     } catch (error) {

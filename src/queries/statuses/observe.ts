@@ -1,6 +1,6 @@
 /**
- * Observes the query cache and reports every result to the status store, no matter which part of the program sent the
- * query. Queries only declare what their data lets it observe.
+ * Observes the query cache and reports every result to the status store, from any part of the program. Queries only
+ * declare what their data lets it observe.
  */
 
 import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';

@@ -1,7 +1,7 @@
 /**
  * The single store of statuses. Every response with a run, a training run, a deployment, a benchmark or a trajectory is
  * reported here, and everything that depends on a status (notices, Watch, the frame's counts, the remembered store)
- * subscribes here. So each change is announced once, no matter which part of the program read it first.
+ * subscribes here. So each change is announced once, even if several parts of the program read it.
  */
 import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';

@@ -30,7 +30,7 @@ function failedWords(error: unknown): string {
   return clean`This part of benchtop could not be loaded: ${message}`;
 }
 
-/** `Failed` replaces a part if its code cannot be loaded. Keys wait for the part that they are meant for. */
+/** `Failed` replaces a part if its code cannot be loaded. Keys wait for their part. */
 function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Failed: FunctionComponent<Props & FailedLoad>,

@@ -129,8 +129,8 @@ function useRestartNotices(toast: (toast: Toast) => void): void {
 }
 
 /**
- * Announces each end once, no matter which part of the program read it first. Kinds that do not run are announced only
- * if pinned; an upload is not announced in its own view.
+ * Announces each end once, even if several parts of the program read it. Kinds that do not run are announced only if
+ * pinned; an upload is not announced in its own view.
  */
 export function useNotices(
   kind: NoticeKind,

@@ -16,7 +16,7 @@ import { useWorkbench } from './workbench.tsx';
 const subscribeTo = ({ statuses, pins, jobs }: Workbench, listener: () => void): (() => void) =>
   endAll([statuses.subscribe(listener), pins.subscribe(listener), jobs.subscribe(listener)]);
 
-/** @param tick changes whenever the pace has to be recomputed */
+/** @param tick changes when the pace has to be recomputed */
 export function useWatched(tick: number): readonly WatchedResource[] {
   const workbench = useWorkbench();
   const { statuses, pins, jobs } = workbench;

@@ -230,7 +230,7 @@ export class Router {
     return target && 'type' in target ? target : undefined;
   }
 
-  /** Merges a press with the queued characters for the same field: one edit per read, however long. */
+  /** Merges a press with the queued characters for the same field: one edit per read of any length. */
   #withText(press: KeyPress): KeyPress {
     const field = press.text === '' ? undefined : this.#typedBy(press);
     if (!field) return press;

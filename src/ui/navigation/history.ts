@@ -12,7 +12,7 @@ export interface History {
   readonly past: readonly Trail[];
   readonly present: Trail;
   readonly future: readonly Trail[];
-  /** The previous trail, however the user got here. */
+  /** The previous trail, after any navigation. */
   readonly last?: Trail | undefined;
 }
 

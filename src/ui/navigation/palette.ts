@@ -13,7 +13,7 @@ export interface PaletteEntry {
   /** Shown on the right, e.g. its key. */
   readonly note: string;
   readonly run: () => void;
-  /** Entries with a higher rank come after all others, however well they match; 0 if missing. */
+  /** Entries with a higher rank come after all others, even if they match better; 0 if missing. */
   readonly rank?: number;
 }
 

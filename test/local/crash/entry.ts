@@ -5,5 +5,5 @@ import { serve } from '../../../src/local/daemon/serve.ts';
 const [, , dataFolder = '', upstream] = process.argv;
 const service = await serve({ dataFolder, ...(upstream && { upstream: { url: upstream, key: undefined } }) });
 process.stdout.write(`${JSON.stringify({ baseUrl: service.baseUrl, apiKey: service.apiKey })}\n`);
-// Whoever is killed writes nothing at its end.
+// A killed process writes nothing at its end.
 flushCompileCache();

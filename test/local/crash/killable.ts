@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the test is about the body
   readonly body: any;
 }
 

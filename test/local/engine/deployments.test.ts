@@ -1,4 +1,4 @@
-/** What ends a deployment, and what only delays it. */
+/** The failures that end a deployment, and those that only delay it. */
 import { expect, it, vi } from 'vitest';
 import { Catalog } from '../../../src/local/engine/catalog.ts';
 import { Deployer } from '../../../src/local/engine/deployments.ts';

@@ -1,4 +1,4 @@
-/** What ends an evaluation, and what only delays it. */
+/** The failures that end an evaluation, and those that only delay it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -135,7 +135,7 @@ describe('an evaluation', () => {
       Array.from({ length: 5 }, () => [0, 1, 2]),
     );
     expect(new Set(texts).size).toBe(15);
-    // Recomputes from the trajectories what the service has computed (B1).
+    // Recomputes the results of the service from the trajectories (B1).
     const rewards = rows.map(({ reward }) => reward);
     const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
     expect(run.reward_mean).toBeCloseTo(mean, 12);

@@ -1,4 +1,4 @@
-/** A training run in the worker: what it is measured on, what it reports, and when it gives up. */
+/** A training run in the worker: its held-out tasks, its reports, and the errors that end it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

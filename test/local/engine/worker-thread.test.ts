@@ -1,5 +1,5 @@
 /**
- * What happens to orders when a worker dies. The thread is a test double, because a real one cannot be made to die in
+ * Orders of a worker that dies. The thread is a test double, because a real one cannot be made to die in
  * two steps.
  */
 import { EventEmitter } from 'node:events';

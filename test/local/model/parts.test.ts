@@ -146,7 +146,7 @@ describe('the network', () => {
 });
 
 describe('an answer', () => {
-  /** Says these words after each other, whatever it is asked. */
+  /** Answers any question with these words in order. */
   function speaker(text: string): PolicyModel {
     const vocabulary = Vocabulary.of([text]);
     const said = vocabulary.encode(text);

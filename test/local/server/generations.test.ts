@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.end());
 
 const model = 'benchtop/tutor-base';
-// biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+// biome-ignore lint/suspicious/noExplicitAny: the test is about the body
 const get = async (path: string): Promise<any> => (await service.call('GET', `/api/v1/${path}`)).body;
 const post = (path: string, body?: object, headers = {}) => service.call('POST', `/api/v1/${path}`, body, headers);
 const ended = (path: string) =>

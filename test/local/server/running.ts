@@ -10,7 +10,7 @@ import { eventually } from '../../eventually.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the test is about the body
   readonly body: any;
 }
 

@@ -25,7 +25,7 @@ async function start(body: object = {}, headers: Record<string, string> = {}) {
   const whole = { bench_id: benchId, base_model_slug: 'benchtop/tutor-base', options: quick, ...body };
   return (await service.call('POST', '/api/v1/train', whole, headers)).body;
 }
-// biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+// biome-ignore lint/suspicious/noExplicitAny: the test is about the body
 const get = async (path: string): Promise<any> => (await service.call('GET', `/api/v1/train/${path}`)).body;
 interface Progress {
   status: string;

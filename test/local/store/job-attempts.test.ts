@@ -73,7 +73,7 @@ describe('a job that was under way when the service ended abnormally', () => {
       service.progress.set('trn_1', steps);
       expect(service.restart()).toEqual(['trn_1']);
     }
-    // Repeating what was lost since the last checkpoint is no progress.
+    // Repeated steps since the last checkpoint are no progress.
     service.attempts.begin('trn_1', 'training');
     service.progress.set('trn_1', 8);
     expect(service.restart()).toEqual([]);

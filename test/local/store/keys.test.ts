@@ -1,4 +1,4 @@
-/** The keys of a data folder: what is sealed and signed with them, and which organization a key opens. */
+/** The keys of a data folder: sealing, signing, and the organization of a key. */
 import { createCipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Keyring } from '../../../src/local/store/keyring.ts';

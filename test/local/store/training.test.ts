@@ -1,4 +1,4 @@
-/** Training runs: their curves and checkpoints, and what remains after a step is repeated or a run is deleted. */
+/** Training runs: their curves and checkpoints, also after a repeated step or a deleted run. */
 import { expect, it } from 'vitest';
 import { newDeployment, newEvaluation, newTraining, rollout, storesInMemory } from './memory.ts';
 

@@ -1,4 +1,4 @@
-/** Trajectories whose steps are larger than what else is in memory. */
+/** Trajectories with steps larger than everything else in memory. */
 import { expect, it } from 'vitest';
 import { storesInMemory } from './memory.ts';
 

@@ -1,4 +1,4 @@
-/** The lists of a connection: their readers, and their row counts, whatever shows them. */
+/** The lists of a connection: their readers, and their row counts in any view. */
 
 import { hashKey } from '@tanstack/react-query';
 import { Text } from 'ink';

@@ -37,7 +37,7 @@ function listOf(count: number, more?: Parameters<typeof readerOf>[1]) {
   return { server, ...readerOf(query => server.answer(query), more) };
 }
 
-/** Returns pages in sequence, whatever is requested. */
+/** Returns pages in sequence, for any request. */
 function scripted(...pages: Partial<AnnotatedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }

@@ -1,4 +1,4 @@
-/** The single store of statuses: every change is announced once, whatever reads it first and in any order. */
+/** The single store of statuses: every change is announced once, in any order of reads. */
 
 import { describe, expect, it } from 'vitest';
 import { heldOutMeans } from '../../../src/queries/held-out.ts';

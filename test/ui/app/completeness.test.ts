@@ -57,7 +57,7 @@ describe('every command', () => {
   });
 });
 
-/** Never active together, or active in this order: the first is about what was opened last. */
+/** Never active together, or active in this order: the first belongs to the window that was opened last. */
 const sharedKeys = [
   'enter: confirm.no, confirm.typed',
   'esc: confirm.leave, confirm.no',

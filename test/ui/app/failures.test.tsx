@@ -201,7 +201,7 @@ describe('a view that fails while it is drawn', () => {
     expect(screen.text()).toContain('sound › render');
     expectNoSource(screen.text());
     expectReport();
-    // The keys of what failed are gone with it.
+    // The keys of the failed view are gone with it.
     await screen.press('z');
     expect(screen.text()).not.toContain('Failed:');
     const before = explosions;

@@ -1,4 +1,4 @@
-/** The palette over what was seen. */
+/** The palette over seen resources. */
 import { expect, it } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from '../program/scripted-world.tsx';

@@ -92,7 +92,7 @@ describe('useLive', () => {
     const drawn: (string | undefined)[] = [];
     const asked: number[] = [];
     const of = query('drawn', async () => {
-      // After the notice that it asks, and what that has drawn.
+      // After the notice that it asks, and its frame.
       await new Promise<void>(resolve => notifyManager.schedule(resolve));
       asked.push(drawn.length);
       return 'tea';

@@ -44,7 +44,7 @@ it('an upload of trajectories is one job for a file, a dataset and an agent', ()
   expect(trajectoryJobId({ ...upload })).toBe(trajectoryJobId(upload));
 });
 
-/** Draws once with a new workbench, and returns what was read then. */
+/** Draws once with a new workbench, and returns the reads. */
 function drawn<Value>(read: () => Value, prepare: (workbench: Workbench) => void = () => {}) {
   const store = RememberedStore.inMemory('test');
   const remembered = () => store;

@@ -1,4 +1,4 @@
-/** The mouse on the screen: what it hits, and what that does. */
+/** The mouse on the screen: its targets and their actions. */
 import { Box, Text } from 'ink';
 import { useState } from 'react';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What the command palette offers for names and ids. */
+/** The entries of the command palette for names and ids. */
 import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import type { ResourceRef } from '../../../src/store/store.ts';

@@ -71,7 +71,7 @@ it('is compared with every ended run of its benchmark in the list, by rewards th
   toggleBaseline(memory, recordOf('evr_base'));
   memory.close();
   const others = ids.slice(1);
-  /** Opens the list until it shows what the command prints. Returns how often the rewards of each run were read. */
+  /** Opens the list until it shows the output of the command. Returns how often the rewards of each run were read. */
   const shown = async (): Promise<readonly number[]> => {
     const scripted = scriptedService({ ...answers });
     const start = { view: 'list', resource: 'runs' } as const;

@@ -1,4 +1,4 @@
-/** Views on a busy service at every size: what a user decides by is on screen, and no number is cut. */
+/** Views on a busy service at every size: the deciding numbers are on screen, and no number is cut. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
@@ -18,7 +18,7 @@ const sizes = [
 interface Case {
   readonly start: Place;
   readonly keys?: string;
-  /** What is on screen at every size. */
+  /** The texts that are on screen at every size. */
   readonly shows: readonly RegExp[];
   readonly minutes?: number;
 }

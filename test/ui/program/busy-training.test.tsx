@@ -1,4 +1,4 @@
-/** The list of training runs on a service with 300 of them: its columns have what a user decides by. */
+/** The list of training runs on a service with 300 of them: its columns have the deciding numbers. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld } from '../../busy-world.ts';
@@ -38,7 +38,7 @@ it('shows the last and the best held-out reward, also of runs that ended before,
     /● running, ETA \d+m \d+s +0\.\d{3}\?? +0\.\d{3}\.\.0\.\d{3} +\d+ +0\.\d{3} +0\.\d{3}\.\.0\.\d{3} +\d+ +\d+ +2000/,
   );
   expect(screen.text()).not.toMatch(/\s[\d.]+…/);
-  // What Watch says, also of a run that ended before the program was opened, which has no line there.
+  // The words of Watch, also for a run that ended before the program was opened, which has no line there.
   const lineOf = (name: string) =>
     screen
       .text()

@@ -126,7 +126,7 @@ it('names repeated runs alike and tells the others apart, also in short names', 
     ...{ base_model_slug: `acme/m${Math.min(index, 6) % 2}`, options: { seed: Math.min(index, 6) }, display_name: 'e' },
   }));
   await screen.press(...Array.from({ length: 8 }, () => ' '), '=');
-  // Beside the facts, there is room only for what differs.
+  // Beside the facts, there is room only for the differences.
   await eventually(() => expect(screen.text()).toMatch(/▸ m0 s…d 0 +A /));
   await screen.press('F');
   await eventually(() => expect(screen.text()).toMatch(/▸ e \(m0 seed 0\) +A /));

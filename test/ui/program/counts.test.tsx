@@ -269,7 +269,7 @@ describe('the frame', () => {
     } satisfies Partial<typeof service.answers>);
     const place = { view: 'record', resource: 'training', id: 'trn_1' } as const;
     const screen = openWorld(service, place, { poll: { focusedMs: 300, visibleMs: 300 }, columns: 200, rows: 60 });
-    // The hints come with what the view loads last.
+    // The hints come with the last part that the view loads.
     await screen.waitFor(text => ['step 20007: no rollouts', '<i> overlay'].every(words => text.includes(words)));
     screen.bytes();
     steps += 1;

@@ -120,7 +120,7 @@ it.each([
   await screen.press('esc');
   await screen.waitFor('▸     + step 6');
   await screen.press('/', 'b', 'o', 'd', 'y', 'backspace', 'backspace', 'backspace', 'backspace', 'm', 'i', 'n', 'e');
-  // What it belongs to stays above it.
+  // Its parent stays above it.
   await screen.waitFor('1 match of ');
   expect(screen.text()).toMatch(/- t-words.*- first.*step 6.*▸ {9}mine/s);
 });
@@ -131,7 +131,7 @@ it('reads of the tree of everything only what is open', async () => {
   await screen.waitFor('▸ + t-words');
   expect(service.asked('listCheckpoints')).toBe(0);
   await screen.waitFor('live, read every');
-  // The filter does not search what was not read, and says so.
+  // The filter does not search unread rows, and notes this.
   await screen.press('/', 'f', 'i', 'r', 's', 't', 'enter');
   await screen.waitFor('without 1 closed branch: z opens one');
   await screen.press('esc');

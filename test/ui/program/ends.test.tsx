@@ -1,4 +1,4 @@
-/** A run ends: it is announced exactly once, wherever the user is and whichever part of the program reads it first. */
+/** A run ends: it is announced exactly once, in any view, and for any part of the program that reads it first. */
 import { describe, expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { eventually } from '../../eventually.ts';

@@ -18,7 +18,7 @@ interface Body {
 
 const training: Place = { view: 'list', resource: 'training' };
 
-/** Three training runs of two models, of which the last has no held-out reward; `other` is on another benchmark. */
+/** Three training runs of two models; the last one has no held-out reward, and `other` is on another benchmark. */
 function trained(last = 'bench_1') {
   const { service, answers } = world('none');
   const run = (id: string, name: string, model: string, bench_id = 'bench_1') => ({

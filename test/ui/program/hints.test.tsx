@@ -5,7 +5,7 @@ import { openWorld, world } from './scripted-world.tsx';
 
 const longName = 'words group8 lr 0.03 seed 1';
 
-/** A training run that is doing what `status` says, and has a checkpoint. */
+/** A training run with this `status` and a checkpoint. */
 function trainingWorld(status: string) {
   const service = world('completed');
   const run = {

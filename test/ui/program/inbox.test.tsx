@@ -1,4 +1,4 @@
-/** Somebody leaves, and comes back: one line says what happened meanwhile, and the inbox has it until it is dismissed. */
+/** The user leaves and comes back: one line counts the events meanwhile; the inbox keeps them until dismissed. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
@@ -6,7 +6,7 @@ import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, type World, world } from './scripted-world.tsx';
 import { passing, startVirtualTime } from './virtual-time.ts';
 
-/** Three training runs besides the evaluation; `doing` is what each of them does. */
+/** Three training runs besides the evaluation; `doing` has their statuses. */
 function threeRuns(doing: Record<string, string>, agoMs = 0): World {
   const service = world('none');
   const created_at = new Date(Date.now() - 3_600_000 - agoMs).toISOString();
@@ -68,7 +68,7 @@ it('says in one line what ended meanwhile, opens the inbox with a key, and keeps
   // The line of Watch says it: no notice repeats it.
   expect(third.text().match(summary)).toHaveLength(1);
   await third.press('I');
-  // Only what has ended since the inbox was last open is marked.
+  // Only events since the inbox was last open are marked.
   await third.waitFor(text => /[^•] sweep trn_1 .*• sweep trn_4|• sweep trn_4 .*[^•] sweep trn_1/s.test(text));
   await third.press('X');
   await third.waitFor('Nothing new');

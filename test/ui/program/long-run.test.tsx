@@ -56,7 +56,7 @@ it('shows every rollout, the worst first, and exports them all', async () => {
   const worst = Math.min(...rewards.map(({ reward }) => reward ?? Number.POSITIVE_INFINITY));
   const worstTasks = rewards.filter(({ reward }) => reward === worst).map(({ task_id }) => task_id);
   const { screen, close } = openProgram({ service, start, columns: 200, rows: 50 });
-  // Until the rest has been read, the worst of what has been read is first.
+  // Until the rest has been read, the worst of the rows read is first.
   await screen.waitFor(text => worstTasks.some(task => text.includes(`▸ ${task}`)) && !text.includes('sorted among'));
   await screen.press('x');
   await screen.waitFor('Export as');

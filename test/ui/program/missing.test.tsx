@@ -155,7 +155,7 @@ it('a deployment that another program deleted before it is opened from its list 
   expect(screen.text()).not.toMatch(/read \d+s ago/);
 });
 
-// Their lists read the rewards of what is on screen, and find out before one is opened.
+// Their lists read the rewards of the rows on screen, and find out before one is opened.
 it.each([
   ['training', 'trn_1', ['getTrainingRun', 'getTrainingProgress', 'getTrainerRewards', 'getHeldOutRewards']],
   ['runs', 'evr_1', ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics']],

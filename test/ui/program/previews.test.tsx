@@ -1,6 +1,6 @@
 /**
- * The preview of a window equals what then arrives at the service: method, path and body, with the names of the
- * profile.
+ * The preview of a window equals the request that then arrives at the service: method, path and body, with the names of
+ * the profile.
  */
 import { expect, it } from 'vitest';
 import { RememberedStore } from '../../../src/store/store.ts';

@@ -33,7 +33,7 @@ it('every operation of the contract', async () => {
     return view;
   };
   for (const { id } of registry.views.filter(view => !view.id.endsWith('-upload'))) {
-    // Open until the end: some of them ask for more after what is first on screen.
+    // Open until the end: some of them ask for more after the first frame.
     await open(placeIn(ids, id, 't-words'));
   }
   for (const action of screenActions) {

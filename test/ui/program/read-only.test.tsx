@@ -1,5 +1,5 @@
 /**
- * A read-only program sends no write, whatever is pressed, chosen, typed or clicked. The views and their commands come from
+ * A read-only program sends no write for any key, choice, text or click. The views and their commands come from
  * the registry; the service itself is one that would write, so that only the screens can refuse.
  */
 import { describe, expect, it } from 'vitest';
@@ -107,7 +107,7 @@ function writingIn(view: ViewDefinition): { commands: Command[]; keys: string[] 
 /** The screen without its last line, which says that a key is turned off. */
 const bodyOf = (walk: Walk): string => walk.text().split('\n').slice(0, -2).join('\n');
 
-/** Confirms whatever is open: a question, a form, a menu. */
+/** Confirms an open question, form or menu. */
 const yes = ['y', 'enter', 'enter'];
 
 type Way = (walk: Walk) => Promise<void>;

@@ -36,7 +36,7 @@ export interface Rig {
   readonly workbench: Workbench;
   /** The failures of the program so far, with the thrown errors. */
   readonly failed: readonly { readonly error: unknown; readonly failure: Failure }[];
-  /** Bytes that drew nothing: what was copied, notices. */
+  /** Bytes that drew nothing: copied text, notices. */
   readonly sent: readonly string[];
   readonly quits: () => number;
   readonly close: () => void;

@@ -1,4 +1,4 @@
-/** The mean of a run on screen: what it covers, and its caveats. */
+/** The mean of a run on screen: its coverage and its caveats. */
 import { expect, it } from 'vitest';
 import { AuthenticationError } from '../../../src/service/errors.ts';
 import { eventually } from '../../eventually.ts';

@@ -17,7 +17,7 @@ export interface World extends ScriptedService {
   status: string;
 }
 
-/** A service with a benchmark, and a run that is doing what `status` says. */
+/** A service with a benchmark, and a run with this `status`. */
 export function world(status = 'running'): World {
   const run = () => ({
     eval_run_id: 'evr_1',

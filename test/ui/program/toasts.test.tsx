@@ -1,4 +1,4 @@
-/** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
+/** Notices in the line below the panes: they end with their subject, leave the keys in sight, and can be read again. */
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Painter } from '../../../src/ui/app/painter/painter.ts';

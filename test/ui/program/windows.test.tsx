@@ -228,7 +228,7 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
       const box = windowOn(screen);
       if (!box) throw new Error(`the window of ${id} is gone:\n${screen.text()}`);
       expectInside(screen, box, frame);
-      // For some seconds the line says what has just been done instead.
+      // For some seconds the line shows the last change instead.
       const isSaid = /^│ [•✓▲✗] /.test(screen.text().split('\n').at(-2) ?? '');
       expect((await expectHintsToAct(screen)) > 0 || isSaid, screen.text()).toBe(true);
       // Through the fields, if there are any.

@@ -1,4 +1,4 @@
-/** A search through the texts of a run's trajectories: `//`, what it found, and the line in the reader. */
+/** A search through the texts of a run's trajectories: `//`, its hits, and the line in the reader. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';

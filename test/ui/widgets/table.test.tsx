@@ -377,7 +377,7 @@ describe('tableReducer', () => {
   it('marks and moves to the next', () => {
     const state = play(initialTableState, rows, { kind: 'toggle-mark' }, { kind: 'toggle-mark' });
     expect([[...state.marks], seen(state, rows)[0]]).toEqual([['r0', 'r1'], 'r2']);
-    // Esc takes back what was typed last: the filter, then the marks.
+    // Esc undoes the last input: the filter, then the marks.
     const filtered = play(state, rows, { kind: 'filter', filter: 'run' });
     const cleared = play(filtered, rows, { kind: 'escape' });
     expect([cleared.filter, cleared.marks.size]).toEqual(['', 2]);

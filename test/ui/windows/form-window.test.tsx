@@ -1,4 +1,4 @@
-/** The window of a form: sent once, stopped by esc, and what was typed stays. */
+/** The window of a form: sent once, stopped by esc, and typed values stay. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { action } from '../../../src/queries/action.ts';
 import { CancelledError, NetworkError } from '../../../src/service/errors.ts';

@@ -163,7 +163,7 @@ class Terminal {
     this.#painter.close();
     this.#output.writeLong(`\u001b[H\u001b[2J${bytes}`);
     return () => {
-      // Views unmount after the terminal has been given back.
+      // Views unmount after the terminal has been restored.
       if (this.#state !== 'drawing') return;
       this.#output.write(this.#output.cutOff() + removal);
       this.#painter.open();

@@ -62,7 +62,7 @@ export interface ResourceListProps<Row> {
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row>; readonly why?: string }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** Text about the row under the cursor, on the line below the rows, for when no column has room for it. */
+  /** Text about the row under the cursor that no column has room for, on the line below the rows. */
   readonly below?: ((row: Row) => string | undefined) | undefined;
   /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
@@ -123,7 +123,7 @@ export interface ResourceListProps<Row> {
   readonly startAt?: string | undefined;
   /** The initial filter. */
   readonly startFilter?: string | undefined;
-  /** Called with the row under the cursor whenever it changes. */
+  /** Called with the row under the cursor when it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;
   /** Called with the rows in sight and the table's state whenever these change. */
   readonly onShown?: (rows: readonly Row[], state: TableState) => void;

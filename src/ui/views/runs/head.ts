@@ -64,7 +64,7 @@ export function summaryLines(
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? rewards?.failed ?? 0;
-  // While a run continues, rollouts that are not listed are still to come.
+  // While a run continues, unlisted rollouts are pending.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing);
   const isAmong = failed <= without;

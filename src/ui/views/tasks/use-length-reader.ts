@@ -30,7 +30,7 @@ const golden = 0.618_033_988_75;
 
 const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > mostSteps;
 
-/** Orders rows so that the first few, however many, are an even sample. Large ones come last. */
+/** Orders rows so that the first rows are an even sample, for any number of them. Large ones come last. */
 function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
   const placed = rows.map((row, index) => ({ row, at: ((index * golden) % 1) + Number(isLarge(row)) }));
   return placed.sort((one, other) => one.at - other.at).map(({ row }) => row);

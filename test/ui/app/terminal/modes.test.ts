@@ -6,7 +6,7 @@ const off = ['?1049l', '?25h', '?7h', '?2004l', '?1000l', '?1002l', '?1006l', '?
 it('switches off every mode that a killed pager may have left on, the hidden cursor too (E2)', () => {
   const bytes = switchAllOff();
   expect(off.filter(sequence => !bytes.includes(sequence))).toEqual([]);
-  // The title that the shell had is restored by whoever saved it.
+  // The terminal that saved the title of the shell restores it.
   expect(bytes).not.toContain('\u001b[23;2t');
 });
 

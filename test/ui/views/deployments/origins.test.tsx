@@ -1,4 +1,4 @@
-/** Two deployments of one slug at the same step are told apart by their training runs. */
+/** Two deployments of one slug at the same step are distinguished by their training runs. */
 import { expect, it } from 'vitest';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { openWorld, world } from '../../program/scripted-world.tsx';

@@ -1,4 +1,4 @@
-/** The head of a run: every number says what it covers, and none contradicts another. */
+/** The head of a run: every number states its coverage, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { fieldsOfSeen, seenWords } from '../../../../src/commands/seen.ts';
@@ -236,7 +236,7 @@ describe('the interval', () => {
       interval: null,
       mean_bounds: null,
     });
-    // One that has no reward is missing, whatever its task.
+    // One that has no reward is missing, in any task.
     expect(certainty('completed', [...ofTasks(...Array<number>(19).fill(1)), { task_id: null, reward: null }])).toMatch(
       /^95%/,
     );

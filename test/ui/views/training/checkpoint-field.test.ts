@@ -1,4 +1,4 @@
-/** The choice of a checkpoint: its rows, its names, and what is wrong with a name. */
+/** The choice of a checkpoint: its rows, its names, and the errors of a name. */
 import { describe, expect, it } from 'vitest';
 import { notePage } from '../../../../src/contract/lists.ts';
 import {

@@ -1,4 +1,4 @@
-/** The view of a training run: what it keeps while another view is open, and its first lines. */
+/** The view of a training run: its state while another view is open, and its first lines. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { Call, UntypedCall } from '../../../../src/service/call.ts';
 import { Capabilities } from '../../../../src/service/capabilities.ts';

@@ -1,4 +1,4 @@
-/** What the inspector of a list of trajectories shows of the row under the cursor. */
+/** The inspector of a list of trajectories: the row under the cursor. */
 import { expect, it } from 'vitest';
 import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { fakeService } from '../../../service/fake-service.ts';

@@ -1,4 +1,4 @@
-/** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
+/** The reader of a trajectory: search in folded text, errors in their context, and a place that a resize keeps. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { useEffect } from 'react';
 import { expect, it, onTestFinished, vi } from 'vitest';

@@ -261,7 +261,7 @@ describe('a transcript', () => {
     expect(end(1_000)[0]).toBe('Failed: failed');
     expect(end(1_000).at(-1)).toBe('words 29');
     expect(end(5, { trajectory_id: 't' })).toEqual(['The service sent no steps.']);
-    // Unreadable parts are reported, whatever is left out.
+    // Unreadable parts are reported, with any parts left out.
     const damaged = trajectorySchema.parse({ trajectory_id: 't', steps: [null, { messages: [] }, { messages: [] }] });
     expect(end(2, damaged).at(-1)).toBe('1 step could not be read.');
   });

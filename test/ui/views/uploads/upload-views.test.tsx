@@ -418,7 +418,7 @@ describe('jobs that have ended', () => {
 const offersResume = (text: string): boolean => text.replaceAll(/[│\s]+/g, ' ').includes('ctrl-r resumes it');
 
 describe('an upload that was not finished', () => {
-  /** The program at its benchmarks, as it is started again with what was remembered. */
+  /** The program at its benchmarks, restarted with remembered data. */
   function openBenchmarks(memory: RememberedStore, { readOnly = false, connect = async () => service } = {}) {
     const workbench = newWorkbench({ service: connect, remembered: () => memory, readOnly });
     const screen = openScreen(

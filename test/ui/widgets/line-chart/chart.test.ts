@@ -1,4 +1,4 @@
-/** Curves in a terminal: what they look like, and how they are looked at. */
+/** Curves in a terminal: their look, zoom and crosshair. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../../src/text/width.ts';
