@@ -8,7 +8,6 @@ import { idOf, labelOf, type Resource } from '../../resources/define.ts';
 import { type Asked, isRechecked, recheck, withProduction } from '../../resources/recheck.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
-import { useNewestRows } from '../data/use-newest-rows.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { LoadingWindow } from './choice-window.tsx';
 import { Confirm } from './confirm.tsx';
@@ -42,17 +41,16 @@ function sendToEach(parts: ConfirmChangeProps['parts']): Action<object> {
   });
 }
 
-/** The changes to the rows, from the rows' newest known state, which `check` reads again. */
+/** The changes to the rows, which `check` reads again before anything is sent. */
 function useChanges(parts: ConfirmChangeProps['parts']) {
   const workbench = useWorkbench();
-  const newest = useNewestRows(parts);
   /**
    * The rows as read just before sending. The next question is about these, even if a list shows them differently: a
    * list may lag behind the records.
    */
   const [checked, setChecked] = useState<ReadonlyMap<object, object>>(new Map());
   const partOf = partsByRow(parts);
-  const nowOf = (row: object): object => checked.get(row) ?? newest.get(row) ?? row;
+  const nowOf = (row: object): object => checked.get(row) ?? row;
   const changesOf = (left: readonly object[]) =>
     left.flatMap(was => {
       const { resource, action: own } = partOf.get(was) ?? {};
@@ -74,8 +72,7 @@ function useChanges(parts: ConfirmChangeProps['parts']) {
 }
 
 /**
- * Describes what will change, from the rows' newest known state. On confirmation they are read again, and nothing is
- * sent if the description was wrong.
+ * Describes what will change. On confirmation the rows are read again, and nothing is sent if the description was wrong.
  */
 export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();

@@ -65,19 +65,6 @@ describe('an open confirmation', () => {
     await screen.waitFor('✓ Undeployed tutor');
   });
 
-  it('follows the list while it is open', async () => {
-    const { service, change } = deployed('tutor');
-    const screen = openWorld(service, list);
-    await screen.waitFor('▸ tutor');
-    await screen.press('d');
-    await screen.waitFor('<y> undeploy');
-    change('dep_1', production);
-    await screen.waitFor('Type tutor to undeploy:');
-    await screen.press('y', 'enter');
-    await screen.waitFor('✗ Type tutor to undeploy:');
-    expect(service.asked('undeploy')).toBe(0);
-  });
-
   it('of several deployments asks for the slug of the one that went into production', async () => {
     const { service, change } = deployed('tutor', 'talker', 'third');
     const screen = openWorld(service, list, alone);
