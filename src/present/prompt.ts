@@ -30,12 +30,15 @@ function otherThanText(part: MessagePart): string | undefined {
   }
 }
 
-/** The prompt; undefined if there is no user message before the first answer. */
-export function promptOf({ steps }: Pick<Trajectory, 'steps'>): Prompt | undefined {
+export function messagesBeforeAnswer({ steps }: Pick<Trajectory, 'steps'>) {
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   const first = messages.findIndex(({ role }) => role === 'assistant');
-  const before = messages.slice(0, first === -1 ? messages.length : first);
-  const sent = before.map(message => ({ role: message.role ?? '', parts: partsOf(message) }));
+  return messages.slice(0, first === -1 ? messages.length : first);
+}
+
+/** The prompt; undefined if there is no user message before the first answer. */
+export function promptOf(trajectory: Pick<Trajectory, 'steps'>): Prompt | undefined {
+  const sent = messagesBeforeAnswer(trajectory).map(message => ({ role: message.role ?? '', parts: partsOf(message) }));
   const textsOf = (isWanted: (role: string) => boolean): string[] =>
     sent
       .filter(({ role }) => isWanted(role))

@@ -5,6 +5,7 @@ import { messageContent } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { isRunning, isUnknown, statusMeaning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { messagesBeforeAnswer } from './prompt.ts';
 import type { Passes } from './statistics/pass-at-k.ts';
 import type { Range } from './statistics/tasks.ts';
 import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from './teaching.ts';
@@ -140,10 +141,8 @@ export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefin
 }
 
 /** All messages before the first answer, joined; undefined if there are none. */
-export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
-  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
-  const first = messages.findIndex(({ role }) => role === 'assistant');
-  const before = messages.slice(0, first === -1 ? messages.length : first);
+export function questionOf(trajectory: Pick<Trajectory, 'steps'>): string | undefined {
+  const before = messagesBeforeAnswer(trajectory);
   return before.length === 0 ? undefined : before.map(({ content }) => messageContent(content) ?? '').join('\n');
 }
 

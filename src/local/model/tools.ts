@@ -89,7 +89,7 @@ export function mostSteps(tools: ToolSpec | undefined): number {
   return tools ? (tools.max_steps ?? defaultSteps) : 1;
 }
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 const normal = (call: string): string => call.trim().toLowerCase().split(/\s+/).join(' ');
 
 /** The rewards for calls, in order. A rewarded call earns its reward once. Undefined if the tools reward no calls. */

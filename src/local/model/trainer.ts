@@ -18,7 +18,7 @@ import { type Episode, episode } from './episode.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
 import { createPrng, shuffled } from './prng.ts';
-import type { ToolSpec } from './tools.ts';
+import { sumOf, type ToolSpec } from './tools.ts';
 
 export interface GroupTask {
   readonly task_id: string;
@@ -93,7 +93,6 @@ interface Group {
   readonly entropy: number;
 }
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 const areEqual = (values: readonly number[]): boolean => values.every(each => each === values[0]);
 
 /** The weights became NaN: the learning rate is too high. */

@@ -3,6 +3,7 @@ import { hashOf } from '../../base/hash.ts';
 import { own } from '../../base/own-property.ts';
 import type { GraderSpec } from '../../grading/graders.ts';
 import { numberWord, type ToolSpec } from '../model/tools.ts';
+import { goods } from './corpus/errands.ts';
 
 /** A sample task, with every optional field that other manifests may have. */
 type SampleTask = {
@@ -130,7 +131,6 @@ const members: Readonly<Record<string, readonly string[]>> = {
   tool: ['hammer', 'saw', 'drill', 'brush', 'shovel', 'torch', 'chisel', 'bucket'],
 };
 
-const goods = ['hammer', 'saw', 'bread', 'cheese', 'torch', 'milk'];
 const priceAsks = [
   'price of',
   'how much is',

@@ -1,5 +1,5 @@
 /** Our own text: a clerk's lines. Each entry is a tool call, an answer, or a count. */
-const goods = ['hammer', 'saw', 'bread', 'cheese', 'torch', 'milk'];
+export const goods = ['hammer', 'saw', 'bread', 'cheese', 'torch', 'milk'];
 const amounts = ['two', 'three', 'four'];
 const prices = ['two', 'three', 'four', 'five', 'ten'];
 const bills = ['six', 'eight', 'nine', 'twelve', 'fifteen', 'sixteen', 'twenty', 'thirty', 'forty'];

@@ -38,6 +38,16 @@ const columns: readonly Column<StepRollout>[] = [
 
 const worstFirst = { column: 'reward', descending: false } as const;
 
+/** The step, and its checkpoint if there is one. */
+export function useStepFacts(runId: string, step: number): readonly Fact[] {
+  const { data } = useLive(checkpointQuery(runId, step), 'visible');
+  return [
+    { label: 'step', value: step },
+    referenceFact('checkpoint', 'checkpoints', data?.checkpoint_id, runId),
+    { label: 'committed', value: ageOf(data?.created_at) },
+  ];
+}
+
 /** The rollout's last lines, once the cursor rests. */
 function StepRolloutPreview({ row, ...props }: PreviewProps<StepRollout>) {
   const { trajectory_id } = row;
@@ -46,16 +56,14 @@ function StepRolloutPreview({ row, ...props }: PreviewProps<StepRollout>) {
 
 export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }: ViewProps<'step-rollouts'>) {
   const source = useMemo(() => stepRewardList(runId, step, task), [runId, step, task]);
-  const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
+  const factsOfStep = useStepFacts(runId, step);
   const { open } = useShell();
   const facts = (row: StepRollout): readonly Fact[] => [
     { label: 'task', value: row.task_id },
     { label: 'id', value: row.trajectory_id },
     { label: 'reward', value: reward(row.reward) },
     { label: 'tokens', value: countOf(row.completion_tokens) },
-    { label: 'step', value: step },
-    referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
-    { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
+    ...factsOfStep,
   ];
   const list = useRolloutList(columns, facts, useListedRows(source));
   const ofStep = { scope: { training: runId }, steps: String(step), label: `step ${step}` };

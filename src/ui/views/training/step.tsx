@@ -1,10 +1,7 @@
 /** The tasks in a training step, worst first. */
 import { useMemo } from 'react';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
-import { referenceFact } from '../../../present/fact.ts';
 import type { StepTask } from '../../../present/task-groups.ts';
-import { ageOf } from '../../../present/times.ts';
-import { checkpointQuery } from '../../../queries/checkpoints.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { trainerRewardsQuery } from '../../../queries/training-curves.ts';
 import { stepTaskList } from '../../../resources/step-tasks.ts';
@@ -19,6 +16,7 @@ import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
 import { pairBinding, worstAndBest } from '../tasks/rollout-doors.ts';
+import { useStepFacts } from './step-rollouts.tsx';
 
 const worstFirst = { column: 'mean', descending: false } as const;
 
@@ -35,7 +33,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
     enabled: next !== undefined,
     run: () => shell.navigate({ kind: 'replace', place: { view: 'step', trainingRunId: runId, step: next ?? step } }),
   });
-  const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
+  const factsOfStep = useStepFacts(runId, step);
   return (
     <ResourceList<StepTask>
       name="step tasks"
@@ -48,12 +46,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       actions={([row]) => [
         pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
       ]}
-      facts={row => [
-        ...groupFacts(row),
-        { label: 'step', value: step },
-        referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
-        { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
-      ]}
+      facts={row => [...groupFacts(row), ...factsOfStep]}
       bindings={[
         {
           command: teachingCommands.rollouts,
