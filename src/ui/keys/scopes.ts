@@ -7,6 +7,8 @@ export interface Binding {
   readonly command: Command;
   /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
   readonly run: (press: KeyPress) => unknown;
+  /** What it acts on, for a menu with actions on several things. */
+  readonly on?: string;
   /** Replaces the command's hint rank in this view. */
   readonly rank?: HintRank;
   /** Called before the command runs, e.g. to keep the cursor on its row. */

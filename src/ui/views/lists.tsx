@@ -16,7 +16,7 @@ import { useRolloutFiles } from './record/use-rollout-files.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { useRunList } from './runs/use-run-list.ts';
-import { opensRollouts, rolloutBindings } from './tasks/rollout-doors.ts';
+import { onRollouts, opensRollouts, rolloutBindings, rolloutMenu } from './tasks/rollout-doors.ts';
 import { useRolloutList } from './tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
 import { useNotes } from './triage/use-triage.tsx';
@@ -68,7 +68,11 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
         ...flaggedFiles(withNotes.length),
       ]}
       texts={{ scope: scope ?? {}, label: label ?? (scope ? Object.values(scope).join(' ') : 'all trajectories') }}
-      actions={rows => [...actions(rows), ...list.actions(rows)]}
+      menu={scope && { title: label ?? Object.values(scope).join(' '), commands: rolloutMenu }}
+      actions={rows => {
+        const all = [...actions(rows), ...list.actions(rows)];
+        return scope ? onRollouts(rows, all) : all;
+      }}
       bindings={filter => [
         ...rolloutBindings(scope && { scope, filter, ...(label !== undefined && { label }) }, shell.open),
         ...regrades,

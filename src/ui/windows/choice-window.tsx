@@ -36,10 +36,10 @@ export interface ActionMenuProps {
 export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
-  const room = useWindowRoom(56);
-  const items = bindings.map(({ command }) => ({
+  const room = useWindowRoom(64);
+  const items = bindings.map(({ command, on }) => ({
     key: command.id,
-    label: `${command.title}  (${router.keysOf(command).map(keyLabel).join(', ')})`,
+    label: `${on === undefined ? '' : `${on}: `}${command.title}  (${router.keysOf(command).map(keyLabel).join(', ')})`,
   }));
   const lines = Math.min(Math.max(1, items.length), room.height - windowMargin.lines);
   const instead =

@@ -22,15 +22,23 @@ export function useListBindings<Row extends object>(
   props: ResourceListProps<Row>,
   shown: ListTable<Row>,
 ): readonly Binding[] {
-  const { bindings = [], opens = [], moves = [], headerError } = props;
+  const { bindings = [], opens = [], moves = [], menu, headerError } = props;
   const { table, openAs } = shown;
   const { current } = table;
-  return [
+  const own = [
     ...(typeof bindings === 'function'
       ? bindings((table.arranged.filter && table.state.filter) || undefined)
       : bindings),
+    ...(shown.searchTexts ? [{ command: searchCommands.texts, run: () => shown.searchTexts?.('') }] : []),
+  ];
+  return [
+    ...own,
     ...useErrorBindings(headerError),
-    ...useRowBindings(props, shown),
+    ...useRowBindings(
+      props,
+      shown,
+      (menu?.commands ?? []).flatMap(wanted => own.filter(({ command }) => command === wanted)),
+    ),
     ...moves.map(({ command, by }) => ({
       command,
       enabled: current !== undefined,
@@ -41,7 +49,6 @@ export function useListBindings<Row extends object>(
       ...(current !== undefined && place(current) !== undefined ? {} : why ? { why } : { enabled: false }),
       run: () => current && openAs(current, place),
     })),
-    ...(shown.searchTexts ? [{ command: searchCommands.texts, run: () => shown.searchTexts?.('') }] : []),
     useReferencesBinding(props, shown),
     useColumnsBinding(props, shown),
   ];
@@ -64,8 +71,12 @@ function useReferencesBinding<Row>({ facts }: ResourceListProps<Row>, { table: {
 }
 
 /** The keys for the row under the cursor, for the marked rows, or for the parent if there is no row. */
-function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown: ListTable<Row>): readonly Binding[] {
-  const { source, actions, serviceId = source.id, pin, whole, parts = [] } = props;
+function useRowBindings<Row extends object>(
+  props: ResourceListProps<Row>,
+  shown: ListTable<Row>,
+  offered: readonly Binding[],
+): readonly Binding[] {
+  const { source, actions, serviceId = source.id, pin, whole, menu, parts = [] } = props;
   const { table, list, live } = shown;
   const { current, targets } = table;
   const id = current && source.id(current);
@@ -82,11 +93,15 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
       : undefined;
   const read = rowReader(props, shown);
   const marked = table.state.marks.size > 0 ? targets : [];
+  const ofRows = areMarked
+    ? `${targets.length} marked`
+    : ((current && props.label?.(current)) ?? id ?? whole?.id ?? '');
   return useRecordBindings({
+    offered,
     record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
     whole: whole?.json,
     marked: areMarked ? targets.map(serviceId) : [],
-    title: areMarked ? `${targets.length} marked` : ((current && props.label?.(current)) ?? id ?? whole?.id ?? ''),
+    title: menu ? [menu.title, ...(current ? [areMarked ? ofRows : `rollout ${ofRows}`] : [])].join(', ') : ofRows,
     refresh: () => {
       for (const part of [live, ...parts]) part.refresh();
     },

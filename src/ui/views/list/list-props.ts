@@ -87,6 +87,8 @@ export interface ResourceListProps<Row> {
   readonly toggles?: (row: Row) => (() => void) | undefined;
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
+  /** For a list of rollouts of something: its name, and which of its bindings the menu of actions offers first. */
+  readonly menu?: { readonly title: string; readonly commands: readonly Command[] } | undefined;
   /** Files that can be exported besides the rows. */
   readonly files?: (rows: ListedRows<Row>) => readonly (OtherFile | ExportWay)[];
   readonly sort?: Sort;

@@ -29,6 +29,8 @@ export interface RecordOptions extends ExportOptions {
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
+  /** Other bindings of the view, which the menu of actions offers first. */
+  readonly offered?: readonly Binding[] | undefined;
   /** The parent record, if `record` is a part of one. */
   readonly whole?: unknown;
   /** The resource to pin to Watch; undefined if this kind cannot be watched. */
@@ -106,7 +108,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     if (marked.length > 1) copy(marked.join('\n'), `${marked.length} ids`);
     else if (record) copy(record.id, record.id);
   };
-  const offered = actions.filter(usable);
+  const offered = [...(options.offered ?? []), ...actions].filter(usable);
   const showActions = (): void =>
     showOverlay('actions', close => <ActionMenu title={title} bindings={offered} onClose={close} />);
   const showExport = (): void => showOverlay('export', close => <ExportWindow {...options} onClose={close} />);

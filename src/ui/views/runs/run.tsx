@@ -19,7 +19,7 @@ import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
 import { certaintyWords } from '../../../resources/run-mean.ts';
 import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
-import { runActions, runFacts, runs } from '../../../resources/runs.ts';
+import { baselineCommand, runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { rememberedAt } from '../../../store/seen.ts';
@@ -44,7 +44,7 @@ import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
-import { markTwo, pairBinding, rolloutBindings } from '../tasks/rollout-doors.ts';
+import { markTwo, onRollouts, pairBinding, rolloutBindings, rolloutMenu } from '../tasks/rollout-doors.ts';
 import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { distributionLines, summaryLines } from './head.ts';
@@ -54,6 +54,8 @@ import { useBaselineBinding } from './use-run-list.ts';
 
 const { compare: runCompare } = runActions;
 const rewarded: readonly string[] = ['reward'];
+/** What the menu of actions offers besides the actions. */
+const inMenu = [...rolloutMenu, baselineCommand, alarmCommands.past];
 const worstFirst = { column: 'reward', descending: false } as const;
 
 /** A run: its record, its progress and its rewards. */
@@ -157,8 +159,9 @@ export function RunView({ place }: ViewProps<'record'>) {
         const ofRun = state.isDeleted ? [] : actionsOf([shown]);
         const others = ofRun.filter(({ command }) => !isPair || command.id !== runCompare.id);
         const own = isPair ? [pairBinding(rows, markTwo, shell.open), ...others] : others;
-        return [...own, ...list.flags(rows)];
+        return [...own, ...onRollouts(rows, list.flags(rows))];
       }}
+      menu={{ title: `run ${pin.label}`, commands: inMenu }}
       bindings={filter => [
         ...(state.isDeleted ? [] : [baseline([shown]), regrade(runs, [shown])]),
         { command: alarmCommands.past, run: showAlarms },

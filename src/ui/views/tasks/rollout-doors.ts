@@ -1,7 +1,8 @@
 /** The keys that open views of many rollouts: their tasks, how they ended, and their lengths. */
+import type { Command } from '../../../present/command.ts';
 import type { Place, SearchedTexts } from '../../../resources/place.ts';
 import type { Binding } from '../../keys/router.tsx';
-import { rolloutCommands, sideCommands } from '../commands.ts';
+import { regradeCommands, rolloutCommands, searchCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
 type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps' | 'filter'>;
@@ -40,6 +41,17 @@ export const rolloutBindings = (
       : 'Open a run, a training run or a dataset first: this list has rollouts from all of them',
     run: () => rollouts && open({ view, ...rollouts }),
   }));
+
+/** What the menu of actions offers for all rollouts of a run, a training run or a dataset. */
+export const rolloutMenu: readonly Command[] = [
+  ...Object.values(rolloutCommands),
+  searchCommands.texts,
+  regradeCommands.open,
+];
+
+/** Names in the menu what these bindings act on, beside those that act on all rollouts. */
+export const onRollouts = (rows: readonly unknown[], bindings: readonly Binding[]): readonly Binding[] =>
+  bindings.map(binding => ({ ...binding, on: rows.length > 1 ? `${rows.length} marked` : 'rollout' }));
 
 /** A rollout, which may lack an id. */
 export interface Rollout {

@@ -1,0 +1,25 @@
+/** The menu of actions of a run's view: what is for the run, and what for a rollout. */
+import { expect, it } from 'vitest';
+import { pageOf } from '../../../queries/scripted-service.ts';
+import { openWorld, world } from '../../program/scripted-world.tsx';
+
+it('names what the actions are on, and offers what its rollouts have (B20)', async () => {
+  const service = world('completed');
+  const row = { trajectory_id: 'traj_1', task_id: 'task-1', status: 'completed', reward: 0.5, eval_run_id: 'evr_1' };
+  service.answers.listTrajectories = () => pageOf([row]);
+  const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
+  await screen.waitFor('task-1');
+  await screen.press('a');
+  await screen.waitFor('┌─ run baseline, rollout task-1 ─');
+  for (const words of [
+    /▸ how they ended: .*\(f\)/,
+    /spread and pass@k {2}\(V\)/,
+    /length: .*\(L\)/,
+    /\(ctrl-s\)/,
+    /\(R\)/,
+  ])
+    expect(screen.text()).toMatch(words);
+  expect(screen.text()).toMatch(/ delete the run {2}\(d\).*\n.* rollout: flag it: /);
+  await screen.press('enter');
+  await screen.waitFor('CLASS');
+});
