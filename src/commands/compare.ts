@@ -121,6 +121,7 @@ const sideFields = (
   rewards: RewardMean,
   paired: number | undefined,
   ends: AnswerEnds | undefined,
+  full: number | undefined,
 ) => ({
   eval_run_id: compared.id,
   eval_run_ids: compared.ids,
@@ -134,6 +135,7 @@ const sideFields = (
   rollouts: run.rollouts,
   total_rollouts: run.isUncounted || run.isOpen ? null : run.rollouts,
   mean_bounds: boundsField(run),
+  full_rewards: full ?? null,
   answer_ends: answerEndsFields(ends),
 });
 
@@ -268,6 +270,7 @@ async function compareMany(
       verdict_words: isBase ? null : compared.verdict.words,
       caution: compared.caution || null,
       tasks_for_half: tasksForHalf ?? null,
+      full_rewards: compared.full?.new ?? null,
       answer_ends: answerEndsFields(ends[index]),
     })),
     tasks,
@@ -305,11 +308,11 @@ async function comparePair(
   const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
   const record = {
     base: {
-      ...sideFields(base, compared.base, page.base, compared.paired.base, ends[0]),
+      ...sideFields(base, compared.base, page.base, compared.paired.base, ends[0], compared.full?.base),
       status: extents?.base.status ?? null,
     },
     new: {
-      ...sideFields(fresh, compared.new, page.new, compared.paired.new, ends[1]),
+      ...sideFields(fresh, compared.new, page.new, compared.paired.new, ends[1], compared.full?.new),
       status: extents?.new.status ?? null,
     },
     difference: compared.difference ?? null,

@@ -192,6 +192,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
     ...(row.pool ?? [row.id]).map(id => referenceFact('id', 'runs', id)),
     { label: 'model', value: row.model },
     { label: 'mean', value: taskMeanWords(row.mean) },
+    { label: 'full reward', value: compared.fullWords?.new || undefined },
     { label: 'means', value: (!isBase && pairedWords(compared)) || undefined },
     { label: 'status', value: row.read.status ?? 'not reported' },
     ...(isBase

@@ -1,10 +1,11 @@
 /** Shows a comparison of two runs: its columns, its facts, and its verdict in words. */
 
 import { minOf } from '../base/many.ts';
-import { otherSide, type Side, sides } from '../base/sides.ts';
+import { type OfBoth, otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
+import { countFull, fullWords, hasPartial } from '../present/full-reward.ts';
 import { confidenceWords } from '../present/number-columns.ts';
 import {
   type ComparedRuns,
@@ -74,6 +75,10 @@ export interface NamedComparison extends ComparedRuns {
   readonly ungradedNames?: readonly string[];
   /** How the answers ended; may be empty. */
   readonly endsWords?: string;
+  /** How many rewards of each run are full; undefined if unknown. */
+  readonly full?: OfBoth<number | undefined>;
+  /** The same in words, if some rewards are partial; may be empty. */
+  readonly fullWords?: OfBoth<string>;
 }
 
 /**
@@ -100,7 +105,19 @@ export function compareRuns(
   };
   const compared = summariseComparison(run('base'), run('new'), options);
   const ungradedNames = compared.ungraded.flatMap(index => known[index]?.task_id ?? []);
-  return { ...compared, ungradedNames, endsWords: answerEndsWords(baseEnds, newEnds) };
+  const rewards = {
+    base: known.flatMap(({ rollouts }) => ratedRewards(rollouts.base)),
+    new: known.flatMap(({ rollouts }) => ratedRewards(rollouts.new)),
+  };
+  const isPartial = sides.some(side => hasPartial(rewards[side], options.range));
+  const words = (side: Side): string => (isPartial ? fullWords(rewards[side], options.range) : '');
+  return {
+    ...compared,
+    ungradedNames,
+    endsWords: answerEndsWords(baseEnds, newEnds),
+    full: { base: countFull(rewards.base, options.range), new: countFull(rewards.new, options.range) },
+    fullWords: { base: words('base'), new: words('new') },
+  };
 }
 
 const shareText = (rollouts: Rollouts): string => {
@@ -187,6 +204,10 @@ function runWords(run: EvalRun, mean: TaskMean): string {
   return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
 }
 
+/** `base 0 of 176 (0%), new 61 of 176 (34.7%)`; empty if no reward is partial. */
+export const fullRewardWords = ({ fullWords: words }: NamedComparison): string =>
+  sides.flatMap(side => (words?.[side] ? `${side} ${words[side]}` : [])).join(', ');
+
 /** A comparison: the means, the difference with its interval, and the verdict. */
 export function comparisonFacts(
   base: EvalRun,
@@ -207,6 +228,7 @@ export function comparisonFacts(
     },
     { label: 'means', value: pairedWords(compared) || undefined },
     limitsFact(interval),
+    { label: 'full reward', value: fullRewardWords(compared) || undefined },
     { label: 'missing', value: lackingWords(compared) || undefined },
     { label: 'not graded', value: ungradedWords(compared) || undefined },
     { label: 'verdict', value: verdict.words },

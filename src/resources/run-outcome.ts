@@ -3,7 +3,9 @@
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
+import { fullWords, hasPartial } from '../present/full-reward.ts';
 import { soFar, sourceWords } from '../present/mean.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
 
@@ -24,12 +26,15 @@ export interface RewardSummary {
   readonly failed?: number | undefined;
   /** The run's rollouts, if the service reports them; otherwise the number of listed trajectories. */
   readonly total: number;
+  /** How many rewards are full, in words, if some are partial. */
+  readonly full?: string | undefined;
 }
 
 export function summariseRewards(
   rewards: readonly TrajectoryReward[],
   totalRollouts?: number | null,
   unreadable: number = 0,
+  range?: Range,
 ): RewardSummary {
   const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
   return {
@@ -39,6 +44,7 @@ export function summariseRewards(
     unreadable,
     contradictions: contradictionWords(rewards),
     total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
+    full: range && hasPartial(values, range) ? fullWords(values, range) : undefined,
   };
 }
 
@@ -56,6 +62,8 @@ export interface RunOutcome {
   readonly ended: boolean;
   /** Whether its rewards have been read. */
   readonly isRead: boolean;
+  /** See `RewardSummary`. */
+  readonly full?: string | undefined;
 }
 
 /**
@@ -75,7 +83,8 @@ export function outcomeOf(
   if (rewards !== undefined && rewards.values.length > 0) {
     const mean = final ?? rewards.mean;
     const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
-    return { mean, graded: rewards.values.length, listed, rollouts, without, ended, isRead: true };
+    const { full } = rewards;
+    return { mean, graded: rewards.values.length, listed, rollouts, without, ended, isRead: true, full };
   }
   const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
   const isRead = rewards !== undefined;

@@ -5,8 +5,10 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses, hasEnded } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
+import { countFull } from '../present/full-reward.ts';
 import { meanWords, soFar } from '../present/mean.ts';
 import { optimisticWords } from '../present/statistics/caution.ts';
+import { comparisonDefaults } from '../present/statistics/comparison.ts';
 import { instantFact, timeFact } from '../present/times.ts';
 import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';
@@ -73,6 +75,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
     { label: 'id', value: run.eval_run_id },
     run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
     outcome ? outcomeFact(outcome) : meanFact(run, isUnread),
+    { label: 'full reward', value: outcome?.full || undefined },
     {
       label: 'no reward',
       value: outcome?.mean !== undefined && outcome.without > 0 ? counted(outcome.without, 'rollout') : undefined,
@@ -106,10 +109,12 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
     if (!isNotOffered(error)) unread = `The rewards could not be read. ${errorMessage(error)}`;
     return undefined;
   });
-  const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.rewards, answer.total));
+  const { rewardRange: range = comparisonDefaults.range } = context.compare ?? {};
+  const summary = answer && summariseRewards(answer.rewards, answer.total, 0, range);
+  const outcome = summary && outcomeOf(run, undefined, summary);
   const isWhole = outcome?.mean !== undefined || (answer && !answer.unread && !listedCount(run));
   const known = isWhole ? outcome : undefined;
-  const certain = answer && runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange });
+  const certain = answer && runMeanOf(answer.rewards, { ...answer, range });
   return {
     facts: runFacts(
       { ...run, held_out_split },
@@ -120,7 +125,12 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
     unread: unread ?? ((answer && contradictionWords(answer.rewards)) || undefined),
     hasMean: outcome?.mean !== undefined || run.reward_mean != null,
     answer,
-    ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),
+    ...(known && {
+      fields: {
+        ...{ mean: known.mean, graded: known.graded, full_rewards: countFull(summary?.values ?? [], range) ?? null },
+        ...(certain && certaintyFields(certain)),
+      },
+    }),
   };
 }
 

@@ -21,7 +21,7 @@ export const results = {
     about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of
 tasks, how many of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or
 undecided. If many answers were cut off at the token limit, or clearly more in one run, the next line counts them; likewise
-for tool errors.
+for tool errors. If some rewards are partial, it also counts those that are full: at least the top of the range.
 
 With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole
 interval is below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it

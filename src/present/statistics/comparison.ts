@@ -148,7 +148,7 @@ function tasksForHalf({ evidence, pairs, interval }: Situation, average: number 
 }
 
 /** The comparison of a run with itself. */
-export function ofSameRun(compared: ComparedRuns): ComparedRuns {
+export function ofSameRun<Compared extends ComparedRuns>(compared: Compared): Compared {
   return {
     ...compared,
     interval: undefined,

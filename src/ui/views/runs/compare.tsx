@@ -15,6 +15,7 @@ import {
   compareRuns,
   comparisonColumns,
   comparisonOptions,
+  fullRewardWords,
   type NamedComparison,
   pairedWords,
   tallyWords,
@@ -155,6 +156,7 @@ export function comparisonLines(
   const heads = comparedHeads(compared, names, runs, room, theme);
   const between = interval && intervalWords(interval, difference);
   const ungraded = ungradedWords(compared);
+  const full = fullRewardWords(compared);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);
   const { [verdictStyles[verdict.kind]]: result, warning } = theme.styles;
   const sentences: readonly (readonly [words: string, style: typeof result])[] = [
@@ -162,6 +164,7 @@ export function comparisonLines(
     [pairedWords(compared), result],
     [capitalised(verdict.words), result],
     [capitalised(compared.endsWords ?? ''), warning],
+    [full === '' ? '' : `full reward: ${full}`, result],
     [ungraded === '' ? '' : `not graded: ${ungraded}`, result],
     [compared.pairs === 0 ? '' : tallyWords(compared), result],
     [capitalised(compared.caution), warning],

@@ -91,6 +91,7 @@ export function summaryLines(
       without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
       failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
       unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
+      outcome.full ? styles.muted(`full reward ${outcome.full}`) : '',
     ]
       .filter(Boolean)
       .join('  '),

@@ -90,7 +90,10 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const { rewards, listed } = results.data ?? {};
   const graded = ended ? rewards : rewardsSoFar(rewards, rows);
   const failed = failedOf(rows).length;
-  const summary = graded && { ...summariseRewards(graded, total, results.data?.unreadable), failed };
+  const summary = graded && {
+    ...summariseRewards(graded, total, results.data?.unreadable, compare.rewardRange),
+    failed,
+  };
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
   return {
