@@ -37,14 +37,28 @@ const watchKey = ['watch'];
 const inboxKey = ['inbox'];
 const progressKey = ['progress'];
 
-/** Runs the reads, a few at a time. @throws ServiceError if all of them failed, which means that the service is down */
+/** A round goes on without a curve that takes longer than this, in milliseconds. */
+const longestDetailMs = 10_000;
+
+/** Waits for a read; false if it takes too long. It continues, and its response counts when it arrives. */
+async function inTime(read: Promise<unknown>): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(resolve, longestDetailMs, false);
+  return Promise.race([read, promise]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * Runs the reads, a few at a time. A read that returns false says nothing about the service.
+ *
+ * @throws ServiceError if all the others failed, which means that the service is down
+ */
 async function readEach(work: readonly (() => Promise<unknown>)[], { signal, progressed }: QueryContext) {
   const failures: unknown[] = [];
   let answered = false;
   await inParallel(work, async read => {
     signal.throwIfAborted();
     try {
-      await read();
+      if ((await read()) === false) return;
       answered = true;
       progressed?.();
     } catch (error) {
@@ -161,11 +175,11 @@ async function readTurns(
     due.length === 0 && isFailing ? turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1) : due;
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
-    chosen.map(
-      ({ known, queries, dueAt, requests }) =>
-        async () =>
-          isThere(known) && readFirst(queries, query => send(query, dueAt === 0, requests)),
-    ),
+    chosen.map(({ known, queries, dueAt, requests, isDetail }) => async () => {
+      if (!isThere(known)) return false;
+      const read = readFirst(queries, query => send(query, dueAt === 0, requests));
+      return isDetail ? inTime(read) : read;
+    }),
     context,
   );
   return chosen.length;

@@ -13,7 +13,7 @@ const ids = Array.from({ length: 10 }, (_, index) => `evr_${index}`);
 /** A service with many runs, which are pinned by default. `onProgress` is called with each answer to a round. */
 function world(
   onProgress: (stop: AbortController) => void,
-  { pinned = ids, more = {} as Answers, focusedMs = 2 } = {},
+  { pinned = ids, more = {} as Answers, focusedMs = 2, visibleMs = 0 } = {},
 ) {
   const answers: Answers = {
     listBenchmarks: () => pageOf([]),
@@ -23,7 +23,7 @@ function world(
     ...more,
   };
   const { service, asked, requests } = scriptedService(answers);
-  const poll = { focusedMs, visibleMs: 0 };
+  const poll = { focusedMs, visibleMs };
   const workbench = newWorkbench({ service: async () => service, poll });
   onTestFinished(() => workbench.close());
   for (const id of pinned) workbench.pins.toggle({ kind: 'run', id, label: id });
@@ -96,6 +96,29 @@ it('reads the checkpoints of a running training run that stands still once, unti
   await following(other.workbench, true).read(other.context);
   await following(other.workbench, true).read(other.context);
   expect(other.asked('listCheckpoints')).toBe(0);
+});
+
+it('goes on without a curve that does not end, and does not send it again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const more: Answers = {
+    getTrainingProgress: () => ({ status: 'running', completed_steps: 27 }),
+    getHeldOutRewards: () => new Promise(() => {}),
+  };
+  const poll = { focusedMs: 60_000, visibleMs: 60_000 };
+  const { workbench, context, asked } = world(() => {}, { pinned: [], more, ...poll });
+  const observer = new QueryObserver(workbench.cache, { queryKey: ['watch'], queryFn: () => 0 });
+  onTestFinished(observer.subscribe(() => {}));
+  const running = { kind: 'training', id: 'trn_1', status: 'running', startedAt: '2026-01-01' };
+  workbench.statuses.report([running], { askedAt: Date.now(), at: Date.now() });
+  const rounds = following(workbench, false);
+  for (let round = 0; round < 2; round += 1) {
+    const isOver = rounds.read(context);
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await isOver;
+    expect(asked('getHeldOutRewards')).toBe(1);
+  }
 });
 
 it('counts the failed rollouts of an evaluation whose progress does not, a few times in all', async () => {
