@@ -11,7 +11,7 @@ import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
-import { bottomLine, footerLine, type Hint, hintsFor, ruleLine, trailRoom } from './frame-lines.ts';
+import { bottomLine, footerLine, type Hint, hintsFor, mainHintsWidth, ruleLine, trailRoom } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
 import { crumbOf, type Registry } from './registry.ts';
 import { type Toast, toastMarks } from './shell-context.tsx';
@@ -75,10 +75,11 @@ export function toastLine(
 ): string {
   const { kind, text: long, tail = '', short = long } = toast;
   const whole = columns - 6;
-  // A window's keys come first; a notice gets the remaining room.
-  const kept = isWindow ? hintsFor(offered, whole - leastWords) : [];
+  // A window's main keys come first, then the notice, then its other keys.
+  const rest = whole - displayWidth(long) - displayWidth(tail);
+  const kept = isWindow ? hintsFor(offered, Math.min(whole - leastWords, Math.max(rest, mainHintsWidth(offered)))) : [];
   const room = whole - widthOf(kept);
-  const text = displayWidth(long) + roomForHints <= room ? long : short;
+  const text = displayWidth(long) + (isWindow ? 0 : roomForHints) <= room ? long : short;
   const isCut = displayWidth(text) + displayWidth(tail) > room;
   const again = isCut && !isWindow && isKept(toast) ? offered.find(isNotices)?.keys[0] : undefined;
   const wordRoom = room - (again === undefined ? 0 : displayWidth(`  <${keyLabel(again)}> more`));

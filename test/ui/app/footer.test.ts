@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { displayWidth } from '../../../src/text/width.ts';
 import { toastLine } from '../../../src/ui/app/footer.tsx';
 import type { Toast } from '../../../src/ui/app/shell-context.tsx';
-import { formCommands, globalCommands } from '../../../src/ui/keys/general.ts';
+import { formCommands, globalCommands, listCommands } from '../../../src/ui/keys/general.ts';
 import type { Offer } from '../../../src/ui/keys/router.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
@@ -47,4 +47,14 @@ it('leaves the keys of a window on screen, whatever the notice (W38)', () => {
     expect(displayWidth(shown)).toBe(columns);
     expect(shown).toMatch(/The local .*<enter> send {2}<esc> cancel/);
   }
+});
+
+it('shows the whole of a notice in a window, where its main keys leave room', () => {
+  const keys: readonly Offer[] = Object.values({ ...formCommands, ...listCommands }).map(command => ({
+    binding: { command, run: () => undefined },
+    keys: command.keys,
+  }));
+  const shown = stripVTControlCharacters(toastLine(160, { kind: 'warning', text: long }, keys, theme, true));
+  expect(displayWidth(shown)).toBe(160);
+  expect(shown).toMatch(/--stop`\..*<enter> send .*<esc> cancel/);
 });
