@@ -110,9 +110,13 @@ it('groups lines with Z, folds them with z and enter, and keeps that; marks and 
   await screen.waitFor(text => /- \S.* +● 3 running/.test(text));
   await screen.press('Z');
   await screen.waitFor(text => /- running +● 3 running/.test(text));
+  // Only lines are counted, not the lines of groups.
+  await screen.press('g', 'j', 'j');
+  await screen.waitFor(text => / 2\/3 /.test(text));
   // From a line of the group, the cursor goes to the line of the group.
-  await screen.press('g', 'j', 'j', 'z');
+  await screen.press('z');
   await screen.waitFor(text => /▸ \+ running +● 3 running/.test(text) && !text.includes('sweep trn_1'));
+  expect(screen.text()).not.toMatch(/\d\/3 /);
   await screen.type('/sweep\r');
   await screen.waitFor(text => text.includes('sweep trn_1') && text.includes('sweep trn_2'));
   await screen.press('space', 'esc', 'enter');

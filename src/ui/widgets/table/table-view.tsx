@@ -235,8 +235,10 @@ function completionWords([first, ...others]: readonly string[], room: number, { 
   return { text: `${styles.key(key)}${taken}${styles.muted(more)} `, width };
 }
 
-function countWords<Row>({ arranged, cursor, state, isGrouped }: Table<Row>, total: number, hasMore: boolean): string {
+function countWords<Row>(table: Table<Row>, total: number, hasMore: boolean): string {
+  const { arranged, cursor, state, isGrouped, groupPlace } = table;
   if (total === 0) return '';
+  if (groupPlace !== undefined) return groupPlace === 0 ? String(total) : `${groupPlace}/${total}`;
   const count = state.filter === '' && !isGrouped ? total : arranged.ids.length;
   const more = hasMore ? '+' : '';
   // The cursor may be on a row that is only an ancestor of those that match.

@@ -57,6 +57,8 @@ export interface Table<Row> {
   readonly state: TableState;
   readonly arranged: ArrangedRows<Row>;
   readonly isGrouped: boolean;
+  /** The cursor's position among the rows in groups, not counting the groups' own rows; 0 on one of those. */
+  readonly groupPlace: number | undefined;
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
   readonly offset: number;
@@ -144,6 +146,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, below, belowLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,
     isGrouped: inGroups(state) !== undefined,
+    groupPlace: inGroups(state) && groupPlace(arranged.rows.slice(0, cursor + 1), options),
     // With a filter that matches nothing, this would read the whole list.
     nearEnd: state.filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
@@ -203,6 +206,15 @@ function noticeOf(notice: string | undefined, width: number, most: number): read
   return lines.length <= most
     ? lines
     : [...lines.slice(0, most - 1), truncate(lines.slice(most - 1).join(' '), width - 2)];
+}
+
+/** The last row's position, see {@link Table.groupPlace}. Rows in folded groups count too. */
+function groupPlace<Row>(rows: readonly Row[], { membersOf }: TableOptions<Row>): number | undefined {
+  const groups = rows.map(row => membersOf?.(row)?.length);
+  const last = groups.findLastIndex(members => members !== undefined);
+  if (last < 0) return undefined;
+  const own = rows.length - 1 - last;
+  return own === 0 ? 0 : groups.slice(0, last).reduce<number>((sum, members = 0) => sum + members, own);
 }
 
 /** The rows that actions apply to. */
