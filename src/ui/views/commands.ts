@@ -211,7 +211,7 @@ export const chartCommands = commandTable('Curves', {
   full: { id: 'chart.full', title: 'full or normal height for the curves', keys: ['f'], hint: 'full' },
   words: { id: 'chart.words', title: 'describe the curves in words', keys: ['W'] },
   reset: { id: 'chart.reset', title: 'reset zoom, crosshair and overlays', keys: ['0'] },
-  grid: { id: 'chart.grid', title: 'a chart for each run, or one for all', keys: ['m'], hint: 'grid' },
+  grid: { id: 'chart.grid', title: 'a chart for each run, or one for all', keys: ['m'], hint: 'grid', rank: 'follow' },
 });
 
 export const teachingCommands = commandTable('Training steps', {

@@ -92,6 +92,17 @@ it('draws a chart for each run on one scale, at every size', async () => {
   }
 });
 
+it('names the key of the grid, also at 60×15', async () => {
+  const place = {
+    view: 'curves',
+    runs: runs.map(run => ({ id: run.training_run_id, name: run.display_name })),
+  } as const;
+  const { screen, close } = openProgram({ service, start: place, columns: 60, rows: 15 });
+  onTestFinished(close);
+  await screen.waitFor('held-out of');
+  await screen.waitFor('<m> grid');
+});
+
 it('draws all runs of a grid on one x axis, and names its range (B9)', async () => {
   const stage = stageOf(120, 40);
   await stage.waitFor('held-out of');
