@@ -317,10 +317,8 @@ export async function promoteOne(
     context.service.requireWrites();
     const slug = calledName(row as Deployment);
     const replaced = demoted ? clean`${demoted.id} is demoted.` : '';
-    const ask = async (loses: string): Promise<boolean> => {
-      await confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
-      return true;
-    };
+    const ask = (loses: string): Promise<void> =>
+      confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
     if (replaced || flags.undo || flags.yes) await ask(replaced);
     else await confirmEntry({ slug, id }, ask, context);
     io.stopOnSignals?.();

@@ -7,20 +7,17 @@ import type { CommandContext } from './with-service.ts';
  * Asks about the deployment to replace, and asks again if it changes before the user answers.
  *
  * @param ask asks once; `replaced` is a sentence about the deployment that leaves production
- * @returns whether every answer was yes
  * @throws AbortError if the user interrupts, and any error from `ask`
  */
 export async function confirmEntry(
   entry: Entry,
-  ask: (replaced: string) => Promise<boolean>,
+  ask: (replaced: string) => Promise<void>,
   context: CommandContext,
-): Promise<boolean> {
-  let replaced = await replacedNow(entry, context);
-  while (await ask(replaced)) {
-    const now = await replacedNow(entry, context);
-    if (isStillReplaced(entry, replaced, now)) return true;
-    context.note(changedWords);
-    replaced = now;
+): Promise<void> {
+  for (let replaced = await replacedNow(entry, context); ; context.note(changedWords)) {
+    await ask(replaced);
+    const asked = replaced;
+    replaced = await replacedNow(entry, context);
+    if (isStillReplaced(entry, asked, replaced)) return;
   }
-  return false;
 }

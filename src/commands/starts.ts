@@ -258,10 +258,8 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
     if (input.role === 'production' && !flags.dryRun) {
       context.service.requireWrites();
-      const ask = async (replaced: string): Promise<boolean> => {
-        await confirm(`${productionWords(checkpoint, model_slug)} ${replaced}`, flags, io, model_slug);
-        return true;
-      };
+      const ask = (replaced: string): Promise<void> =>
+        confirm(`${productionWords(checkpoint, model_slug)} ${replaced}`, flags, io, model_slug);
       if (!flags.yes) await confirmEntry({ slug: model_slug }, ask, context);
     }
     return begin(start, input, flags, context, io);

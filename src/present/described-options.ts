@@ -144,7 +144,7 @@ export function optionProblem(
   if (options.size === 0) return undefined;
   const option = options.get(name);
   const words = option ? problemOf(text, option) : 'Not accepted';
-  return words && describedModels(offered).includes(model ?? '') ? clean`${words} for ${model}` : words;
+  return words && parsedOf(offered).ofModel.has(model) ? clean`${words} for ${model}` : words;
 }
 
 /** The values of typed options, each in the type that the service describes. */
