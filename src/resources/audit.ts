@@ -1,5 +1,6 @@
 /** The audit of a training run: the reads it needs, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
+import { perObject } from '../base/memo.ts';
 import { hasEnded } from '../contract/status.ts';
 import { emptyCurve, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
@@ -17,7 +18,7 @@ import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-
 import { trainingKeys } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
-import { counted } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
@@ -125,12 +126,49 @@ function auditedCurves({ steps, rewards }: TrainerCurve, heldOut: readonly HeldO
   return { trainer, heldOut: means };
 }
 
+/** How many steps must have the lowest reward before this is a finding. */
+const leastNever = 20;
+
+/** Finds that no step of the trainer's curve has more than the lowest reward. */
+function neverInCurve({ rewards }: TrainerCurve, [low]: Range): readonly Finding[] {
+  let steps = 0;
+  for (let index = 0; index < rewards.length; index += 1) {
+    const value = rewards[index];
+    if (value == null || Number.isNaN(value)) continue;
+    if (value !== low) return [];
+    steps += 1;
+  }
+  const words = `the trainer's reward is ${reward(low)} in all ${steps} steps that have one: the grader may never match, or the tasks are too hard`;
+  return steps < leastNever ? [] : [{ kind: 'never', words, evidence: [], of: 0 }];
+}
+
 /** The audit's findings in the curves alone, most important first. */
 export const auditOfCurves = (
   trainer: TrainerCurve,
   heldOut: readonly HeldOutReward[],
   range: Range,
-): readonly Finding[] => audit({ ...auditedCurves(trainer, heldOut), steps: [], range });
+): readonly Finding[] => [
+  ...neverInCurve(trainer, range),
+  ...audit({ ...auditedCurves(trainer, heldOut), steps: [], range }),
+];
+
+const noRewards: readonly HeldOutReward[] = [];
+
+const firstFinding = perObject((range: Range) =>
+  perObject((trainer: TrainerCurve) =>
+    perObject((heldOut: readonly HeldOutReward[]) => auditOfCurves(trainer, heldOut, range)[0]),
+  ),
+);
+
+/** The most important finding in a run's curves, in a few words: `never rewarded`. Undefined if there is none. */
+export function hintOfCurves(
+  trainer: TrainerCurve | undefined,
+  heldOut: readonly HeldOutReward[] | undefined,
+  range: Range,
+): string | undefined {
+  const found = firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards);
+  return found && findingKinds[found.kind];
+}
 
 export function auditList(runId: string, range: Range): ListSource<Finding> {
   return {

@@ -2,6 +2,9 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Fact } from '../../present/fact.ts';
 import { agoOf } from '../../present/times.ts';
+import type { LiveQuery } from '../../queries/live-query.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../queries/training-curves.ts';
+import { hintOfCurves } from '../../resources/audit.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { alarmOf, happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
 import { inboxList } from '../../resources/rotation.ts';
@@ -19,6 +22,7 @@ import { useKeyOf } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
+import { useHintWords } from './training/preview.tsx';
 import { narrow } from './watch-columns.ts';
 
 /** Dismisses events, and undoes the last dismissal. */
@@ -46,7 +50,16 @@ function useDismissal() {
   return { dismiss, undo: { command: inboxCommands.undo, enabled: last.length > 0, run: restore } };
 }
 
-function eventFacts(row: InboxEvent, workbench: Workbench): readonly Fact[] {
+/** What the audit finds in an ended training run's curves, if they have been read. */
+function hintOf({ kind, id, what }: InboxEvent, { cache, compare }: Workbench): string | undefined {
+  if (kind !== 'training' || what !== 'end') return undefined;
+  const known = <Data,>({ key }: LiveQuery<Data>): Data | undefined => cache.getQueryData<Data>(key);
+  return hintOfCurves(known(trainerRewardsQuery(id, true)), known(heldOutRewardsQuery(id, true)), compare.rewardRange);
+}
+
+type HintWords = ReturnType<typeof useHintWords>;
+
+function eventFacts(row: InboxEvent, workbench: Workbench, hintWords: HintWords): readonly Fact[] {
   const { rewardRange } = workbench.compare;
   const event = happenedWords(row, workbench.statuses.doneReadAt(row));
   return [
@@ -56,6 +69,7 @@ function eventFacts(row: InboxEvent, workbench: Workbench): readonly Fact[] {
     { label: 'event', value: `${event}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
     { label: 'alarm', value: alarmOf(row) },
     { label: 'reason', value: row.detail.reason },
+    { label: 'audit', value: hintWords(hintOf(row, workbench)) },
     { label: 'numbers', value: numbersOf(row, rewardRange) },
     { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },
     ...referencesOf(workbench, { ...row, parent: row.detail.parent }),
@@ -72,6 +86,7 @@ export function InboxView() {
   // Redraws the ages in the facts.
   usePaceTime();
   const { dismiss, undo } = useDismissal();
+  const hintWords = useHintWords();
   const { inbox, statuses } = workbench;
   const { glyphs } = useTheme();
   // Events that are new when the inbox is opened stay marked until the user leaves; the first time, all are new.
@@ -101,7 +116,7 @@ export function InboxView() {
       emptyWords="Nothing new: anything that ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
       below={row => reasonOf(row, rewardRange)}
-      facts={row => eventFacts(row, workbench)}
+      facts={row => eventFacts(row, workbench, hintWords)}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label }) => ({ kind, id, label })}

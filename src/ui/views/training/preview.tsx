@@ -1,15 +1,26 @@
-/** A training run's curves in a preview. */
+/** A training run's curves in a preview, with what the audit finds in them. */
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
+import { hintOfCurves } from '../../../resources/audit.ts';
 import type { MeasuredTraining } from '../../../resources/training-columns.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { useAhead } from '../../data/use-ahead.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { listCommands } from '../../keys/general.ts';
+import { useKeyOf } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { teachingCommands } from '../commands.ts';
 import type { PreviewProps } from '../list/list-props.ts';
 import { previewLines } from './curve-lines.ts';
 import { curveSeries } from './curves.ts';
+
+/** Returns a function that names a finding in a run's curves, and the key of the run's view that shows all of them. */
+export function useHintWords(): (hint: string | undefined) => string | undefined {
+  const keyOf = useKeyOf();
+  return hint => hint && `${hint} (<${keyOf(listCommands.open)}> <${keyOf(teachingCommands.audit)}> reads more)`;
+}
 
 export function TrainingPreview({
   row,
@@ -17,12 +28,17 @@ export function TrainingPreview({
   rests,
 }: PreviewProps<Pick<MeasuredTraining, 'training_run_id' | 'status'>>) {
   const theme = useTheme();
+  const hintWords = useHintWords();
   const { rewardRange: range } = useWorkbench().compare;
   const { training_run_id: id } = row;
   const ended = hasEnded(row.status);
-  const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended) ?? [];
-  const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended) ?? emptyCurve;
-  const series = curveSeries({ heldOut, trainer }, { smoothing: 0, range });
-  const curves = previewLines(series, { width, height: height - 1, theme, isGrowing: !ended });
-  return <Lines lines={curves.length === 0 ? [] : ['', ...curves]} width={width} height={height} />;
+  const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended);
+  const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended);
+  const hint = ended ? hintWords(hintOfCurves(trainer, heldOut, range)) : undefined;
+  const hints = hint === undefined ? [] : wrap(`audit: ${hint}`, width).map(theme.styles.warning);
+  const series = curveSeries({ heldOut: heldOut ?? [], trainer: trainer ?? emptyCurve }, { smoothing: 0, range });
+  const room = { width, height: height - 1 - hints.length };
+  const curves = previewLines(series, { ...room, theme, isGrowing: !ended });
+  const lines = [...hints, ...curves];
+  return <Lines lines={lines.length === 0 ? [] : ['', ...lines]} width={width} height={height} />;
 }
