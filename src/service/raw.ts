@@ -19,9 +19,8 @@ export type SendRaw = (request: RawRequest, options?: CallOptions) => Promise<st
 
 export function rawSender(client: Client): SendRaw {
   return async ({ method, path, body }, options = {}) => {
-    const pathname = path.replace(/\?.*/s, '');
     // Braces would be placeholders.
-    const pattern = pathname.replaceAll(/[{}]/g, encodeURIComponent);
+    const pattern = path.replaceAll(/[{}]/g, encodeURIComponent);
     const raw: Endpoint = { operation: 'raw', method, path: pattern, auth: 'apiKey', response: z.unknown() };
     const open = await openOperation(client, raw, {}, { ...options, at: path, payload: body });
     try {
