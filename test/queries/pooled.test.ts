@@ -132,6 +132,15 @@ it('adds up the failed rollouts, and the trajectories with several rewards', () 
   expect(contradictionWords(pool.rewards)).toMatch(/^1 trajectory has several rewards/);
 });
 
+it('has what any of its runs has, and nothing that none has', () => {
+  const unread = new Error('not read');
+  expect(pooled([ended, { ...ended, unread, isMeasuredAsChosen: true }])).toMatchObject({
+    ...{ unread, isMeasuredAsChosen: true },
+  });
+  const without = pooled([ended, { ...ended, failed: 0 }]);
+  expect(Object.keys(without)).not.toEqual(expect.arrayContaining([expect.stringMatching(/failed|unread|Chosen/)]));
+});
+
 it('is the run itself if there is one only', () => {
   expect(pooled([ended])).toBe(ended);
 });

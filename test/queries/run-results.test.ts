@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { comparison } from '../../src/queries/compare.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
-import { stepRewardList } from '../../src/queries/training.ts';
+import { stepRewardList, stepTrajectories } from '../../src/queries/training.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
@@ -102,6 +102,15 @@ it('gives every rollout of a step a row of its own', async () => {
     query: {},
   });
   expect(new Set(items.map(source.id)).size).toBe(3);
+});
+
+it('has the trajectories of a step, and how many rows of it could not be read', async () => {
+  const answer = trajectoryRewards.parse({
+    trajectory_rewards: [{ trajectory_id: 'traj_1', reward: 1 }, { reward: 0 }, 'unreadable'],
+  });
+  const answers = { getStepTrajectoryRewards: () => answer };
+  const page = await stepTrajectories('trn_1', 2).readPage({ ...context(answers), query: {} });
+  expect(page).toMatchObject({ items: [{ trajectory_id: 'traj_1', reward: 1, policy_step: 2 }], dropped: 1 });
 });
 
 it.each([undefined, '2026-01-01T00:00:00Z'])(

@@ -102,6 +102,14 @@ describe('the origin of 300 deployments', () => {
     });
     expect(await without.read(lost.slice(0, 2))).toEqual(lost.slice(0, 2));
   });
+
+  it('reads the checkpoints of at most 100 runs', async () => {
+    const many = Array.from({ length: 110 }, (_, index) => `trn_${index}`).map(runOf);
+    const of = service({ listTrainingRuns: ({ bench_id }) => many.filter(run => run.bench_id === bench_id) });
+    const lost = [{ ...rows[0], deployment_id: 'dep_lost', checkpoint_id: 'lost' }];
+    expect(await of.read(lost)).toEqual(lost);
+    expect(of.asked('listCheckpoints')).toBe(100);
+  });
 });
 
 it('names the checkpoint that a training run continues', async () => {

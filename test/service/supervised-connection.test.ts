@@ -189,6 +189,21 @@ describe('a service that is lost', () => {
     service.say('lost');
     await vi.advanceTimersByTimeAsync(900);
     expect(service.moments).toHaveLength(6);
+    // An answer to an earlier request does not stop it.
+    await vi.advanceTimersByTimeAsync(100);
+    await service.comesUp(1);
+    await connection.locate(anySignal);
+    service.say('lost');
+    connection.answered();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.moments).toHaveLength(8);
+  });
+
+  it('is looked for at once where it was held for a second', async () => {
+    await connected(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    service.say('lost');
+    expect(service.moments).toEqual(['start', 'lost']);
   });
 });
 

@@ -147,12 +147,17 @@ describe('an upload', () => {
         during.push(upload.files, upload.state);
         return service.putUpload(...order);
       },
+      call: (operation, ...order) => {
+        if (operation === 'ingestBenchmark') during.push(upload.state);
+        return service.call(operation, ...order);
+      },
     };
     await upload.run(async () => spied);
     expect(during).toMatchObject([
       [{ state: 'sending', sent: 0 }],
       [{ state: 'sending', sent: 2 }],
       { phase: 'uploading', sent: 2, began: { sent: 0 } },
+      { phase: 'ingesting', sent: 5 },
     ]);
     expect(upload.files).toMatchObject([{ state: 'sent', sent: 5 }]);
   });

@@ -464,9 +464,9 @@ describe('a file', () => {
 
   it('of trajectories with a number that JSON cannot hold is read without it, which is said', async () => {
     const line = (reward: string) => `{"messages": [{"role": "user", "content": "hi"}], "reward": ${reward}}\n`;
-    const { all, notes } = await readFileOf(line('1e999') + line('1e100') + line('"NaN"'));
+    const { all, notes } = await readFileOf(line('1e999, "metadata": {"note": ""}') + line('1e100') + line('"NaN"'));
     expect(all).toMatchObject([
-      { trajectory: { reward: null } },
+      { trajectory: { reward: null, metadata: { note: '' } } },
       { trajectory: { reward: 1e100 } },
       { trajectory: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
@@ -476,6 +476,23 @@ describe('a file', () => {
   it('that is cut off says so', async () => {
     const whole = zipped({ 'header.json': log });
     await expect(readFileOf(whole.subarray(0, whole.length - 30))).rejects.toThrow('cut off');
+    for (const [at, value] of [
+      [12, 2 ** 31],
+      [16, 2 ** 32 - 1],
+    ] as const) {
+      const large = Buffer.from(whole);
+      large.writeUInt32LE(value, large.length - 22 + at);
+      await expect(readFileOf(large)).rejects.toThrow('more than 4 GB');
+    }
+  });
+
+  it('of Inspect is read as a ZIP file that is longer than the longest comment', async () => {
+    const long = { ...sample, note: 'x'.repeat(70_000) };
+    const whole = zipped({ 'samples/add-1_epoch_1.json': long, 'header.json': log });
+    for (const comment of [0, 65_535]) {
+      const { all } = await readFileOf(Buffer.concat([whole, Buffer.alloc(comment)]));
+      expect(all).toHaveLength(1);
+    }
   });
 
   it('of messages goes to the service as it is, and is read all the same', async () => {

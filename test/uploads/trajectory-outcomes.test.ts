@@ -120,3 +120,13 @@ it('fails no trajectory that was stored, and stores none that was not', () => {
   );
   expect(told).toBeGreaterThan(20);
 });
+
+it('leaves out an empty context', () => {
+  const sent = [{ line: 1, start: 0, end: 1, error: undefined, notFinite: 0, id: '1', value: { messages: [] } }];
+  const said = (context: object) => {
+    const failures = [{ item_index: null, code: 'too_long', message: 'too long', context }];
+    return JSON.stringify(answered(sent, uploadTrajectoriesResult.parse({ uploaded: 0, failed: 1, failures })));
+  };
+  expect(said({})).not.toContain('context');
+  expect(said({ tokens: 1 })).toContain('"context":{"tokens":1}');
+});

@@ -1,5 +1,5 @@
 /** The inbox: work that ended, failed or stalled, until it is dismissed, on this and later starts. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { StatusStore } from '../../src/queries/statuses/store.ts';
@@ -145,6 +145,9 @@ it('raises each thing once, however often it is seen, and again only once it was
   inbox.raise('stall', known, 2_000);
   expect(inbox.list()).toMatchObject([{ what: 'stall', at: 1_000 }]);
   expect(opened.said()).toEqual(['a stalled']);
+  const find = vi.spyOn(opened.workbench.remembered.events, 'find');
+  inbox.raise('stall', known, 2_500);
+  expect(find).not.toHaveBeenCalled();
   inbox.dismiss(inbox.list());
   inbox.raise('stall', known, 3_000);
   expect(inbox.list()).toEqual([]);
@@ -231,9 +234,38 @@ it('is not away between slow polls, nor while polling is paused', () => {
   inbox.attend(1);
   inbox.attend(10 * minuteMs);
   inbox.attend(60 * minuteMs, true);
+  inbox.attend(75 * minuteMs);
   expect(inbox.absence).toBeUndefined();
-  inbox.attend(80 * minuteMs);
-  expect(inbox.absence).toEqual({ from: 60 * minuteMs, to: 80 * minuteMs });
+  inbox.attend(75 * minuteMs + 15 * minuteMs + 1);
+  expect(inbox.absence).toEqual({ from: 75 * minuteMs, to: 90 * minuteMs + 1 });
+});
+
+it('is missed if it began in the absence, up to its end, and else is news', async () => {
+  const opened = start(storeFolder(onTestFinished));
+  opened.answer(run('a'));
+  const { inbox, statuses } = opened.workbench;
+  const known = statuses.get({ kind: 'training', id: 'a' });
+  const now = Date.now();
+  inbox.attend(now);
+  inbox.attend(now + hourMs);
+  const isNews = (what: string, since: number): boolean =>
+    known !== undefined && inbox.raise(what, known, now + hourMs, { since }) !== undefined;
+  expect(isNews('stall', now)).toBe(true);
+  expect(isNews('held-out drop', now + 1)).toBe(false);
+  expect(isNews('held-out range', now + hourMs)).toBe(false);
+  expect(isNews('trainer range', now + hourMs + 1)).toBe(true);
+  expect(inbox.missed().map(({ what }) => what)).toEqual(['held-out drop', 'held-out range']);
+  await end(opened);
+});
+
+it('has an alarm of a run that has ended', async () => {
+  const opened = start(storeFolder(onTestFinished));
+  opened.answer(run('a'));
+  opened.answer(run('a', { status: 'succeeded' }));
+  const { inbox, statuses } = opened.workbench;
+  const known = statuses.get({ kind: 'training', id: 'a' });
+  expect(known && inbox.raise('held-out drop', known, Date.now())).toMatchObject({ what: 'held-out drop' });
+  await end(opened);
 });
 
 it('has an end that another command of benchtop saw first', async () => {
