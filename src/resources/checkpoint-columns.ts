@@ -22,7 +22,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { betterWords, heldOutWords, tieWords } from './held-out-words.ts';
 import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { certaintyWords } from './run-mean.ts';
-import { heldOutCell, intervalOfHeldOut, samplesColumns, sortedByWorst, splitColumn } from './training-columns.ts';
+import { heldOutColumn, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
 
 /** A checkpoint's evaluations, combined. */
 interface Evaluations {
@@ -163,12 +163,7 @@ export function bestCell({ held_out, is_best, better }: Measured): string | unde
 export function measuredCheckpointColumns<Row extends Measured>(range: Range): readonly Column<Row>[] {
   const ifAny = { ifAny: true };
   return [
-    {
-      ...numberColumn<Row>('held-out', 'HELD-OUT', row => row.held_out?.reward),
-      text: row => heldOutCell(row.held_out),
-      ...sortedByWorst(row => row.held_out),
-      ...ifAny,
-    },
+    { ...heldOutColumn<Row>(row => row.held_out), ...ifAny },
     splitColumn<Row>(row => row.held_out),
     { id: 'best', title: 'BEST', width: 4, whole: true, ...ifAny, value: bestCell },
     { ...intervalColumn<Row>(row => row.held_out && intervalOfHeldOut(row.held_out, range)), ...ifAny },

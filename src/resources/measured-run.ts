@@ -6,7 +6,14 @@ import { type MeasuredMean, meanText } from '../present/mean.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { worstOf } from '../queries/held-out.ts';
-import { type Certainty, countsBeside, intervalBeside, isSameMean, lacksCertainty } from '../queries/run-mean.ts';
+import {
+  type CertainMean,
+  type Certainty,
+  countsBeside,
+  intervalBeside,
+  isSameMean,
+  lacksCertainty,
+} from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf } from '../text/numbers.ts';
 
@@ -25,44 +32,57 @@ export type MeasuredRun = EvalRun & {
   readonly trained_in?: string | undefined;
 };
 
+export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty' | 'failed'>>;
+
+type ShownMean = SeenMean & Pick<MeasuredRun, 'status'> & { readonly isMeanOld?: boolean | undefined };
+
+/** A run's mean, with its counts as reported or as read with it. */
+export function meanOf({ mean, status, certainty, isMeanOld, ...counts }: ShownMean): MeasuredMean {
+  const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, status, certainty });
+  const isWhole = graded !== undefined && total !== undefined && graded >= total;
+  const others = !hasEnded(status) ? 'may follow' : isWhole ? undefined : 'are missing';
+  return { mean, count: graded, of: total, others, isOld: isMeanOld };
+}
+
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
-/** The number of rewards behind the listed mean, and the total number of rollouts, if known. */
-const countsOf = (row: MeasuredRun) =>
-  countsBeside({
-    ...{ status: row.status, certainty: row.certainty, mean: listedMean(row) },
-    graded: countOf(row.reward_count) ?? (row.reward_mean == null ? row.provisional_count : undefined),
-    total: countOf(row.total_rollouts),
-  });
-export const listedCount = (row: MeasuredRun): number | undefined => countsOf(row).graded;
-export const listedTotal = (row: MeasuredRun): number | undefined => countsOf(row).total;
+/** What is known about a listed mean. */
+const shownIn = ({ status, certainty, ...row }: MeasuredRun): ShownMean => ({
+  ...{ status, certainty, mean: listedMean(row), total: countOf(row.total_rollouts) },
+  graded: countOf(row.reward_count) ?? (row.reward_mean == null ? row.provisional_count : undefined),
+});
+
+export const listedMeanOf = (row: MeasuredRun): MeasuredMean => meanOf(shownIn(row));
+export const listedCount = (row: MeasuredRun): number | undefined => listedMeanOf(row).count;
+export const listedTotal = (row: MeasuredRun): number | undefined => listedMeanOf(row).of;
+
+/** The listed mean with its certainty. */
+export const certainMeanOf = (row: MeasuredRun): CertainMean => ({
+  ...{ status: row.status, certainty: row.certainty, mean: listedMean(row), graded: listedCount(row) },
+});
 
 /** The interval of the listed mean, if known. */
 export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
-  intervalBeside({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
+  intervalBeside(certainMeanOf(row), range);
 
 /** Whether the interval has not been read yet. */
 export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
-  lacksCertainty({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
+  lacksCertainty(certainMeanOf(row), range);
 
 /** The number of failed rollouts, if any response has reported it. */
 export const listedFailed = ({ failed_rollouts, certainty }: MeasuredRun): number | undefined =>
   failed_rollouts ?? certainty?.failed;
 
 /** The mean to sort by: the first rewards are often higher than the rest, and a run that died has few. */
-export function worstMean({ mean, certainty, ...counts }: SeenMean & Pick<MeasuredRun, 'status'>): number | undefined {
-  if (mean === undefined) return undefined;
-  const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, certainty });
-  const extremes = [certainty?.lowest ?? mean, certainty?.highest ?? mean] as const;
-  return worstOf({ step: 0, reward: mean, samples: graded, expected: total, extremes });
+export function worstMean(shown: ShownMean): number | undefined {
+  const { mean, count, of } = meanOf(shown);
+  const { lowest = mean, highest = mean } = shown.certainty ?? {};
+  if (mean === undefined || lowest === undefined || highest === undefined) return undefined;
+  return worstOf({ step: 0, reward: mean, samples: count, expected: of, extremes: [lowest, highest] });
 }
 
 /** The same for a run in a list. */
-export const worstMeanOf = (row: MeasuredRun): number | undefined =>
-  worstMean({
-    ...{ mean: listedMean(row), graded: listedCount(row), total: listedTotal(row) },
-    ...{ status: row.status, certainty: row.certainty },
-  });
+export const worstMeanOf = (row: MeasuredRun): number | undefined => worstMean(shownIn(row));
 
 /** Whether a successful run without a mean may have one after all: some services report it only in some responses. */
 export const mayHaveMean = (row: MeasuredRun): boolean =>
@@ -71,10 +91,6 @@ export const mayHaveMean = (row: MeasuredRun): boolean =>
 /** Whether its mean has yet to be read. */
 export const lacksMean = (row: MeasuredRun): boolean =>
   listedMean(row) === undefined && listedCount(row) !== 0 && (isRunning(row.status) || mayHaveMean(row));
-
-export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty' | 'failed'>>;
-
-type ShownMean = SeenMean & Pick<MeasuredRun, 'status'> & { readonly isMeanOld?: boolean | undefined };
 
 /**
  * Adds the certainty to a row, and the observed mean if its record lacks one. Returns the same row if nothing changes.
@@ -98,18 +114,6 @@ export function withTraining<Row extends MeasuredRun>(
   if (split === undefined && name === undefined) return row;
   return { ...row, ...(split !== undefined && { held_out_split: split }), trained_in: name };
 }
-
-/** A run's mean, with its counts as reported or as read with it. */
-export function meanOf({ mean, status, certainty, isMeanOld, ...counts }: ShownMean): MeasuredMean {
-  const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, status, certainty });
-  const isWhole = graded !== undefined && total !== undefined && graded >= total;
-  const others = !hasEnded(status) ? 'may follow' : isWhole ? undefined : 'are missing';
-  return { mean, count: graded, of: total, others, isOld: isMeanOld };
-}
-
-/** The same for a run in a list. */
-export const listedMeanOf = (row: MeasuredRun): MeasuredMean =>
-  meanOf({ ...row, mean: listedMean(row), graded: listedCount(row), total: listedTotal(row) });
 
 /**
  * A run's mean in a cell. While the run is in progress, a missing mean is unknown rather than none; also after it has

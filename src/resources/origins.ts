@@ -3,7 +3,7 @@ import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
-import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
 import { OriginSearch, type Referred } from '../queries/checkpoint-origins.ts';
@@ -14,7 +14,7 @@ import { clean } from '../text/sanitise.ts';
 import type { MeasuredList } from './define.ts';
 import { heldOutWords } from './held-out-words.ts';
 import { measureEach } from './measure-each.ts';
-import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
+import { heldOutColumn, intervalOfHeldOut } from './training-columns.ts';
 
 /** A deployment with its checkpoint's origin, if that has been read. */
 export type TracedDeployment = Deployment & { readonly from_run?: Origin | undefined };
@@ -28,8 +28,8 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
     value: row => row.from_run?.display_name,
   };
   const heldOut: Column<TracedDeployment> = {
-    ...numberColumn<TracedDeployment>('held-out', 'HELD-OUT', row => row.from_run?.held_out?.reward),
-    ...{ ifAny: true, isUnread, text: row => heldOutCell(row.from_run?.held_out) },
+    ...heldOutColumn<TracedDeployment>(row => row.from_run?.held_out),
+    ...{ ifAny: true, isUnread },
   };
   const interval: Column<TracedDeployment> = {
     ...intervalColumn<TracedDeployment>(({ from_run: of }) => of?.held_out && intervalOfHeldOut(of.held_out, range)),

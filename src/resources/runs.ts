@@ -28,7 +28,7 @@ import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type WholeFacts } from './define.ts';
-import { listedCount, listedMean, listedMeanOf, type MeasuredRun, mayHaveMean } from './measured-run.ts';
+import { certainMeanOf, listedCount, listedMeanOf, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 import { pooledPlace, pooledRuns } from './pools.ts';
 import { runColumns, runMeasures } from './run-columns.ts';
 import { certaintyFields, certaintyWords, intervalWordsBeside } from './run-mean.ts';
@@ -44,15 +44,6 @@ function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   if (isUnread) return { label, value: 'could not be read' };
   return { label, value: !isFinal ? undefined : mayHaveMean(run) ? 'not reported' : reward(undefined) };
 }
-
-/** The interval of the listed mean; empty if unknown. */
-const intervalFact = ({ certainty, ...run }: MeasuredRun): string =>
-  certainty
-    ? intervalWordsBeside(
-        { mean: listedMean(run), graded: listedCount({ ...run, certainty }), status: run.status, certainty },
-        certainty.range,
-      )
-    : '';
 
 /** E.g. `0.143 of 8 rewards` or `no reward yet`. */
 function outcomeFact(outcome: RunOutcome): Fact {
@@ -80,7 +71,10 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
       label: 'no reward',
       value: outcome?.mean !== undefined && outcome.without > 0 ? counted(outcome.without, 'rollout') : undefined,
     },
-    { label: 'interval', value: certainty || intervalFact(run) || undefined },
+    {
+      label: 'interval',
+      value: certainty || (run.certainty && intervalWordsBeside(certainMeanOf(run), run.certainty.range)) || undefined,
+    },
     { label: 'vs baseline', value: baselineWords(run) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('checkpoint', 'checkpoints', run.parent_checkpoint_id, run.training_run_id),

@@ -222,14 +222,21 @@ type IsUnread<Row> = (row: Row, ofTrainer?: boolean) => boolean;
 export const lacksTrainerReward = ({ mean, curve, done }: Pick<KnownResource, 'mean' | 'curve' | 'done'>): boolean =>
   mean === undefined && curve.length === 0 && done !== 0;
 
-/** Sorts a column of held-out rewards: a mean with missing samples is often higher than one over all of them. */
-export const sortedByWorst = <Row>(heldOf: (row: Row) => HeldOutMean | undefined) => ({
-  ...{ bestFirst: true, sortWords: worstWords },
-  sortedBy: (row: Row): number | undefined => {
-    const held = heldOf(row);
-    return held && worstOf(held);
-  },
-});
+/** A column of held-out means. Sorted by the worst: a mean with missing samples is often higher than one over all. */
+export function heldOutColumn<Row>(
+  heldOf: (row: Row) => HeldOutMean | undefined,
+  { id = 'held-out', title = 'HELD-OUT' } = {},
+): Column<Row> {
+  return {
+    ...numberColumn<Row>(id, title, row => heldOf(row)?.reward),
+    ...{ bestFirst: true, sortWords: worstWords },
+    text: row => heldOutCell(heldOf(row)),
+    sortedBy: row => {
+      const held = heldOf(row);
+      return held && worstOf(held);
+    },
+  };
+}
 
 /** The columns for the held-out curve and the newest trainer reward, with the same ids in every list. */
 export function measuredColumns<Row>(of: {
@@ -240,24 +247,15 @@ export function measuredColumns<Row>(of: {
   readonly trainer: (row: Row) => number | undefined;
 }) {
   const isUnread = (row: Row): boolean => of.isUnread(row);
-  const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => {
-    const meanOf = (row: Row): HeldOutMean | undefined => of.heldOut(row)?.[which];
-    return {
-      ...numberColumn<Row>(id, title, row => meanOf(row)?.reward),
-      text: row => heldOutCell(meanOf(row)),
-      ...sortedByWorst(meanOf),
-      isUnread,
-    };
-  };
   const stepColumn = (id: string, beside: string, which: 'last' | 'best'): Column<Row> => ({
     ...numberColumn<Row>(id, 'AT STEP', row => of.heldOut(row)?.[which].step, { text: String }),
     ...{ isUnread, beside },
   });
   return {
-    heldOut: meanColumn('held-out', 'HELD-OUT', 'last'),
+    heldOut: { ...heldOutColumn<Row>(row => of.heldOut(row)?.last), isUnread },
     interval: { ...intervalColumn<Row>(of.interval), isUnread },
     step: stepColumn('held-out-step', 'held-out', 'last'),
-    best: meanColumn('best', 'BEST', 'best'),
+    best: { ...heldOutColumn<Row>(row => of.heldOut(row)?.best, { id: 'best', title: 'BEST' }), isUnread },
     bestStep: stepColumn('best-step', 'best', 'best'),
     trainer: {
       ...numberColumn<Row>('trainer', 'TRAINER', of.trainer),

@@ -10,7 +10,7 @@ import { statusMeaning, statusWords } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { type Column, cellText, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
-import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import { intervalColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { timeColumn } from '../present/times.ts';
@@ -21,7 +21,7 @@ import type { LineState } from './line-state.ts';
 import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
 import { modelWords } from './models.ts';
 import type { TracedDeployment } from './origins.ts';
-import { differingColumns, type HeldOut, heldOutCell, intervalOfHeldOut, sortedByWorst } from './training-columns.ts';
+import { differingColumns, type HeldOut, heldOutCell, heldOutColumn, intervalOfHeldOut } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
 /** The words for each kind, and its resource's first name. */
@@ -307,17 +307,6 @@ export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRo
 
 const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
 
-const heldOutColumn = (
-  id: 'held-out' | 'best',
-  title: string,
-  field: 'held_out' | 'best_held_out',
-): Column<TreeRow> => ({
-  ...numberColumn<TreeRow>(id, title, row => row[field]?.reward),
-  text: row => heldOutCell(row[field]),
-  ...sortedByWorst(row => row[field]),
-  ifAny: true,
-});
-
 const worstMeanIn = ({ kind, record }: TreeRow): number | undefined =>
   kind === 'run' ? worstMeanOf(record as MeasuredRun) : undefined;
 
@@ -345,12 +334,13 @@ export function treeColumns(
       exported: row => `${indentOf(row)}${row.name}`,
     }),
     {
-      ...heldOutColumn('held-out', 'HELD-OUT/MEAN', 'held_out'),
+      ...heldOutColumn<TreeRow>(row => row.held_out, { title: 'HELD-OUT/MEAN' }),
+      ifAny: true,
       text: row => row.mean ?? heldOutCell(row.held_out),
       sortedBy: row => worstMeanIn(row) ?? (row.held_out && worstOf(row.held_out)),
       exported: row => row.meanValue ?? row.held_out?.reward,
     },
-    heldOutColumn('best', 'BEST', 'best_held_out'),
+    { ...heldOutColumn<TreeRow>(row => row.best_held_out, { id: 'best', title: 'BEST' }), ifAny: true },
     // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
     plainColumn('mean', 'MEAN', 7, row => row.meanValue, {
       ...{ align: 'right', hidden: true, bestFirst: true, sortedBy: worstMeanIn, sortWords: worstWords },
