@@ -116,7 +116,7 @@ export interface StoredHalf {
   /** The requested model. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
-  /** Describes what the item leaves out, and how it differs from the conversation. */
+  /** Describes the omissions of the item, and its differences from the conversation. */
   readonly notes: readonly string[];
 }
 

@@ -93,7 +93,7 @@ export async function beginEach<Input extends object>(
       `Started ${begun.length} of ${counted(starts.length, 'run')}${begun.length === 0 ? '' : `: ${started.join(', ')}`}.`,
       left.open.length === 0 ? '' : clean`May have started: ${left.open.join(', ')}.`,
       left.unsent.length === 0 ? '' : clean`Not started: ${left.unsent.join(', ')}.`,
-      'Run the same command again to start only what has not started, or with another --idempotency-key to start all of them again.',
+      'Run the same command again to start only the rest, or with another --idempotency-key to start all of them again.',
     ];
     io.note(words.filter(Boolean).join(' '));
   }

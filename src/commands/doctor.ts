@@ -270,7 +270,7 @@ function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
     memory.problem ??
     memory.setAside ??
     (damage &&
-      clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and trajectory uploads may send nothing. Move it away to start a new history, which does not know what was sent before`);
+      clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and trajectory uploads may send nothing. Move it away to start a new history, without the record of earlier uploads`);
   const words = problem ?? 'resources seen are remembered between sessions';
   return { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words };
 }

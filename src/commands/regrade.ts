@@ -1,4 +1,4 @@
-/** `benchtop regrade`: regrades existing rollouts and shows what changes. Writes nothing to the service. */
+/** `benchtop regrade`: regrades existing rollouts and shows the changes. Writes nothing to the service. */
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
 import { factText } from '../present/fact-text.ts';

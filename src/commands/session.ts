@@ -105,7 +105,7 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
   return { ...settings, profiles: { ...settings.profiles, [profile.name]: changed }, defaultProfile: profile.name };
 }
 
-/** Whether a profile is in the settings file, and what will be saved there. */
+/** Whether a profile is in the settings file, and the values to save there. */
 function keepingOf({ name, service }: Config['profile'], named: readonly string[]): string {
   const when = 'once the service has answered';
   if (service.kind === 'local')

@@ -92,7 +92,7 @@ async function seekable(path: string, folder: string, io: CommandIo, onCut?: OnC
   await unpack({}).catch(async (error: unknown) => {
     signal.throwIfAborted();
     const name = path === '-' ? 'Standard input' : path;
-    // Unpack what there is of an unfinished or damaged file.
+    // Unpack the intact part of an unfinished or damaged file.
     await unpack({ finishFlush: constants.Z_SYNC_FLUSH }).catch(() => signal.throwIfAborted());
     if (!onCut || !errorCode(error)?.startsWith('Z_') || (await stat(unpacked)).size === 0)
       throw new CommandError(clean`${name} cannot be unpacked: ${errorMessage(error)}.`);

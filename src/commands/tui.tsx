@@ -87,7 +87,7 @@ export async function run(
   if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CommandError(
-      'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',
+      'The workbench needs a terminal for its input and its output. `benchtop --help` lists the commands that need none.',
     );
   }
   checkTerminal(process.env);

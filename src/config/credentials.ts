@@ -166,7 +166,7 @@ async function runCommand(
   try {
     return await runProgram(command, { limitMs: timeoutMs, signal });
   } catch (error) {
-    const advice = 'Run it by hand to see what it says; it must work without a prompt.';
+    const advice = 'Run it by hand to see its message; it must work without a prompt.';
     throw new ConfigError(`The command from ${setting} (${command[0]}) ${errorMessage(error)}. ${advice}`);
   }
 }

@@ -8,7 +8,7 @@ export interface MeasuredMean {
   /** How many rewards it covers, and how many there should be; undefined if unknown. */
   readonly count?: number | undefined;
   readonly of?: number | undefined;
-  /** What is known about the rewards that it does not cover; undefined if it covers all. */
+  /** The known facts about the rewards that it does not cover; undefined if it covers all. */
   readonly others?: 'may follow' | 'are missing' | undefined;
   /** Whether it may be out of date. */
   readonly isOld?: boolean | undefined;

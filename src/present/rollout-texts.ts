@@ -1,4 +1,6 @@
-/** What tells a task's rollouts apart in a list: question, answer, what was expected, and the sample's number. Pure. */
+/**
+ * Texts that distinguish a task's rollouts in a list: question, answer, expected answer, and the sample's number. Pure.
+ */
 import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/common.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -36,10 +38,10 @@ export function textsOf(row: object): RolloutTexts | undefined {
   return steps ? { question: firstLine(askedIn({ steps })), answer: firstLine(answerOf({ steps })) } : undefined;
 }
 
-/** Fields in which services and trainers write what a task expects. */
+/** Fields in which services and trainers write a task's expected answer. */
 const targets = ['target', 'expected', 'ground_truth', 'reference'] as const;
 
-/** What the task expects, as far as the record says. */
+/** The task's expected answer, if the record has it. */
 export function targetOf(row: object): Cell {
   const fields = row as Readonly<Record<string, unknown>>;
   const grader = own(fields, 'grader');

@@ -36,7 +36,7 @@ export interface WholeFacts {
 export interface Measures<Row> {
   /** All columns of a list with these rows. Permanent columns keep their ids for all rows. */
   readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
-  /** Whether the columns are the same whatever the rows. */
+  /** Whether the columns are the same for all rows. */
   readonly fixed?: true;
   /** The ids of the columns that need requests. */
   readonly costly: readonly string[];

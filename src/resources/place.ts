@@ -102,7 +102,7 @@ interface Places {
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   /** A search through the text of trajectories. */
   readonly search: { readonly query: string } & SearchedTexts;
-  /** The rollouts of a run that have been graded again in this session. */
+  /** The rollouts of a run that have been regraded in this session. */
   readonly regrade: { readonly id: string; readonly label?: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };

@@ -16,7 +16,7 @@ export function storedText({ trajectory_id, num_steps, status }: Trajectory, kno
   return isSame && !isRunning(status) ? text : undefined;
 }
 
-/** What `pick` finds in the records that the index has of these trajectories, by trajectory id. */
+/** The values that `pick` finds in the index's records of these trajectories, by trajectory id. */
 function storedIn<Value>(
   rows: readonly Trajectory[],
   index: TextIndex,

@@ -111,7 +111,7 @@ function originsIn(origins: string): (line: number) => string {
   };
 }
 
-/** What tells apart the roles of two origins in JSON, and whether they are in messages. */
+/** The values that distinguish the roles of two origins in JSON, and whether they are in messages. */
 function roleIn(json: string): string {
   const from = json.indexOf('"role":');
   const isMessage = json.slice(0, from).includes('"message":');

@@ -169,7 +169,7 @@ export function regradeFacts(
   ];
   const [graded, unrated] = [all.length - broken, all.length - broken - both];
   return withValue([
-    { label: 'graded again', value: `${graded} of ${counted(all.length + failed + running + stopped, 'rollout')}` },
+    { label: 'regraded', value: `${graded} of ${counted(all.length + failed + running + stopped, 'rollout')}` },
     { label: 'stopped before', value: stopped > 0 ? `${stopped}, not graded` : undefined },
     { label: 'failed', value: failed > 0 ? `${failed}, not graded` : undefined },
     { label: 'running', value: running > 0 ? `${running}, not graded` : undefined },

@@ -77,7 +77,7 @@ it.each([
   expect(JSON.parse(out)).toMatchObject({ rollouts: 7, graded: 2, failed: 3, running: 2, passes_lost: 2, mean: 1 });
   expect(code).toBe(exitCodes.done);
   expect((await cli('regrade', ['d', '--with', 'contains no'])).out).toContain(
-    'graded again\t2 of 7 rollouts\nfailed\t3, not graded\nrunning\t2, not graded\n',
+    'regraded\t2 of 7 rollouts\nfailed\t3, not graded\nrunning\t2, not graded\n',
   );
 });
 

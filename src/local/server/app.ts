@@ -231,7 +231,7 @@ function toApiError(error: unknown): ApiError {
   }
   process.stderr.write(`${errorStack(error)}\n`);
   if (isDamagedDatabase(error)) {
-    const advice = 'Stop it with `benchtop serve --stop`; `benchtop serve` then names the file and says what to do.';
+    const advice = 'Stop it with `benchtop serve --stop`; `benchtop serve` then names the file and gives advice.';
     return apiError('internal_error', `The database of the local service is damaged. ${advice}`);
   }
   return apiError('internal_error', 'The local service failed. Its log says why.');

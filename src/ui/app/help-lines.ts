@@ -55,7 +55,7 @@ const inWindows: readonly HelpSection[] = [
   { title: 'Other windows', commands: Object.values(overlayCommands) },
 ];
 
-/** What help shows: the keys that work here, then all others by scope, except disabled commands. */
+/** The content of help: the keys that work here, then all others by scope, except disabled commands. */
 export function helpSections(
   registry: Registry,
   here: readonly Command[],

@@ -157,7 +157,7 @@ export function useNotices(
       statuses.onTransitions(transitions => {
         const isNews = (transition: Transition): boolean => {
           const { kind, id } = transition.resource;
-          // The inbox summary covers what ended while the user was away.
+          // The inbox summary covers work that ended while the user was away.
           return transition.ended && !inbox.isMissed(transition) && (statuses.runs(kind) || pins.has(kind, id));
         };
         announce(noticeOf(transitions.filter(isNews)));

@@ -88,7 +88,7 @@ export const globalCommands = {
     help: { id: 'app.help', title: 'help', keys: ['?'], hint: 'help' },
     inbox: {
       id: 'app.inbox',
-      title: 'open the inbox: what ended, failed or stalled',
+      title: 'open the inbox: work that ended, failed or stalled',
       keys: ['I'],
       hint: 'inbox',
       rank: 'last',

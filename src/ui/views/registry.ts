@@ -283,7 +283,7 @@ export const registry: Registry = {
       commands: [...Object.values(lengthCommands), sideCommands.pair, searchCommands.texts],
     }),
     view('outcomes', 'Ends', {
-      crumb: () => 'how they ended',
+      crumb: () => 'outcomes',
       component: lazyView(async () => (await import('./tasks/outcomes.tsx')).OutcomesView),
       commands: [searchCommands.texts],
     }),

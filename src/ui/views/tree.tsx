@@ -1,4 +1,4 @@
-/** The tree of everything: all benchmarks and what descends from them. */
+/** The tree of everything: all benchmarks and their descendants. */
 import { hashKey } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';

@@ -72,7 +72,7 @@ function useChanges(parts: ConfirmChangeProps['parts']) {
 }
 
 /**
- * Describes what will change. On confirmation the rows are read again, and nothing is sent if the description was wrong.
+ * Describes the change. On confirmation the rows are read again, and nothing is sent if the description was wrong.
  */
 export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();

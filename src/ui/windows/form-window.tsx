@@ -52,7 +52,7 @@ export interface PlainFormWindowProps
   readonly verb?: string;
 }
 
-/** The cells of a window that a text in one of its fields does not have. */
+/** The cells of a window around the text in a field. */
 const aroundField = windowMargin.columns + 7;
 
 /** A form that sends nothing and submits immediately. */

@@ -6,9 +6,7 @@ import { Readable } from 'node:stream';
 import { createMouseDecoder, type MouseDecoder, type MouseEvent } from '../../keys/mouse.ts';
 import { probeAnswer } from '../painter/painter.ts';
 
-/**
- * Removes replies from a chunk. Pure: returns the rest, the number of replies, and what may be the beginning of one.
- */
+/** Removes replies from a chunk. Pure: returns the rest, the number of replies, and a possible beginning of one. */
 export function splitAnswers(text: string): { readonly keys: string; readonly answers: number; readonly rest: string } {
   const parts = text.split(probeAnswer);
   const last = parts.at(-1) ?? '';
@@ -34,7 +32,7 @@ const pasteSilenceMs = 1_000;
 export class PasteEnd {
   #open = false;
   #heardAt = 0;
-  /** What may be the beginning of a mark. */
+  /** A possible beginning of a mark. */
   #tail = '';
 
   /** Returns the chunk, preceded by the end of an abandoned paste if necessary. `now` is a clock in milliseconds. */

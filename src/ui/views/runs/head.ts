@@ -29,7 +29,7 @@ function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | 
   return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
-/** At most two lines. The end of the text matters most: it states the condition, or what missing rewards change. */
+/** At most two lines. The end of the text matters most: it states the condition, or the effect of missing rewards. */
 function certaintyLines(certainty: string, width: number): string[] {
   if (certainty === '') return [];
   const [first = '', ...rest] = wrap(certainty, width);

@@ -67,11 +67,11 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
   return [
     { kind: 'choice', name: 'grader', label: 'Grade with', options: graderOptions },
     {
-      ...{ kind: 'text', name: 'expected', label: 'Expected', placeholder: 'what each task expects' },
+      ...{ kind: 'text', name: 'expected', label: 'Expected', placeholder: 'the expected answer of each task' },
       help: ({ grader = '' }) =>
         grader === 'number'
           ? 'A number and a tolerance, e.g. 42 5. If empty: those stored with each rollout.'
-          : 'If empty: what the service stored with each rollout.',
+          : 'If empty: the answer stored with each rollout.',
       when: ({ grader = '' }) => localGraders.includes(grader) && grader !== regex && grader !== choice,
       check,
     },

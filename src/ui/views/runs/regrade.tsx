@@ -1,4 +1,4 @@
-/** The rollouts in a run, a training run or a dataset, graded again: flips first. */
+/** The regraded rollouts in a run, a training run or a dataset: flips first. */
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import { neverChanges } from '../../../base/listeners.ts';
 import type { Fact } from '../../../present/fact.ts';

@@ -72,7 +72,7 @@ it.each([
   await stage.press('tab');
   await stage.type('twelve');
   await stage.press('tab', 'enter');
-  await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
+  await stage.waitFor(text => flat(text).includes('regraded 3 of 4 rollouts'));
   await stage.waitFor(text => /▸ lost .*\n.* gained /.test(text));
   if (height > 15) {
     const text = flat(stage.text());
@@ -102,7 +102,7 @@ it.each([
   await stage.press('tab');
   await stage.type('twelve');
   await stage.press('tab', 'enter');
-  await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
+  await stage.waitFor(text => flat(text).includes('regraded 3 of 4 rollouts'));
 });
 
 it('requires a pattern for a regular expression (A6)', async () => {
@@ -117,7 +117,7 @@ it('requires a pattern for a regular expression (A6)', async () => {
   await stage.waitFor('Enter a pattern');
   await stage.type('^tw');
   await stage.press('tab', 'enter');
-  await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
+  await stage.waitFor(text => flat(text).includes('regraded 3 of 4 rollouts'));
   expect(flat(stage.text())).toContain('0.667 before, 0.333 now');
 });
 
@@ -147,7 +147,7 @@ it('runs a program only after a question', async () => {
   expect(existsSync(join(folder, 'ran'))).toBe(false);
   await choose();
   await stage.press('down', 'enter');
-  await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
+  await stage.waitFor(text => flat(text).includes('regraded 3 of 4 rollouts'));
   expect(flat(stage.text())).toContain('0.667 before, 0 now');
   expect(existsSync(join(folder, 'ran'))).toBe(true);
 });
@@ -167,7 +167,7 @@ it('says how far it is, stops, and says that the others were not graded', async 
   expect(stage.workbench.unfinishedWork()).toEqual(['The regrading of first. Its grades will not be kept']);
   await stage.press('esc');
   held.reject(new Error('stopped'));
-  await stage.waitFor(text => flat(text).includes('graded again 2 of 4 rollouts; stopped before 1, not graded'));
+  await stage.waitFor(text => flat(text).includes('regraded 2 of 4 rollouts; stopped before 1, not graded'));
   expect(stage.workbench.unfinishedWork()).toEqual([]);
 });
 
@@ -186,8 +186,6 @@ it('asks a model with a rubric, and names what it could not grade', async () => 
   await stage.press('tab', 'tab');
   await stage.type('Is it a number?');
   await stage.press('tab', 'enter');
-  await stage.waitFor(text =>
-    flat(text).includes('graded again 2 of 4 rollouts; failed 1, not graded; not gradable 1'),
-  );
+  await stage.waitFor(text => flat(text).includes('regraded 2 of 4 rollouts; failed 1, not graded; not gradable 1'));
   expect(stage.text()).toContain("the judge's last line");
 });
