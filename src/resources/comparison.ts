@@ -77,7 +77,7 @@ export interface NamedComparison extends ComparedRuns {
   readonly endsWords?: string;
   /** How many rewards of each run are full; undefined if unknown. */
   readonly full?: OfBoth<number | undefined>;
-  /** The same in words, if some rewards are partial; may be empty. */
+  /** The same in words, if some rewards are partial and some are full; may be empty. */
   readonly fullWords?: OfBoth<string>;
 }
 
@@ -109,13 +109,15 @@ export function compareRuns(
     base: known.flatMap(({ rollouts }) => ratedRewards(rollouts.base)),
     new: known.flatMap(({ rollouts }) => ratedRewards(rollouts.new)),
   };
-  const isPartial = sides.some(side => hasPartial(rewards[side], options.range));
-  const words = (side: Side): string => (isPartial ? fullWords(rewards[side], options.range) : '');
+  const full = { base: countFull(rewards.base, options.range), new: countFull(rewards.new, options.range) };
+  // A share of words is seldom 1: the means then say it all.
+  const isTold = sides.some(side => full[side]) && sides.some(side => hasPartial(rewards[side], options.range));
+  const words = (side: Side): string => (isTold ? fullWords(rewards[side], options.range) : '');
   return {
     ...compared,
     ungradedNames,
     endsWords: answerEndsWords(baseEnds, newEnds),
-    full: { base: countFull(rewards.base, options.range), new: countFull(rewards.new, options.range) },
+    full,
     fullWords: { base: words('base'), new: words('new') },
   };
 }
@@ -204,7 +206,7 @@ function runWords(run: EvalRun, mean: TaskMean): string {
   return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
 }
 
-/** `base 0 of 176 (0%), new 61 of 176 (34.7%)`; empty if no reward is partial. */
+/** `base 0 of 176 (0%), new 61 of 176 (34.7%)`; empty if none is partial, or none is full. */
 export const fullRewardWords = ({ fullWords: words }: NamedComparison): string =>
   sides.flatMap(side => (words?.[side] ? `${side} ${words[side]}` : [])).join(', ');
 

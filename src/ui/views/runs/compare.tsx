@@ -164,9 +164,9 @@ export function comparisonLines(
     [pairedWords(compared), result],
     [capitalised(verdict.words), result],
     [capitalised(compared.endsWords ?? ''), warning],
-    [full === '' ? '' : `full reward: ${full}`, result],
     [ungraded === '' ? '' : `not graded: ${ungraded}`, result],
     [compared.pairs === 0 ? '' : tallyWords(compared), result],
+    [full === '' ? '' : `full reward: ${full}`, result],
     [capitalised(compared.caution), warning],
   ];
   const lines = sentences

@@ -167,7 +167,6 @@ describe('comparisonLines', () => {
     expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% CI -0\.\d+ to \+0\.\d+$/);
     expect(said.slice(3)).toEqual([
       expect.stringMatching(/^ {6}Undecided: needs about \d+ more tasks$/),
-      '      full reward: base 0 of 4 (0%), new 0 of 4 (0%)',
       '      new is higher on 3, lower on 0, same on 1 of 4',
     ]);
   });
