@@ -1,4 +1,5 @@
 /** Finds rows of resources by id or name. */
+import { existsSync, statSync } from 'node:fs';
 
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -271,7 +272,9 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
     return gaps === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${gaps}`, refusal);
   const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
   const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
-  const words = [none, form, ...unlisted.map(({ message }) => message), gaps];
+  const isFile = existsSync(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
+  const file = isFile ? clean`It is a file: benchtop read ${word} opens it, with its failures, tasks and search.` : '';
+  const words = [none, form, ...unlisted.map(({ message }) => message), file, gaps];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
 }
 

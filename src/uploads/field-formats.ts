@@ -473,6 +473,14 @@ function fromDump(fields: Fields): ForeignRecord | undefined {
 /** Fields that only the contract's trajectories have. Records with any of them are not converted. */
 const ownFields = ['steps', 'trajectory_id', 'rollout', 'rewards', 'task_id', 'trace_id', 'termination_reason'];
 
+/** Why a record with a prompt and an answer is not a rollout; undefined for other records. */
+export function dumpProblem({ input, output, prompt = input, completion = output, ...others }: Fields) {
+  const isDump = textOf(prompt) !== undefined && typeof completion === 'string';
+  if (!isDump || ['messages', 'error', ...ownFields].some(name => name !== 'task_id' && Object.hasOwn(others, name)))
+    return undefined;
+  return 'A prompt and a completion are read as a rollout only with a number as their score or reward. Without one, write them as messages';
+}
+
 /** Converts another program's record; undefined for a contract trajectory or an unknown format. */
 export function foreignRecord(fields: Fields): ForeignRecord | undefined {
   const has = ownFields.filter(name => Object.hasOwn(fields, name));

@@ -5,6 +5,7 @@ import { isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import {
+  dumpProblem,
   type ForeignRecord,
   foreignRecord,
   fromInspectSample,
@@ -106,7 +107,7 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
     if (!value) continue;
     const converted = ['system', 'stop_reason', 'score'];
     const isAccepted = Array.isArray(value['messages']) && !converted.some(name => Object.hasOwn(value, name));
-    return !isAccepted && foreignRecord(value) !== undefined;
+    return !isAccepted && (foreignRecord(value) ?? dumpProblem(value)) !== undefined;
   }
   return false;
 }
@@ -126,6 +127,11 @@ export async function* trajectoriesIn(file: FileHandle, reading: Reading): Async
     }
     reading.addNotFinite(notFinite);
     const record = foreignRecord(value);
+    const problem = record ? undefined : dumpProblem(value);
+    if (problem !== undefined) {
+      yield { place, error: problem };
+      continue;
+    }
     if (record) reading.add(record);
     for (const trajectory of record?.trajectories ?? [value]) {
       yield { place, trajectory: notFinite === 0 ? { ...trajectory } : asJson(trajectory) };

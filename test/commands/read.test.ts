@@ -9,7 +9,9 @@ import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { serveFile } from '../../src/commands/read.ts';
 import { databasePath } from '../../src/local/store/database-path.ts';
+import { answering } from '../answering.ts';
 import { eventually } from '../eventually.ts';
+import { apiKey, hostileServer } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
@@ -278,6 +280,40 @@ it('names the field that a service would refuse', async () => {
   });
   expect(code).toBe(exitCodes.failed);
   expect(notes).toMatch(/^line 2: Unreadable reward: /);
+});
+
+it('says what a prompt and a completion without a number lack (B14)', async () => {
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
+  const problem = 'A prompt and a completion are read as a rollout only with a number as their score or reward';
+  for (const pair of [
+    { prompt: 'a', completion: 'b' },
+    { input: 'a', output: 'b', score: 'good', task_id: 't' },
+  ]) {
+    const { code, notes } = await cli('read', ['-'], { input: textOf([{ ...pair, score: 1 }, pair]) });
+    expect([code, notes.split('\n')[0]]).toEqual([exitCodes.failed, expect.stringContaining(`line 2: ${problem}.`)]);
+    const path = join(testFolder(), 'dump.jsonl');
+    writeFileSync(path, textOf([pair]));
+    expect((await cli('upload', [path, '--dataset', 'd', '--dry-run'])).notes).toContain(problem);
+  }
+});
+
+it('is what a command for rollouts advises if it gets a file', async () => {
+  const none = () => ({ items: [], has_more: false });
+  const { url } = await hostileServer(answering({ listDatasets: none, listBenchmarks: none }));
+  const path = join(testFolder(), 'dump.jsonl');
+  writeFileSync(path, textOf([rollout('one')]));
+  const cli = cliOn({ baseUrl: url, apiKey });
+  for (const [command, ...args] of [
+    ['failures'],
+    ['tasks'],
+    ['search', 'hi', '--in'],
+    ['report'],
+    ['export'],
+  ] as const) {
+    const { code, notes } = await cli(command, [...args, path]);
+    expect([code, notes]).toEqual([exitCodes.notFound, expect.stringContaining(`benchtop read ${path} opens it`)]);
+  }
+  expect((await cli('failures', [`${path}.gone`])).notes).not.toContain('benchtop read');
 });
 
 it('reads a request that failed before its first message', async () => {
