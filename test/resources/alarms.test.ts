@@ -7,7 +7,7 @@ import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../src/contract/training.ts';
 import { checkpointTimesQuery } from '../../src/queries/checkpoints.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
-import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { type HeldOutMean, heldOutMeans, heldOutMeansOf } from '../../src/queries/held-out.ts';
 import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { reportLines } from '../../src/resources/alarm-words.ts';
@@ -15,7 +15,9 @@ import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/al
 import { alarmOf, happenedWords } from '../../src/resources/inbox.ts';
 import { stateOf } from '../../src/resources/line-state.ts';
 import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
+import { intervalOfHeldOut } from '../../src/resources/training-columns.ts';
 import { noteAlarms, watchedOf } from '../../src/resources/watch.ts';
+import fc from '../../tools/rig/property.ts';
 import { Random } from '../../tools/rig/random.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -254,6 +256,33 @@ describe('the past of a run', () => {
     // At the end it says the same as Watch.
     const last = { ...nothing, heldOut: curve([0.7, 0.5, 0.5]) };
     expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
+  });
+
+  it('has the drops that a plain rule finds, which judges each round by what was known then', () => {
+    const anyCurve = fc.array(fc.constantFrom(0.05, 0.3, 0.5, 0.52, 0.7, 0.72, 0.9), { minLength: 1, maxLength: 40 });
+    const isDrop = (known: readonly HeldOutMean[], count: number): boolean => {
+      const best = known.reduce((most, mean) => (mean.reward >= most.reward ? mean : most));
+      return known.slice(-count).some((_, at, { length }) => {
+        const rounds = length - at;
+        const confidence = rounds === count ? undefined : 1 - 0.05 ** (count / rounds);
+        const low = intervalOfHeldOut(best, [0, 1], confidence)?.low ?? 0;
+        const highs = known.slice(-rounds).map(mean => intervalOfHeldOut(mean, [0, 1], confidence)?.high ?? 1);
+        return highs.every(high => high < low);
+      });
+    };
+    fc.assert(
+      fc.property(anyCurve, fc.integer({ min: 1, max: 5 }), (rewards, count) => {
+        const means = heldOutMeansOf(curve(rewards));
+        const raised = means.map((_, at) => isDrop(means.slice(0, at + 1), count));
+        const holds = raised.map((_, at) => raised.slice(Math.max(0, at + 1 - count), at + 1).includes(true));
+        const begins = means.filter((_, at) => holds[at] && !holds[at - 1]).map(({ step }) => step);
+        const rules = { ...off, belowBest: count };
+        const drops = pastAlarms({ ...nothing, heldOut: curve(rewards) }, rules, [0, 1]);
+        expect(drops.map(({ step }) => step)).toEqual(begins);
+        // Watch says the same as the past of a run.
+        expect(kindsIn(heldOut(rewards), rules)).toEqual(holds.at(-1) ? ['held-out drop'] : []);
+      }),
+    );
   });
 
   it('has a drop by noise alone in about 1 of 20 runs with 200 held-out rewards', () => {
