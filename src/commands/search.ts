@@ -90,7 +90,7 @@ const mostNamed = 5;
 
 function noteOutcome(search: TextSearch, io: CommandIo): void {
   const state = search.state();
-  io.note(clean`${searchedWords(state)}`);
+  io.note(clean`${searchedWords(state, 'name a part of it with --in')}`);
   if (state.hits.length > 0) {
     const counts = countHits(search.searched, state.hits);
     io.note(clean`By reward: ${tallyWords(counts.by_reward)}`);

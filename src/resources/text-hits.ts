@@ -4,7 +4,7 @@ import type { Fact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
 import { counted } from '../text/numbers.ts';
 import { matchIn, type TextMatch } from './text-matches.ts';
-import { mostSearched, type TextHit, type TextSearchState } from './text-search.ts';
+import type { TextHit, TextSearchState } from './text-search.ts';
 import { trajectories, trajectoryFacts } from './trajectories.ts';
 
 /** E.g. `step 3, message 12, line 4`. */
@@ -13,8 +13,8 @@ export const placeWords = ({ step, message, line }: Origin): string =>
     .filter(Boolean)
     .join(', ');
 
-/** Describes a search's progress, hits and gaps. */
-export function searchedWords(state: TextSearchState): string {
+/** Describes a search's progress, hits and gaps. @param goesOn how to search the rest of a longer list */
+export function searchedWords(state: TextSearchState, goesOn: string): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');
   const progress = {
@@ -36,7 +36,7 @@ export function searchedWords(state: TextSearchState): string {
     progress,
     stored > 0 ? `${stored} from the index` : '',
     unread.length > 0 ? `${unread.length} could not be read in full` : '',
-    beyond > 0 ? `the list is longer: at most ${mostSearched} are searched` : '',
+    beyond > 0 ? `the list is longer: these are its first ${known}; ${goesOn}` : '',
     ...notes,
     error?.message ?? '',
   ]

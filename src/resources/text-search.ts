@@ -40,7 +40,7 @@ export interface TextSearchState {
   readonly error?: Error | undefined;
 }
 
-/** Maximum number of trajectories to search: reading more would take an hour. */
+/** Maximum number of trajectories to search, unless the user asks for more: reading more would take an hour. */
 export const mostSearched = 20_000;
 /** Maximum time without handling keys, in milliseconds. */
 const sliceMs = 12;
@@ -63,6 +63,8 @@ export interface TextSearchPorts {
     } & Partial<Pick<ResourcePage<Trajectory>, 'notes' | 'unread'>>
   >;
   readonly index: TextIndex;
+  /** Maximum number of trajectories to search; `mostSearched` by default. */
+  readonly most?: number;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
   readonly onHit?: (hit: TextHit) => void;
 }
@@ -159,6 +161,7 @@ export class TextSearch {
 
   /** Lists the trajectories. Searches the index meanwhile, so that its hits need not wait for the whole list. */
   async #list(): Promise<void> {
+    const { most = mostSearched } = this.#ports;
     let listed = 0;
     let searchedAt = 0;
     for await (const { rows, notes = [], unread = [], gone = [] } of this.#ports.pages) {
@@ -168,7 +171,7 @@ export class TextSearch {
         const isNew = !this.#rows.has(id);
         if (isNew) listed += 1;
         // A row may have ended since it was first listed.
-        if (isNew ? listed <= mostSearched : !this.#tried.has(id)) this.#rows.set(id, row);
+        if (isNew ? listed <= most : !this.#tried.has(id)) this.#rows.set(id, row);
       }
       listed -= this.#forget(gone);
       const known = this.#rows.size;
@@ -179,7 +182,7 @@ export class TextSearch {
         await this.#searchStored();
         searchedAt = known * growth;
       }
-      if (listed > mostSearched) break;
+      if (listed > most) break;
     }
     await this.#searchStored();
   }

@@ -61,7 +61,7 @@ const reading = (whole: TextIndex, parts: TextIndex['parts'], problem?: string):
 function searchFor(
   query: string,
   rows: readonly Trajectory[],
-  { index, service, role }: Pick<TextSearchPorts, 'index' | 'role'> & { service: Service },
+  { index, service, role, most }: Pick<TextSearchPorts, 'index' | 'role' | 'most'> & { service: Service },
 ) {
   const search = parseLineSearch(query);
   if (!search.ok) throw new Error(search.error);
@@ -69,7 +69,10 @@ function searchFor(
   async function* pages() {
     yield { rows: rows.map(({ steps: _, ...row }) => row) };
   }
-  return new TextSearch({ search, role, pages: pages(), index, context: { service, signal } });
+  return new TextSearch({
+    ...{ search, role, pages: pages(), index, context: { service, signal } },
+    ...(most !== undefined && { most }),
+  });
 }
 
 describe('a search through texts', () => {
@@ -107,7 +110,9 @@ describe('a search through texts', () => {
         ['said', 1, 1, 'assistant'],
         ['expected', 0, 1, 'details'],
       ]);
-      expect(searchedWords(state)).toContain('1 line in 1 trajectory · outside messages 2 lines in 2 trajectories · ');
+      expect(searchedWords(state, 'A searches on')).toContain(
+        '1 line in 1 trajectory · outside messages 2 lines in 2 trajectories · ',
+      );
     }
   });
 
@@ -265,7 +270,7 @@ describe('a search through texts', () => {
     };
     const broken = reading(whole, parts, 'The saved texts were damaged.');
     const state = await searchFor('apple', all, { index: broken, service }).run();
-    expect(searchedWords(state)).toContain(' · The saved texts were damaged.');
+    expect(searchedWords(state, 'A searches on')).toContain(' · The saved texts were damaged.');
     const { hits, searched, stored } = state;
     expect([searched, stored]).toEqual([3, 1]);
     expect(hits.map(({ trajectory_id, lines }) => [trajectory_id, lines])).toEqual(
@@ -394,4 +399,18 @@ it('leaves room beside long excerpts for the length of a rollout', async () => {
   const widest = new Map(hitColumns.map(({ id }) => [id, 0]));
   const ids = fitColumns(hitColumns, 112, {}, hits, widest).map(({ column }) => column.id);
   expect(ids.slice(0, 7)).toEqual(['task', 'reward', 'role', 'text', 'lines', 'steps', 'tokens']);
+});
+
+it('says how to go on in a longer list, and goes on with what it has read (B12)', async () => {
+  const all = ['a', 'b', 'c'].map(id => trajectory(id, 'a needle'));
+  const { service, read } = serviceOf(all);
+  const ports = { index: index(), service };
+  const first = await searchFor('needle', all, { ...ports, most: 2 }).run();
+  expect([first.hits.length, first.known, first.beyond]).toEqual([2, 2, 1]);
+  expect(searchedWords(first, 'A searches 2 more')).toContain(
+    'the list is longer: these are its first 2; A searches 2 more',
+  );
+  const more = await searchFor('needle', all, { ...ports, most: 4 }).run();
+  expect([more.hits.length, more.known, more.beyond, more.stored]).toEqual([3, 3, 0, 2]);
+  expect(read).toHaveLength(3);
 });

@@ -53,6 +53,7 @@ export const triageCommands = commandTable('Triage', {
 export const searchCommands = commandTable('Search', {
   texts: { id: 'texts.search', title: 'search these trajectories, as // does', keys: ['ctrl-s'] },
   stop: { id: 'texts.stop', title: 'stop the search', keys: ['esc'], hint: 'stop', palette: false },
+  more: { id: 'texts.more', title: 'search more of a longer list', keys: ['A'], hint: 'search on' },
 });
 
 /** Commands on many rollouts at once. */

@@ -5,7 +5,7 @@ import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { type Place, placeKey } from '../../../resources/place.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../../resources/text-hits.ts';
-import { type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
+import { mostSearched, type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { parseLineSearch } from '../../../text/line-search.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -14,6 +14,7 @@ import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { searchCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -29,6 +30,8 @@ const mostLines = 4;
 interface Shown {
   readonly state: TextSearchState;
   readonly counts: ReturnType<typeof countHits>;
+  /** The limit of the search. */
+  readonly most: number;
 }
 
 /** Runs the search, and keeps its result for when the user comes back. */
@@ -36,9 +39,10 @@ function useTextSearch(place: Place<'search'>) {
   const workbench = useWorkbench();
   const key = useMemo(() => ['text-search', placeKey(place)], [place]);
   const [shown, show] = useState(() => workbench.cache.getQueryData<Shown>(key));
-  const [run, setRun] = useState({ count: 0, stop: () => {} });
+  const [run, setRun] = useState({ count: 0, most: shown?.most ?? mostSearched, stop: () => {} });
+  const { count: runs, most } = run;
   useEffect(() => {
-    if (run.count === 0 && workbench.cache.getQueryData(key) !== undefined) return undefined;
+    if (runs === 0 && workbench.cache.getQueryData(key) !== undefined) return undefined;
     const controller = new AbortController();
     const { signal } = controller;
     const search = parseLineSearch(place.query);
@@ -46,29 +50,29 @@ function useTextSearch(place: Place<'search'>) {
     let timer: NodeJS.Timeout | undefined;
     void workbench.service().then(async service => {
       const pages = pagesOf(workbench, place, signal);
-      const work = new TextSearch({ search, pages, index: workbench.texts, context: { service, signal } });
+      const work = new TextSearch({ search, pages, index: workbench.texts, most, context: { service, signal } });
       const update = (): void => {
         timer = undefined;
         const state = work.state();
-        const next = { state, counts: countHits(work.searched, state.hits) };
+        const next = { state, counts: countHits(work.searched, state.hits), most };
         show(next);
         if (state.phase === 'done') workbench.cache.setQueryData(key, next);
       };
       const stopListening = work.subscribe(() => {
         timer ??= setTimeout(update, updateMs);
       });
-      setRun(({ count }) => ({ count, stop: () => controller.abort() }));
+      setRun(before => ({ ...before, stop: () => controller.abort() }));
       await work.run();
       stopListening();
       clearTimeout(timer);
       update();
     });
     return () => controller.abort();
-  }, [workbench, key, place, run.count]);
+  }, [workbench, key, place, runs, most]);
   return {
     shown,
     stop: run.stop,
-    again: () => setRun(({ count, stop }) => ({ count: count + 1, stop })),
+    again: (more = 0) => setRun(before => ({ ...before, count: before.count + 1, most: before.most + more })),
   };
 }
 
@@ -78,6 +82,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
   const { view: _, query: __, ...texts } = place;
   const pane = usePane('main');
   const { styles } = useTheme();
+  const keyOf = useKeyOf();
   const source = useMemo(
     () => rowsMadeElsewhere<TextHit>(['text-search', 'hits', placeKey(place)], row => row.trajectory_id),
     [place],
@@ -86,6 +91,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
   const hits = shown?.state.hits ?? noHits;
   const list = useRolloutList(hitColumns, hitFacts, hits);
   const isRunning = shown !== undefined && (shown.state.phase === 'listing' || shown.state.phase === 'searching');
+  const canGoOn = !isRunning && shown !== undefined && shown.state.beyond > 0;
   const width = pane.width - 2;
   const search = parseLineSearch(place.query);
   const title = truncate(sanitiseLine(`${place.query} in ${place.label}`), width);
@@ -96,7 +102,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       source={source}
       rows={hits}
       {...list}
-      parts={[{ refresh: again }]}
+      parts={[{ refresh: () => again() }]}
       emptyWords={emptyWords(shown?.state, search.ok ? undefined : search.error)}
       open={({ trajectory_id, task_id, place: at }) => ({
         ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),
@@ -105,10 +111,15 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       preview={TrajectoryPreview}
       texts={texts}
       label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
-      bindings={[{ command: searchCommands.stop, enabled: isRunning, run: stop }]}
+      bindings={[
+        { command: searchCommands.stop, enabled: isRunning, run: stop },
+        { command: searchCommands.more, enabled: canGoOn, run: () => again(mostSearched) },
+      ]}
       header={[
         styles.title(title),
-        ...(shown ? lines(searchedWords(shown.state)) : []),
+        ...(shown
+          ? lines(searchedWords(shown.state, `${keyOf(searchCommands.more)} searches ${mostSearched} more`))
+          : []),
         ...(shown && hits.length > 0
           ? [
               ...lines(`by reward  ${tallyWords(shown.counts.by_reward)}`),
