@@ -122,6 +122,21 @@ it('keeps what was typed after // as an expression on the rows, if it ends like 
   stage.close();
 });
 
+it('opens on a filtered list, too, and keeps the filter', async () => {
+  const { stage } = stageOf();
+  await stage.waitFor('task-0');
+  await stage.type('/task-1\r');
+  await stage.waitFor(text => text.includes('/task-1') && !text.includes('task-0'));
+  await stage.type('//');
+  await stage.waitFor('Search in first, also what the filter leaves out');
+  await stage.press('esc');
+  await stage.waitFor(text => !text.includes('Search in'));
+  expect(stage.text()).toMatch(/\/task-1 +1\/3 of 12/);
+  await stage.type('/0');
+  await stage.waitFor('/task-10');
+  stage.close();
+});
+
 it('hands out the rows of a list while it is read, and at the end names those that are gone (B5)', async () => {
   const held = Promise.withResolvers<void>();
   const asked: unknown[] = [];

@@ -1,5 +1,5 @@
 /** A table's state, its arranged rows, and its keys. */
-import { useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { completeFilter, type FilterCompletion } from '../../../present/filter-completion.ts';
 import {
@@ -126,6 +126,11 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     filter => ({ kind: 'filter', filter }),
   );
   const { state, typing, dispatch } = line;
+  const begun = useRef('');
+  const begin = (filter: string): void => {
+    begun.current = filter;
+    line.begin(filter);
+  };
   usePrepared(arrangeAs, rows, typing !== undefined);
   const arranged = arranging(state);
   const notice = arranged.notice ?? arranged.doubt;
@@ -161,8 +166,8 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     ),
     open: row => onOpen?.(row),
     handlers: typing
-      ? typingHandlers(line, completion, options.onSlash)
-      : { bindings: tableBindings(options, line, current) },
+      ? typingHandlers(line, completion, begun.current, options.onSlash)
+      : { bindings: tableBindings(options, { ...line, begin }, current) },
   };
 }
 
@@ -262,15 +267,19 @@ function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping:
 
 type TableLine = TypedLine<TableState, TableAction>;
 
-/** @param onSlash called with the text after a first `/` */
+/**
+ * @param begun the filter when typing began: a first `/` does not edit it
+ * @param onSlash called with the text after a first `/`
+ */
 function typingHandlers(
   line: TableLine,
   completion: FilterCompletion | undefined,
+  begun: string,
   onSlash: TableOptions<never>['onSlash'],
 ): ScopeHandlers {
   const handlers = line.handlers(typingBindings(line, completion));
   const { field } = handlers;
-  if (!onSlash || !field || !line.typing || textOf(line.typing) !== '') return handlers;
+  if (!onSlash || !field || !line.typing || textOf(line.typing) !== begun) return handlers;
   const type: typeof field.type = press => {
     if (!press.text.startsWith('/')) field.type(press);
     else {
