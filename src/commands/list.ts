@@ -352,9 +352,13 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     let doubt: string | undefined;
     const held: object[] = [];
     const waits: string[] = [];
+    const lacking = new Set(
+      flags.columns === undefined ? [] : named.shown.filter(({ readBy }) => readBy !== undefined),
+    );
     const take = async (rows: readonly object[], read: number): Promise<void> => {
-      const lacking = sort && lackingWords(sort, rows);
-      if (lacking !== undefined) throw new CommandError(`${lacking}.`);
+      const why = sort && lackingWords(sort, rows);
+      if (why !== undefined) throw new CommandError(`${why}.`);
+      for (const column of lacking) if (rows.some(row => column.value(row) !== undefined)) lacking.delete(column);
       const found = await measured.filtered(rows);
       ({ doubt } = found);
       pushAll(waits, waitsOf(resource, found.rows));
@@ -375,6 +379,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = sort ? await endSorted(output, sort, flags, io) : await output.end(rows => rows);
     for (const note of [...last.notes, ...waits]) io.note(note);
+    if (shown > 0) for (const { title, readBy } of lacking) io.note(`${title} is not in this list: ${readBy}.`);
     measured.note();
     printed.note();
     // A script must not mistake a list that was not read for an empty one.

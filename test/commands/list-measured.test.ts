@@ -543,6 +543,11 @@ it('reads the texts of rollouts only for a column or a filter that names them', 
     return { out, requests: server.requests.length - before };
   };
   expect((await list('--wide')).requests).toBe(1);
+  const { out, notes } = await cli('list', ['trajectories', '--columns', 'id,tokens']);
+  expect([out, notes]).toEqual([
+    'ID\tTOKENS\ntraj_1\t\ntraj_2\t\n',
+    expect.stringContaining('TOKENS is not in this list: '),
+  ]);
   const named = { out: 'ID\tSAMPLE\tTARGET\tANSWER\ntraj_2\t2\tx\tsaid by traj_2\n', requests: 3 };
   expect(await list('--columns', 'id,sample,target,answer', '--filter', 'answer:traj_2')).toEqual(named);
 });
