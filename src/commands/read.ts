@@ -75,7 +75,8 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
  */
 export async function serveFile(path: string, name: string, io: CommandIo, cut?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
   const dataFolder = join(folder, 'data');
   const file = new FollowedFile(path, name, dataFolder, io, cut);
   await file.open();
@@ -83,7 +84,12 @@ export async function serveFile(path: string, name: string, io: CommandIo, cut?:
     const { serve } = await import('../local/daemon/serve.ts');
     const running = await serve({ dataFolder, samples: false, signal: io.signal });
     void running.ended.then(() => file.close());
-    return { ...running, folder, file };
+    const stop = async (): Promise<void> => {
+      await running.stop();
+      remove();
+      process.off('exit', remove);
+    };
+    return { ...running, stop, folder, file };
   } catch (error) {
     file.close();
     throw error;
