@@ -315,6 +315,8 @@ describe('on trajectories', () => {
       { see: '2 stored' },
       { see: '1 failed' },
       'w',
+      { see: 'Save the failed ones' },
+      'enter',
       { see: 'Saved ' },
     ]);
     const saved = readdirSync(join(home.home, 'work')).find(name => name.includes('.failed-')) ?? '';

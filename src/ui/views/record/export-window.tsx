@@ -166,7 +166,7 @@ function typedPath({ path = '' }: FormValues): string {
 }
 
 /** Asks where to save. Existing files are never replaced. */
-function FileWindow({ title, file, onChoose, onClose }: FileWindowProps) {
+export function FileWindow({ title, file, onChoose, onClose }: FileWindowProps) {
   return (
     <PlainFormWindow
       verb="save"

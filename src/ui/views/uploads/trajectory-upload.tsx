@@ -23,6 +23,7 @@ import { TrajectoryUpload } from '../../../uploads/trajectory-upload.ts';
 import { countsOfRun, sentNothing, type TrajectoryUploadState } from '../../../uploads/trajectory-upload-state.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
+import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -134,15 +135,21 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   };
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
-    const save = (): void => {
-      const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
-      job.saveFailures(`${job.path}.failed-${stamp}.jsonl`).then(
+    const saveAs = (name: string): void => {
+      job.saveFailures(name).then(
         path => shell.toast({ kind: 'success', text: `Saved ${path}` }),
         (error: unknown) => {
           const reason = errorMessage(error);
           shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
         },
       );
+    };
+    const save = (): void => {
+      const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
+      const file = `${job.path}.failed-${stamp}.jsonl`;
+      shell.showOverlay('save', close => (
+        <FileWindow title="Save the failed ones" file={file} onChoose={saveAs} onClose={close} />
+      ));
     };
     const failed = job.failures > 0;
     return [
@@ -172,4 +179,5 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   );
 }
 
+const FileWindow = lazyWindow(async () => (await import('../record/export-window.tsx')).FileWindow);
 const noOutcomes: readonly Outcome[] = [];
