@@ -20,7 +20,7 @@ export interface ToolCall {
 const callNames = ['name', 'tool_name', 'tool'] as const;
 const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
 const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
-/** Fields that are alike in every call, and therefore not shown. */
+/** Fields that are equal in every call, and therefore not shown. */
 const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
 
 /** Parses text with tool calls: JSON with one or more calls, or any other text. */

@@ -80,7 +80,7 @@ export function menuBindings(
 /** Draws the marker in the theme's glyphs and styles, like a list's cursor. */
 function Indicator({ isSelected = false }: { isSelected?: boolean }) {
   const { glyphs, styles } = useTheme();
-  // A label that is too long must not take its room.
+  // A label that is too long must leave room for the marker.
   return (
     <Box flexShrink={0}>
       <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>

@@ -219,7 +219,7 @@ function useSource(rollout: Trajectory | undefined, attention: Attention) {
   };
 }
 
-/** Names the steps, or which of the two sources the others come from; a source that cannot be read is left out. */
+/** Names the steps or the sources of the others; a source that cannot be read is left out. */
 function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 1 | 2): string {
   const read = sources.filter(({ rows }) => rows.length > 0);
   const [only, more] = read;
