@@ -311,11 +311,14 @@ export class Inbox {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });
     if (this.#raised.has(name)) return undefined;
-    this.#raised.add(name);
     const { events } = this.#remembered();
     const before = events.find({ kind, id, what });
+    const { overAtStep }: EventDetail = before?.detail ?? {};
+    // Another process may have read a later step, at which the alarm was over.
+    if (overAtStep !== undefined && (resource.measured?.last.step ?? overAtStep) < overAtStep) return undefined;
+    this.#raised.add(name);
     // Another process may have seen the end first.
-    if (before && (before.detail as EventDetail).overAtStep === undefined) return undefined;
+    if (before && overAtStep === undefined) return undefined;
     if (what === 'stall' && events.find({ kind, id, what: 'end' })) return undefined;
     // A dismissed event would stay dismissed.
     if (before) events.remove(before);

@@ -1,5 +1,6 @@
 /** The inbox: work that ended, failed or stalled, until it is dismissed, on this and later starts. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { StatusStore } from '../../src/queries/statuses/store.ts';
@@ -256,6 +257,20 @@ it('is missed if it began in the absence, up to its end, and else is news', asyn
   expect(isNews('trainer range', now + hourMs + 1)).toBe(true);
   expect(inbox.missed().map(({ what }) => what)).toEqual(['held-out drop', 'held-out range']);
   await end(opened);
+});
+
+it('is not raised again by what was read before another process saw that it was over', () => {
+  const path = storeFolder(onTestFinished);
+  const raiseIn = ({ workbench, answer }: ReturnType<typeof start>, step: number) => {
+    answer(run('a', { measured: heldOutMeans([{ step, held_out_reward: 0.1 }]) }));
+    const known = workbench.statuses.get({ kind: 'training', id: 'a' });
+    return known && workbench.inbox.raise('held-out drop', known, Date.now());
+  };
+  const [one, other] = [start(path), start(path)];
+  expect(raiseIn(one, 10)).toBeDefined();
+  one.workbench.inbox.clear('held-out drop', run('a'), 30);
+  expect(raiseIn(other, 20)).toBeUndefined();
+  expect(raiseIn(other, 40)).toBeDefined();
 });
 
 it('has an alarm of a run that has ended', async () => {
