@@ -16,8 +16,8 @@ export interface LineState {
   readonly word: string;
   /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, took 38m`. */
   readonly text: string;
-  /** For a narrow column. */
-  readonly short: string;
+  /** For a narrow column; `text` by default, and so on. */
+  readonly short?: string;
   /** For the narrowest column: omits an ended resource's duration. */
   readonly shortest?: string;
   /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
@@ -26,6 +26,12 @@ export interface LineState {
   /** Why it is in alarm, most urgent first. */
   readonly reasons?: readonly string[];
 }
+
+/** A state in words, by the room for it. */
+export const stateText = (
+  { text, short = text, shortest = short, brief = shortest }: LineState,
+  room: 'short' | 'shortest' | 'brief',
+): string => ({ short, shortest, brief })[room];
 
 /** A record's facts; in alarm, with its state in Watch and the reasons in place of its status. */
 export function statedFacts(facts: readonly Fact[], state: LineState | undefined): readonly Fact[] {
@@ -43,10 +49,10 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   const look = statusMeaning(status);
   // Without an end time, show when the end was seen.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
-  if (!ago) return { word, text: word, short: word, look };
-  if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
+  if (!ago) return { word, text: word, look };
+  if (to === undefined) return { word, text: `${word}, ${ago}`, shortest: word, look };
   const ended = `${word} ${ago}`;
-  if (from === undefined || to < from) return { word, text: ended, short: ended, brief: ago, look };
+  if (from === undefined || to < from) return { word, text: ended, brief: ago, look };
   const text = `${ended}, took ${duration(to - from)}`;
   return { word, text, short: `${ended}, ${age(to - from)}`, shortest: ended, brief: ago, look };
 }
@@ -61,7 +67,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   // The mark shows the alarm, so the text can describe the end of the run.
   const ended = hasEnded(row.status) ? state : undefined;
   const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
-  const short = ended?.short ?? name;
+  const short = ended ? stateText(ended, 'short') : name;
   const text = first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
   const reasons = row.alarms.map(({ words }) => words);
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
@@ -98,20 +104,16 @@ export const silenceWords = ({ forMs, atLeast }: Silence): string => `${age(forM
 
 function plainStateOf(row: WatchedResource, now: number): LineState {
   const { status, gone, error, isNew, standing, readAt, alarms } = row;
-  const plain = (word: string, look: LineState['look'] = 'unknown'): LineState => ({
-    word,
-    text: word,
-    short: word,
-    look,
-  });
-  if (gone) return plain('deleted');
-  if (status === undefined) return plain(error !== undefined ? 'unreachable' : isNew ? 'no status' : '');
+  if (gone || status === undefined) {
+    const word = gone ? 'deleted' : error !== undefined ? 'unreachable' : isNew ? 'no status' : '';
+    return { word, text: word, look: 'unknown' };
+  }
   if (hasEnded(status)) return endedState(row, status, now);
   const look = statusMeaning(status);
   const word = statusWords(status);
   if (standing.kind === 'queued') {
     const text = standing.forMs === undefined ? 'queued' : `queued ${age(standing.forMs)}`;
-    return { word: 'queued', text, short: text, look };
+    return { word: 'queued', text, look };
   }
   const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
   const stall = alarms.find(({ kind }) => kind === 'stall');

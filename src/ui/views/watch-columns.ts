@@ -10,7 +10,7 @@ import { timeColumn } from '../../present/times.ts';
 import { worstWords } from '../../queries/held-out.ts';
 import { rateWords } from '../../queries/pace.ts';
 import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
-import { type LineState, stateOf } from '../../resources/line-state.ts';
+import { type LineState, stateOf, stateText } from '../../resources/line-state.ts';
 import { meanOf, worstMean } from '../../resources/measured-run.ts';
 import {
   intervalOfHeldOut,
@@ -201,10 +201,8 @@ export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineSta
   whole: true,
   value: row => stateOfRow(row).word,
   text: row => stateOfRow(row).text,
-  shortText: row => {
-    const { short, shortest = short, brief = shortest } = stateOfRow(row);
-    return isBrief && room < narrow ? brief : room < ample ? shortest : short;
-  },
+  shortText: row =>
+    stateText(stateOfRow(row), isBrief && room < narrow ? 'brief' : room < ample ? 'shortest' : 'short'),
   look: row => stateOfRow(row).look,
 });
 

@@ -41,7 +41,7 @@ export const noStatus = 'The service reports no status';
 
 /** A state's words, as in Watch. */
 interface State {
-  readonly short: string;
+  readonly text: string;
   readonly brief?: string;
   readonly look: StatusLook;
 }
@@ -53,7 +53,7 @@ export function styledStatus(
   none: string = noStatus,
   alarm?: State,
 ): string {
-  if (alarm) return lookStyle(alarm.look, theme)(markedText(alarm.brief ?? alarm.short, alarm.look, theme));
+  if (alarm) return lookStyle(alarm.look, theme)(markedText(alarm.brief ?? alarm.text, alarm.look, theme));
   if (status == null) return theme.styles.muted(none);
   const words = sanitiseLine(status);
   return statusStyle(words, theme)(statusText(words, theme));
