@@ -60,7 +60,7 @@ function excerptOf(line: string, [begin, to]: Range): Pick<RoleMatch, 'excerpt' 
 /** Collects the matches in one trajectory, whose parts are added in order. */
 export class Matches {
   readonly trajectoryId: string;
-  readonly #roles = new Map<string, RoleMatch>();
+  readonly #roles = new Map<string, { lines: number } & Omit<RoleMatch, 'lines'>>();
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
@@ -69,17 +69,21 @@ export class Matches {
   /** Adds the matches found in one part. */
   add(found: readonly LineMatch[], { body, origins }: TextPart): void {
     const originAt = originsIn(origins);
+    let [last, role] = ['', this.#roles.get('')];
     for (const { line, range } of found) {
       const json = originAt(line);
-      const key = roleIn(json);
-      const known = this.#roles.get(key);
-      if (known) {
-        this.#roles.set(key, { ...known, lines: known.lines + 1 });
-        continue;
+      if (json !== last) {
+        last = json;
+        const key = roleIn(json);
+        role = this.#roles.get(key);
+        const at = role ? undefined : originOf({ body, origins: [JSON.parse(json) as Origin] }, line);
+        if (at) {
+          const text = body.split('\n', line + 1)[line] ?? '';
+          role = { lines: 0, at, place: at.place + range[0], ...excerptOf(text, range) };
+          this.#roles.set(key, role);
+        }
       }
-      const at = originOf({ body, origins: [JSON.parse(json) as Origin] }, line);
-      const text = body.split('\n', line + 1)[line] ?? '';
-      if (at) this.#roles.set(key, { lines: 1, at, place: at.place + range[0], ...excerptOf(text, range) });
+      if (role) role.lines += 1;
     }
   }
 
@@ -100,14 +104,18 @@ const nextOrigin = '},{"from":';
  * parsing all of them takes long.
  */
 function originsIn(origins: string): (line: number) => string {
-  let from = 1;
-  let to = origins.indexOf(nextOrigin);
+  let to = -1;
+  let next = 0;
+  let current = '';
   return line => {
-    while (to >= 0 && Number.parseInt(origins.slice(to + nextOrigin.length), 10) <= line) {
-      from = to + 2;
+    while (next <= line) {
+      const from = to + 2;
       to = origins.indexOf(nextOrigin, from);
+      // The array ends with a bracket.
+      current = origins.slice(from, to < 0 ? -1 : to + 1);
+      next = to < 0 ? Number.POSITIVE_INFINITY : Number.parseInt(origins.slice(to + nextOrigin.length), 10);
     }
-    return origins.slice(from, to < 0 ? -1 : to + 1);
+    return current;
   };
 }
 
