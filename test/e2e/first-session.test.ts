@@ -15,7 +15,7 @@ describe('a newcomer', () => {
     await session.waitFor('ready to launch');
 
     session.press('e');
-    await session.waitFor('Evaluate on t-words');
+    await session.waitFor('▸ Model');
     await session.waitFor('benchtop/aesop-small');
     session.press('enter');
     await session.waitFor('28 of 28 rollouts');

@@ -67,7 +67,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   it('the evaluate form has the options that the service takes', { timeout: limitMs }, async () => {
     const { screen, failed, refused, requests, settled, close } = await openAt('record benchmarks', generation);
     await screen.press('e');
-    await screen.waitFor('Evaluate on t-words');
+    await screen.waitFor('▸ Model');
     if (generation === 'document') {
       // Endpoints that it does not have are not requested.
       expect(screen.text()).not.toContain('evaluation_max_samples');

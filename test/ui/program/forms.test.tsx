@@ -59,11 +59,11 @@ it('ctrl-g opens help over a form, also in a small terminal, and the form is sti
   const screen = openWorld(offering(), benchmarks, { columns: 60, rows: 15 });
   await screen.waitFor('▸ t-words');
   await screen.press('t');
-  await screen.waitFor('Train on t-words');
+  await screen.waitFor('▸ Model');
   await screen.press('?');
   await screen.waitFor('Help');
   await screen.press('esc');
-  await screen.waitFor('Train on t-words');
+  await screen.waitFor('▸ Model');
   await screen.press('tab', '?', 'ctrl-g');
   await screen.waitFor('Help');
   await screen.press('esc');
@@ -78,7 +78,7 @@ it('a form whose answer was lost says where to look', async () => {
   const screen = openWorld(service, benchmarks, { columns: 120, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   await sayYes(screen);
   const shown = 'repeat it. If this service lists runs, :runs shows whether it has started.';
   await screen.waitFor(text => text.replace(/[│\s]+/g, ' ').includes(shown));
@@ -90,7 +90,7 @@ it('a form whose start was answered with another benchmark says so', async () =>
   const screen = openWorld(service, benchmarks, { columns: 160, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   await sayYes(screen);
   await screen.waitFor('its response names the benchmark bench_c');
 });

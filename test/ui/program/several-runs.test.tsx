@@ -54,7 +54,7 @@ it.each([
   const screen = openWorld(scripted, benchmarks, { columns, rows });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   await screen.press(' ', 'right', ' ');
   await screen.waitFor('2 marked  2/2');
   // The name of a single run is gone.
@@ -73,7 +73,7 @@ it('refuses a seed that is out of bounds, or too many', async () => {
   const screen = openWorld(scripted, benchmarks, { columns: 80, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   await screen.press('tab', 'tab', 'tab');
   await screen.type('8-12');
   await sayYes(screen);
@@ -89,7 +89,7 @@ it('says what has started where some are refused, and sends only the others agai
   const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   await screen.press(' ', 'right', ' ', 'tab', 'tab');
   await screen.type('2,3');
   await sayYes(screen);
@@ -110,7 +110,7 @@ it('remembers what has started when the form is opened again', async () => {
   const fill = async () => {
     await screen.waitFor('▸ t-words');
     await screen.press('e');
-    await screen.waitFor('Evaluate on t-words');
+    await screen.waitFor('▸ Model');
     await screen.press(' ', 'right', ' ', 'tab', 'tab');
     await screen.type('2,3');
   };
@@ -134,7 +134,7 @@ it('names runs by their seed first, wherever the service lists it', async () => 
   const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   await screen.press('tab', 'tab');
   for (const value of ['5', '6', '7']) {
     await screen.press('tab');
