@@ -170,7 +170,8 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
     const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON cannot represent.`;
     return { line, ...range, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
-    return unusable(`It is not JSON: ${errorMessage(error)}`);
+    // The error's own line is that of this one line.
+    return unusable(`It is not JSON: ${errorMessage(error).replace(/ \(line 1 column \d+\)$/, '')}`);
   }
 }
 
