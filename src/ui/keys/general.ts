@@ -18,7 +18,7 @@ export const tableCommands = commandTable('List', {
   reverse: { id: 'list.reverse', title: 'reverse the order', keys: ['S'] },
   clearFilter: { id: 'list.clear-filter', title: 'clear the filter, or the marks', keys: ['esc'], palette: false },
   stop: { id: 'list.stop', title: 'stop reading the rest of the list', keys: ['esc'], hint: 'stop', palette: false },
-  mark: { id: 'list.mark', title: 'mark, so that actions apply to all marked rows', keys: ['space'] },
+  mark: { id: 'list.mark', title: 'mark it and go down: actions apply to all marked rows', keys: ['space'] },
   unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'] },
 });
 

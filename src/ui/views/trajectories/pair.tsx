@@ -13,7 +13,9 @@ import {
   messagesOf,
 } from '../../../present/alignment.ts';
 import { endedBy } from '../../../present/outcome-classes.ts';
+import { sampleOf } from '../../../present/rollout-texts.ts';
 import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
+import { hasFailed } from '../../../present/task-groups.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { stepRewardList } from '../../../queries/training.ts';
@@ -278,6 +280,11 @@ function headLines(
 ): readonly string[] {
   const room = columns === 2 ? Math.floor((width - sideGap) / 2) : width - 2;
   const areSteps = one && other && one.policy_step !== other.policy_step;
+  const endOf = (of: Trajectory): readonly string[] =>
+    [of.status, endedBy(of)].flatMap(each => (each ? [sanitiseLine(each)] : []));
+  const bothEnd = new Set(
+    one && other && !hasFailed(one) ? endOf(one).filter(each => endOf(other).includes(each)) : [],
+  );
   const sides = [
     { name: sanitiseLine(left.name), trajectory: one },
     { name: sanitiseLine(right.name), trajectory: other },
@@ -288,7 +295,9 @@ function headLines(
       ? [
           ...(areSteps && trajectory.policy_step != null ? [`step ${trajectory.policy_step}`] : []),
           `reward ${reward(trajectory.reward)}`,
-          ...[trajectory.status, endedBy(trajectory)].flatMap(each => (each ? [sanitiseLine(each)] : [])),
+          ...sampleWords(trajectory),
+          // The names of the sides need the room more than an end that both have.
+          ...endOf(trajectory).filter(each => !bothEnd.has(each)),
         ].join('  ')
       : '',
   }));
@@ -320,8 +329,17 @@ function headLines(
   const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
-  const also = `At the first difference, ${others}: ${likes.left + likes.right > 0 ? counts : 'none is like either'}`;
+  const also =
+    likes.left + likes.right > 0
+      ? `At the first difference, ${others}: ${counts}`
+      : `None of ${others} says what either says at the first difference`;
   return [...lines, ...wrap(also, width).map(line => styles.muted(line))];
+}
+
+/** `sample 3`: which of its task's rollouts it is. */
+function sampleWords(trajectory: Trajectory): readonly string[] {
+  const sample = sampleOf(trajectory);
+  return sample === undefined ? [] : [`sample ${sanitiseLine(String(sample))}`];
 }
 
 /** One side's text, already cut to the width, with the differing words marked. */

@@ -21,6 +21,7 @@ const service = fakeService({
   getTrajectory: ({ params: { trajectory_id } }) => ({
     ...{ trajectory_id, task_id: 'words', status: 'completed', eval_run_id: 'evr_1' },
     reward: trajectory_id === 'good' ? 1 : 0,
+    sample: 2,
     rewards: [{ name: 'grader', value: 0, explanation: `says ${answers[String(trajectory_id)]}` }],
     steps: [
       {
@@ -43,7 +44,7 @@ it('shows both from the first difference on, with what is equal folded and the d
   const stage = stageOf(230, 30);
   await stage.waitFor('At the first difference, 1 other rollout of this task: 0 like the left, 1 like the right');
   const text = stage.text();
-  expect(text).toMatch(/words {2}base {2}reward 1\.00 {2}completed +words {2}new {2}reward 0 {2}completed/);
+  expect(text).toMatch(/words {2}base {2}reward 1\.00 {2}sample 2 +words {2}new {2}reward 0 {2}sample 2/);
   expect(text).toContain('= 40 equal messages, step 0');
   expect(text).toMatch(/step 1 {2}assistant +│ step 1 {2}assistant/);
   expect(text).toMatch(/tree time tea +│ {3}tree tree tree/);
@@ -182,5 +183,5 @@ it('counts none of two tasks, and says so of answers that are never alike', asyn
   await tasks.stage.waitFor('places differ');
   expect(tasks.asked).toEqual([]);
   const free = openSteps({ 'left 20': at20, 'right 20': at20 }, id => id);
-  await free.stage.waitFor('3 other rollouts of this task in step 20: none is like either');
+  await free.stage.waitFor('None of 3 other rollouts of this task in step 20 says what either says');
 });
