@@ -6,6 +6,7 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { factLines, factText } from '../present/fact-text.ts';
+import { meanWords } from '../present/mean.ts';
 import { messageNotes, noteFacts } from '../present/notes.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
@@ -15,7 +16,7 @@ import { type LookedAt, lookAt } from '../resources/look.ts';
 import { failedAmong } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { type Note, savedNotes } from '../store/notes.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
@@ -86,7 +87,10 @@ function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[
   const without = withoutReward(seen);
   return [
     { label: 'progress', value: progressWords(seen) },
-    { label, value: seen.mean === undefined || hasMean ? undefined : reward(seen.mean) },
+    {
+      label,
+      value: seen.mean === undefined || hasMean ? undefined : meanWords({ mean: seen.mean, count: seen.graded }),
+    },
     {
       label: 'no reward',
       value: without > 0 ? `${counted(without, 'rollout')}${failedAmong(without, seen.failed)}` : undefined,

@@ -5,6 +5,7 @@ import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns } from '../present/column.ts';
+import { meanWords } from '../present/mean.ts';
 import { noteFacts } from '../present/notes.ts';
 import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
@@ -142,7 +143,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   const states = unrated.map(unendedState);
   const [failed, running] = (['failed', 'running'] as const).map(state => states.filter(each => each === state).length);
   const words = [
-    `mean ${reward(shown)} of ${counted(values.length, 'reward')}`,
+    `mean ${meanWords({ mean: shown, count: values.length })}`,
     certainty,
     without > 0 ? `${without} without a reward${failedAmong(without, failed, running)}` : '',
   ];
