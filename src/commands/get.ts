@@ -85,12 +85,10 @@ function progressFields(seen: LookedAt, { progressNames }: Watching, record: obj
 function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[] {
   const label = watch.recordsProgress ? 'trainer reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   const without = withoutReward(seen);
+  const mean = hasMean ? undefined : seen.mean;
   return [
     { label: 'progress', value: progressWords(seen) },
-    {
-      label,
-      value: seen.mean === undefined || hasMean ? undefined : meanWords({ mean: seen.mean, count: seen.graded }),
-    },
+    { label, value: mean === undefined ? undefined : meanWords({ mean, count: seen.graded }) },
     {
       label: 'no reward',
       value: without > 0 ? `${counted(without, 'rollout')}${failedAmong(without, seen.failed)}` : undefined,

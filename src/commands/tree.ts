@@ -55,29 +55,18 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
   });
 }
 
-const recordOf = ({
-  kind,
-  id,
-  name,
-  path,
-  status,
-  held_out,
-  best_held_out,
-  meanValue,
-  about,
-  created,
-}: TreeRow): object => ({
-  kind: treeKinds[kind].word,
-  id,
-  name,
-  parent: path.at(-1)?.replace(/^\S+ /, '') ?? null,
-  depth: path.length,
-  status: status ?? null,
-  held_out: held_out?.reward ?? null,
-  best_held_out: best_held_out?.reward ?? null,
-  mean: meanValue ?? null,
-  about,
-  created_at: created ?? null,
+const recordOf = (row: TreeRow): object => ({
+  kind: treeKinds[row.kind].word,
+  id: row.id,
+  name: row.name,
+  parent: row.path.at(-1)?.replace(/^\S+ /, '') ?? null,
+  depth: row.path.length,
+  status: row.status ?? null,
+  held_out: row.held_out?.reward ?? null,
+  best_held_out: row.best_held_out?.reward ?? null,
+  mean: row.mean ?? null,
+  about: row.about,
+  created_at: row.created ?? null,
 });
 
 /** A resource's benchmark, and the key of its row in the tree; no key for the benchmark itself. */

@@ -7,25 +7,19 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { type CertainMean, intervalBeside, type RunMean, runMeanOf } from '../queries/run-mean.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { boundsField, boundsWords } from './comparison.ts';
-
-/** A run's last known state. */
-interface SeenRun {
-  readonly id: string;
-  readonly status: string | undefined;
-  /** The mean that the service reports. */
-  readonly mean: number | undefined;
-  readonly total: number | undefined;
-}
 
 /**
  * Reads how certain a run's mean is. Also returns the mean: computed from the same rewards while the run continues, and
  * the service's own mean once it has ended.
  *
+ * @param run its last known state
  * @throws ServiceError
  */
-export async function readRunMean({ id, status, total, mean }: SeenRun, context: QueryContext) {
+export async function readRunMean(run: Pick<KnownResource, 'id' | 'status' | 'mean' | 'total'>, context: QueryContext) {
+  const { id, status, total, mean } = run;
   const answer = await readRunRewards(id, context, { status, total });
   const listed = meanOfRewards(answer.rewards);
   return {

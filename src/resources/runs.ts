@@ -45,12 +45,6 @@ function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   return { label, value: !isFinal ? undefined : mayHaveMean(run) ? 'not reported' : reward(undefined) };
 }
 
-/** E.g. `0.143 of 8 rewards` or `no reward yet`. */
-function outcomeFact(outcome: RunOutcome): Fact {
-  const [label, ...words] = outcomeWords(outcome);
-  return { label, value: words.filter(Boolean).join(' ') };
-}
-
 /** A caveat about the mean, if one applies. */
 export const cautionOf = (run: MeasuredRun): string | undefined =>
   isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
@@ -61,11 +55,12 @@ export const cautionOf = (run: MeasuredRun): string | undefined =>
  * @param isUnread whether its rewards could not be read
  */
 export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string, isUnread = false): readonly Fact[] {
+  const [label = '', ...words] = outcome ? outcomeWords(outcome) : [];
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
     run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
-    outcome ? outcomeFact(outcome) : meanFact(run, isUnread),
+    outcome ? { label, value: words.filter(Boolean).join(' ') } : meanFact(run, isUnread),
     { label: 'full reward', value: outcome?.full || undefined },
     {
       label: 'no reward',

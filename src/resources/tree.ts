@@ -48,9 +48,8 @@ export interface TreeRow {
   readonly held_out: HeldOutMean | undefined;
   /** A training run's best held-out reward. */
   readonly best_held_out: HeldOutMean | undefined;
-  /** An evaluation's mean as text. */
-  readonly mean: string | undefined;
-  readonly meanValue: number | undefined;
+  /** An evaluation's mean. */
+  readonly mean: number | undefined;
   readonly about: string;
   readonly created: string | null | undefined;
   /** A checkpoint's training run. */
@@ -185,7 +184,6 @@ class Tree {
       held_out: undefined,
       best_held_out: undefined,
       mean: undefined,
-      meanValue: undefined,
       about: '',
       created: undefined,
       hasParts: false,
@@ -215,8 +213,7 @@ class Tree {
     this.#add('run', run.eval_run_id, path, run, {
       name: run.display_name ?? run.eval_run_id,
       status: run.status ?? undefined,
-      mean: listedMean(run) === undefined ? undefined : meanOfRun(run),
-      meanValue: listedMean(run),
+      mean: listedMean(run),
       about: [this.#known.isBaseline(run) ? 'baseline' : '', modelWords(run)].filter(Boolean).join('  '),
       created: run.created_at,
     });
@@ -336,13 +333,13 @@ export function treeColumns(
     {
       ...heldOutColumn<TreeRow>(row => row.held_out, { title: 'HELD-OUT/MEAN' }),
       ifAny: true,
-      text: row => row.mean ?? heldOutCell(row.held_out),
+      text: row => (row.mean === undefined ? heldOutCell(row.held_out) : meanOfRun(row.record as MeasuredRun)),
       sortedBy: row => worstMeanIn(row) ?? (row.held_out && worstOf(row.held_out)),
-      exported: row => row.meanValue ?? row.held_out?.reward,
+      exported: row => row.mean ?? row.held_out?.reward,
     },
     { ...heldOutColumn<TreeRow>(row => row.best_held_out, { id: 'best', title: 'BEST' }), ifAny: true },
     // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
-    plainColumn('mean', 'MEAN', 7, row => row.meanValue, {
+    plainColumn('mean', 'MEAN', 7, row => row.mean, {
       ...{ align: 'right', hidden: true, bestFirst: true, sortedBy: worstMeanIn, sortWords: worstWords },
     }),
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
