@@ -27,10 +27,7 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
     ...{ id: 'run', title: 'TRAINING RUN', width: { min: 12, max: 40, grow: 2 }, ifAny: true, isUnread },
     value: row => row.from_run?.display_name,
   };
-  const heldOut: Column<TracedDeployment> = {
-    ...heldOutColumn<TracedDeployment>(row => row.from_run?.held_out),
-    ...{ ifAny: true, isUnread },
-  };
+  const heldOut = { ...heldOutColumn<TracedDeployment>(row => row.from_run?.held_out), ifAny: true, isUnread };
   const interval: Column<TracedDeployment> = {
     ...intervalColumn<TracedDeployment>(({ from_run: of }) => of?.held_out && intervalOfHeldOut(of.held_out, range)),
     ...{ wide: true, forPrograms: true, isUnread },
