@@ -5,8 +5,9 @@ import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
-import { type Column, lackingWords } from '../present/column.ts';
+import { absentWords, type Column } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
+import { columnsIn } from '../present/row-filter.ts';
 import { sortRows, sortWordsOf } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
@@ -340,11 +341,18 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);
     const { sort, field } = printed.named([]);
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
+    const needed = [sort, ...columnsIn(flags.filter ?? '', measured.columns([]))].flatMap(column => column ?? []);
+    const chosen = flags.columns === undefined ? [] : named.shown;
+    // Columns that have had no value in any row so far, by id.
+    const lacking = new Map(
+      [...chosen, ...needed].filter(each => each.readBy !== undefined).map(each => [each.id, each]),
+    );
+    const refused = (): Column<object> | undefined => needed.find(({ id }) => lacking.has(id));
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
     const output = new ListOutput({
       streams: !sort && isPrintedAsRead(resource, flags, io),
       limit,
-      isReady: rows => fields.find(rows),
+      isReady: async rows => (await fields.find(rows)) && refused() === undefined,
       text: printed.text,
       io,
     });
@@ -352,13 +360,10 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     let doubt: string | undefined;
     const held: object[] = [];
     const waits: string[] = [];
-    const lacking = new Set(
-      flags.columns === undefined ? [] : named.shown.filter(({ readBy }) => readBy !== undefined),
-    );
+    let isEmpty = true;
     const take = async (rows: readonly object[], read: number): Promise<void> => {
-      const why = sort && lackingWords(sort, rows);
-      if (why !== undefined) throw new CommandError(`${why}.`);
-      for (const column of lacking) if (rows.some(row => column.value(row) !== undefined)) lacking.delete(column);
+      isEmpty &&= rows.length === 0;
+      for (const [id, { value }] of lacking) if (rows.some(row => value(row) !== undefined)) lacking.delete(id);
       const found = await measured.filtered(rows);
       ({ doubt } = found);
       pushAll(waits, waitsOf(resource, found.rows));
@@ -376,10 +381,12 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (measured.needsAll) await take(held, 0);
     if (output.taken === 0) status?.check();
     await fields.check();
+    const unlisted = isEmpty ? undefined : refused();
+    if (unlisted) throw new CommandError(`${absentWords(unlisted)}.`);
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = sort ? await endSorted(output, sort, flags, io) : await output.end(rows => rows);
     for (const note of [...last.notes, ...waits]) io.note(note);
-    if (shown > 0) for (const { title, readBy } of lacking) io.note(`${title} is not in this list: ${readBy}.`);
+    if (shown > 0) for (const column of lacking.values()) io.note(`${absentWords(column)}.`);
     measured.note();
     printed.note();
     // A script must not mistake a list that was not read for an empty one.

@@ -185,10 +185,15 @@ export class MeasuredRows {
     return { rows: kept, doubt };
   }
 
-  /** The columns as the filter sees them: a benchmark is found by its name as well as by its id. */
+  /**
+   * The columns as the filter sees them: a benchmark is found by its name as well as by its id. Rows without a value of
+   * a column are no mistake, because later ones may have it.
+   */
   #filtered(rows: readonly object[]): readonly Column<object>[] {
     const nameOf = perArguments((id: string) => this.#context.memory.find('benchmark', id)?.label);
-    return this.columns(rows).map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column));
+    return this.columns(rows).map(({ readBy: _, ...column }) =>
+      column.id === 'benchmark' ? namedColumn(column, nameOf) : column,
+    );
   }
 
   #leave(row: object, error: ServiceError): void {

@@ -96,10 +96,13 @@ export interface Column<Row> {
 /** How a state looks: like a status, or like an alarm. */
 export type StatusLook = StatusMeaning | 'alarm';
 
-/** Why these rows can be neither filtered nor sorted by a column; undefined if one of them has a value. */
-export const lackingWords = <Row>({ title, readBy, value }: Column<Row>, rows: readonly Row[]): string | undefined =>
-  readBy !== undefined && rows.length > 0 && rows.every(row => value(row) === undefined)
-    ? `${title} is not in this list: ${readBy}`
+/** Why rows can be neither filtered nor sorted by a column, if none of them has a value. */
+export const absentWords = <Row>({ title, readBy }: Column<Row>): string => `${title} is not in this list: ${readBy}`;
+
+/** The same for these rows; undefined if one of them has a value. */
+export const lackingWords = <Row>(column: Column<Row>, rows: readonly Row[]): string | undefined =>
+  column.readBy !== undefined && rows.length > 0 && rows.every(row => column.value(row) === undefined)
+    ? absentWords(column)
     : undefined;
 
 /** A column without a special look; null counts as no value. */

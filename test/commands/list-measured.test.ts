@@ -551,3 +551,28 @@ it('reads the texts of rollouts only for a column or a filter that names them', 
   const named = { out: 'ID\tSAMPLE\tTARGET\tANSWER\ntraj_2\t2\tx\tsaid by traj_2\n', requests: 3 };
   expect(await list('--columns', 'id,sample,target,answer', '--filter', 'answer:traj_2')).toEqual(named);
 });
+
+it.each([
+  ['first', [true, false]],
+  ['last', [false, true]],
+])('filters and sorts by a value that only the rows of the %s page have', async (_, pages) => {
+  const listTrajectories: Behaviour = (response, request) => {
+    const page = Number(new URL(request.url, 'http://service').searchParams.get('cursor') ?? 0);
+    const value = pages[page] === true ? { completion_tokens: 20 } : {};
+    const items = [1, 2].map(each => ({ trajectory_id: `traj_${page}_${each}`, task_id: 'task', ...value }));
+    const has_more = page + 1 < pages.length;
+    return json({ items, has_more, next_cursor: has_more ? String(page + 1) : null })(response, request);
+  };
+  const { url } = await hostileServer(listTrajectories);
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  const ids = async (...flags: string[]) => {
+    const { code, out } = await cli('list', ['trajectories', '--ids', '--all', ...flags]);
+    return [code, out.trim().split('\n')];
+  };
+  const at = pages.indexOf(true);
+  const withValue = [`traj_${at}_1`, `traj_${at}_2`];
+  const without = [`traj_${1 - at}_1`, `traj_${1 - at}_2`];
+  expect(await ids('--filter', 'tokens>15')).toEqual([0, withValue]);
+  expect(await ids('--filter', 'tokens!=20')).toEqual([0, without]);
+  expect(await ids('--sort', 'tokens')).toEqual([0, [...withValue, ...without]]);
+});
