@@ -7,6 +7,7 @@
 import * as z from 'zod/mini';
 import { isRecord, own } from '../base/own-property.ts';
 import { listIn, notePage, unreadableFields } from './lists.ts';
+import { written } from './message-content.ts';
 import { parseWhole } from './proto-field.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
@@ -38,11 +39,6 @@ export const textOrJson = z.nullish(
   z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>,
 );
 
-/** A value as text: anything but a string is converted to JSON; null and undefined are kept. */
-export function written(value: unknown): string | null | undefined {
-  return typeof value === 'string' || value == null ? value : JSON.stringify(value);
-}
-
 /** Reads one sentence or a list of sentences. */
 export const sentences = z.nullish(
   z.pipe(
@@ -50,35 +46,6 @@ export const sentences = z.nullish(
     z.transform((value: unknown) => [value].flat().flatMap(each => written(each) ?? [])),
   ) as unknown as z.ZodMiniType<string[], unknown>,
 );
-
-/**
- * Message content as one string. Joins the text parts of a list, as chat clients send them, and converts anything else
- * to JSON. Keeps null and undefined.
- */
-export function messageContent(value: unknown): string | null | undefined {
-  return isParts(value) ? value.map(textOfPart).join('') : written(value);
-}
-
-/** Only the text of message content, without images and other parts. */
-export function contentText(value: unknown): string | null | undefined {
-  return isParts(value) ? value.map(part => textIn(part) ?? '').join('') : written(value);
-}
-
-type Part = string | { readonly type: string; readonly text?: unknown; readonly refusal?: unknown };
-
-function isParts(value: unknown): value is readonly Part[] {
-  const isPart = (part: unknown): boolean =>
-    typeof part === 'string' || (isRecord(part) && typeof part['type'] === 'string');
-  return Array.isArray(value) && value.length > 0 && value.every(isPart);
-}
-
-function textIn(part: Part): string | undefined {
-  if (typeof part === 'string') return part;
-  const text = part.type === 'refusal' ? part.refusal : part.text;
-  return typeof text === 'string' ? text : undefined;
-}
-
-const textOfPart = (part: Part): string => textIn(part) ?? JSON.stringify(part);
 
 /** Reads an object whose list may be a bare array, or have a different name from the document's. */
 export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {

@@ -1,7 +1,8 @@
 /** Inference: chat completions, whole or as server-sent events in OpenAI's chunk format. */
 import * as z from 'zod/mini';
 import { isRecord } from '../base/own-property.ts';
-import { defineEndpoints, number, rows, text, textOrJson, wrappedList, written } from './common.ts';
+import { defineEndpoints, number, rows, text, textOrJson, wrappedList } from './common.ts';
+import { written } from './message-content.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;

@@ -1,5 +1,6 @@
 /** A rollout's prompt: the text of its messages before the first answer. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
+import { messagesBeforeAnswer } from './task-groups.ts';
 import { type MessagePart, partsOf } from './transcript-parts.ts';
 
 export interface Prompt {
@@ -28,12 +29,6 @@ function otherThanText(part: MessagePart): string | undefined {
     default:
       return undefined;
   }
-}
-
-export function messagesBeforeAnswer({ steps }: Pick<Trajectory, 'steps'>) {
-  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
-  const first = messages.findIndex(({ role }) => role === 'assistant');
-  return messages.slice(0, first === -1 ? messages.length : first);
 }
 
 /** The prompt; undefined if there is no user message before the first answer. */

@@ -2,10 +2,10 @@
  * Texts that distinguish a task's rollouts in a list: question, answer, expected answer, and the sample's number. Pure.
  */
 import { isRecord, own } from '../base/own-property.ts';
-import { messageContent } from '../contract/common.ts';
+import { messageContent } from '../contract/message-content.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Cell, type Column, plainColumn } from './column.ts';
-import { answerOf } from './task-groups.ts';
+import { answerOf, messagesBeforeAnswer } from './task-groups.ts';
 
 /** The lines of a rollout that was read with its steps; empty if it has none. */
 export interface RolloutTexts {
@@ -23,10 +23,8 @@ function firstLine(text: string | undefined): string {
 }
 
 /** The last message of the user before the model's first one. */
-function askedIn({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
-  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
-  const first = messages.findIndex(({ role }) => role === 'assistant');
-  const before = first === -1 ? messages : messages.slice(0, first);
+function askedIn(trajectory: Pick<Trajectory, 'steps'>): string | undefined {
+  const before = messagesBeforeAnswer(trajectory);
   const asked = before.findLast(({ role }) => role === 'user') ?? before.at(-1);
   return (asked && messageContent(asked.content)) ?? undefined;
 }

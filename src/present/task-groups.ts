@@ -1,11 +1,10 @@
 /** Groups the rollouts in a run, a dataset or a training step by task. Pure. */
 import { isRecord } from '../base/own-property.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
-import { messageContent } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { messageContent } from '../contract/message-content.ts';
 import { isRunning, isUnknown, statusMeaning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { messagesBeforeAnswer } from './prompt.ts';
 import type { Passes } from './statistics/pass-at-k.ts';
 import type { Range } from './statistics/tasks.ts';
 import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from './teaching.ts';
@@ -138,6 +137,13 @@ export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefin
   const text = texts.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
   const words = [text, ...calls.map(call => [call.name, call.text].filter(Boolean).join(' '))].filter(Boolean);
   return words.length === 0 ? undefined : words.join('\n');
+}
+
+/** The messages before the model's first one. */
+export function messagesBeforeAnswer({ steps }: Pick<Trajectory, 'steps'>) {
+  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
+  const first = messages.findIndex(({ role }) => role === 'assistant');
+  return messages.slice(0, first === -1 ? messages.length : first);
 }
 
 /** All messages before the first answer, joined; undefined if there are none. */

@@ -5,7 +5,7 @@
 
 import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
-import { contentText, messageContent } from '../contract/common.ts';
+import { contentText, messageContent } from '../contract/message-content.ts';
 import { hasFailed } from '../contract/tool-error.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
 import { attachmentWords, imageIn } from './attachments.ts';

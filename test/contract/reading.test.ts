@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import * as benchmarks from '../../src/contract/benchmarks.ts';
-import { messageContent, page, readWith, rows } from '../../src/contract/common.ts';
+import { page, readWith, rows } from '../../src/contract/common.ts';
 import { dataset } from '../../src/contract/datasets.ts';
 import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
 import * as evaluations from '../../src/contract/evaluations.ts';
 import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
 import { cursorAfter, hasMoreAfter, partlyReadWords, unreadableIn } from '../../src/contract/lists.ts';
+import { messageContent } from '../../src/contract/message-content.ts';
 import { supportedModel } from '../../src/contract/models.ts';
 import { hasProtoField } from '../../src/contract/proto-field.ts';
 import { secret } from '../../src/contract/secrets.ts';

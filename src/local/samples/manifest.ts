@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
-import { messageContent } from '../../contract/common.ts';
+import { messageContent } from '../../contract/message-content.ts';
 import { type GraderSpec, graderKinds, graderSpec } from '../../grading/graders.ts';
 import type { ChatTurn } from '../model/policy.ts';
 import { type ToolSpec, toolSpec } from '../model/tools.ts';

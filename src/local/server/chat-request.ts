@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { own } from '../../base/own-property.ts';
-import { messageContent } from '../../contract/common.ts';
+import { messageContent } from '../../contract/message-content.ts';
 import { type ChatTurn, defaultSampling, type SamplingOptions } from '../model/policy.ts';
 import { ApiError, apiError } from './errors.ts';
 import { check, type Issue } from './validate.ts';

@@ -1,7 +1,7 @@
 /** Trajectories with their steps and messages. */
 
 import { isRecord } from '../../base/own-property.ts';
-import { contentText, written } from '../../contract/common.ts';
+import { contentText, written } from '../../contract/message-content.ts';
 import { hasEnded } from '../../contract/status.ts';
 import { lastToolError } from '../../contract/tool-error.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
