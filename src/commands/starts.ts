@@ -84,7 +84,7 @@ async function withOffered(
         if (isChosen && !isKnown) throw error;
       });
       answers.set(model, answer);
-      if (isChosen && describedOptions(answer, model).size === 0)
+      if (isChosen && describedOptions(answer).size === 0)
         io.note('The service does not list its options: --option is sent unchecked.');
     }
     checkOptions(texts, answers.get(model), model);
@@ -95,12 +95,15 @@ async function withOffered(
 /** @throws CommandError for an unknown option, or a value that the service would refuse */
 function checkOptions(texts: StartChoice['texts'], offered: unknown, model: string | undefined): void {
   const known = [...describedOptions(offered, model).keys()];
-  for (const [name, text] of known.length === 0 ? [] : Object.entries(texts)) {
-    const hint = known.includes(name) ? '' : didYouMean(name, known) || clean`The options are ${known}.`;
-    if (hint !== '') throw new CommandError(clean`There is no option ${name}. ${hint} Nothing was started.`);
+  for (const [name, text] of Object.entries(texts)) {
     const problem = optionProblem(offered, model, name, text);
-    if (problem !== undefined)
-      throw new CommandError(clean`${name}=${text} is not valid. ${problem}. Nothing was started.`);
+    if (problem === undefined) continue;
+    const hint = didYouMean(name, known) || clean`The options are ${known}.`;
+    const isKnown = known.length === 0 || known.includes(name);
+    const words = isKnown
+      ? clean`${name}=${text} is not valid. ${problem}.`
+      : clean`There is no option ${name}. ${hint}`;
+    throw new CommandError(`${words} Nothing was started.`);
   }
 }
 

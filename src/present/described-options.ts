@@ -47,9 +47,15 @@ function described(option: Readonly<Record<string, unknown>>): DescribedOption {
   };
 }
 
+/** The types by name, also as Python names them. */
+const types: Readonly<Record<string, DescribedOption['type']>> = {
+  ...{ integer: 'integer', number: 'number', boolean: 'boolean', string: 'string', any: 'any' },
+  ...{ int: 'integer', float: 'number', bool: 'boolean', str: 'string' },
+};
+
+/** @param example a value of an option whose type has no known name */
 function typeOf(type: unknown, example: OptionValue | undefined): DescribedOption['type'] {
-  if (type === 'integer' || type === 'number' || type === 'boolean' || type === 'string') return type;
-  return type === undefined && example !== undefined ? (typeof example as 'number' | 'boolean' | 'string') : 'any';
+  return own(types, typeof type === 'string' ? type : '') ?? own(types, typeof example) ?? 'any';
 }
 
 function optionsIn(value: unknown): DescribedOptions {
@@ -108,9 +114,14 @@ export function boundsWords({ minimum, maximum }: DescribedOption): string {
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-/** The value of a typed text; undefined if it has none of this type. */
-function valueIn(type: DescribedOption['type'], text: string): unknown {
+const unknownOption = { type: 'any', choices: [], usual: undefined } as const;
+
+/** The value of a typed text; undefined if it is neither a choice nor of this type. */
+function valueIn({ type, choices, usual }: Pick<DescribedOption, 'type' | 'choices' | 'usual'>, text: string): unknown {
   const typed = text.trim();
+  const choice = choices.find(each => String(each) === typed);
+  if (choice !== undefined) return choice;
+  if (usual === null && typed === 'null') return null;
   if (type === 'integer' || type === 'number') {
     const value = typed === '' ? Number.NaN : Number(typed);
     return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
@@ -123,10 +134,10 @@ function valueIn(type: DescribedOption['type'], text: string): unknown {
 const wanted = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
 
 function problemOf(text: string, option: DescribedOption): string | undefined {
-  const { type, choices } = option;
-  const value = valueIn(type, text);
+  const { type, choices, usual } = option;
+  const value = valueIn(option, text);
   if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
-  if (choices.length > 0 && !choices.includes(value as OptionValue)) return clean`One of ${choices}`;
+  if (choices.length > 0 && value !== usual && !choices.includes(value as OptionValue)) return clean`One of ${choices}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
   if (option.minimum === undefined) return `At most ${option.maximum}`;
@@ -140,9 +151,8 @@ export function optionProblem(
   name: string,
   text: string,
 ): string | undefined {
-  const options = describedOptions(offered, model);
-  if (options.size === 0) return undefined;
-  const option = options.get(name);
+  if (describedOptions(offered).size === 0) return undefined;
+  const option = describedOptions(offered, model).get(name);
   const words = option ? problemOf(text, option) : 'Not accepted';
   return words && parsedOf(offered).ofModel.has(model) ? clean`${words} for ${model}` : words;
 }
@@ -155,6 +165,9 @@ export function optionValues(
 ): Readonly<Record<string, unknown>> {
   const options = describedOptions(offered, model);
   return Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [name, valueIn(options.get(name)?.type ?? 'any', text) ?? text]),
+    Object.entries(texts).map(([name, text]) => {
+      const value = valueIn(options.get(name) ?? unknownOption, text);
+      return [name, value === undefined ? text : value];
+    }),
   );
 }

@@ -75,6 +75,41 @@ describe('options', () => {
     expect(optionProblem({ is: { type: 'boolean' } }, 'm', 'is', 'yes')).toBe('Type true or false');
   });
 
+  it.each<[option: object, text: string, value: unknown, problem?: string]>([
+    [{ choices: [1, 2, 'auto'] }, 'auto', 'auto'],
+    [{ choices: [1, 2, 'auto'] }, '2', 2],
+    [{ choices: [1, 2, 'auto'] }, '3', 3, 'One of 1, 2, auto'],
+    [{ type: 'enum', choices: ['16', '32'] }, '16', '16'],
+    [{ type: 'integer', choices: ['16', '32'] }, '16', '16'],
+    [{ choices: ['true', 'null'] }, 'null', 'null'],
+    [{ type: 'number', default: null }, 'null', null],
+    [{ type: 'string', default: null, choices: ['a'] }, 'null', null],
+    [{ type: 'number', default: 1 }, 'null', 'null', 'Type a number'],
+    [{ type: 'int', default: 5 }, '2.5', '2.5', 'Type a whole number'],
+    [{ type: 'float', min: 0, max: 1 }, 'abc', 'abc', 'Type a number'],
+    [{ type: 'float', default: 1 }, '0.5', 0.5],
+    [{ type: 'bool', default: true }, 'yes', 'yes', 'Type true or false'],
+    [{ type: 'str', default: 'x' }, '123', '123'],
+    [{ type: 'decimal', default: 0.5 }, 'abc', 'abc', 'Type a number'],
+    [{ type: 'any', default: 5 }, '[1]', [1]],
+  ])('%j of the text %j is %j (attack 25, B2 and B3)', (option, text, value, problem) => {
+    expect(optionValues({ x: text }, { x: option }, undefined)).toEqual({ x: value });
+    expect(optionProblem({ x: option }, undefined, 'x', text)).toBe(problem);
+  });
+
+  it('of the type bool are chosen', () => {
+    expect(optionFields({ x: { type: 'bool' } })).toMatchObject([{ kind: 'choice' }]);
+  });
+
+  it('are refused for a model that has none, where others have some (attack 25, C5)', () => {
+    const models = [
+      { model_slug: 'm', options: {} },
+      { model_slug: 'n', options: rate },
+    ];
+    expect(optionProblem({ models }, 'm', 'rate', '1')).toBe('Not accepted for m');
+    expect(optionProblem({ models: models.slice(0, 1) }, 'm', 'rate', '1')).toBeUndefined();
+  });
+
   const byModel = {
     bench_id: 'b',
     models: [
