@@ -81,7 +81,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
     silentMinutes:
       'Alarm: no new step for this many minutes, at any pace. Off by default, because a step may take hours.',
     belowBest:
-      'Alarm: this many held-out rewards in a row with 95% intervals entirely below the best one’s: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level. Fewer are enough if they are so far below that this is as unlikely. It ends after as many rounds in a row without a drop.',
+      'Alarm: this many held-out rewards in a row with 95% intervals entirely below the best one’s: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level. Fewer are enough if they are so far below that this is as unlikely. It ends with the drop; another drop within as many rounds does not ring again.',
     failedPercent:
       'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because the mean of the rest then says little.',
     heldOut:

@@ -39,6 +39,8 @@ export interface Alarm {
   readonly words: string;
   /** How long the stall has lasted, as of the last read of the steps. */
   readonly lasted?: Silence | undefined;
+  /** Whether it follows so soon after another that it is no news. */
+  readonly isRepeat?: boolean;
 }
 
 /** The time without a new step, as of the last read of the steps. */
@@ -140,27 +142,29 @@ function dropAt(recent: readonly HeldOutMean[], best: HeldOutMean, count: number
 }
 
 /**
- * The alarm if there is a drop, or was one at any of the last `count` finished rounds: otherwise a run that keeps
- * collapsing and recovering would raise it again and again, as would a round that has only just begun.
+ * The alarm if there is a drop now; a round that has only just begun does not end it. It is a repeat if there was one
+ * at any of the `count` rounds before: a run may keep collapsing and recovering.
  */
 function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
+  const dropUpTo = (end: number) => {
+    const known = recent.slice(0, Math.max(0, end));
+    const bestYet = best.step <= (known.at(-1)?.step ?? 0) ? best : bestHeldOut(known);
+    return bestYet && dropAt(known, bestYet, count, range);
+  };
   const finished = recent.length - (recent.at(-1)?.isUnfinished ? 1 : 0);
-  for (let end = recent.length; end > Math.max(0, finished - count); end -= 1) {
-    const known = recent.slice(0, end);
-    const bestYet = best.step <= (known.at(-1) as HeldOutMean).step ? best : bestHeldOut(known);
-    const drop = bestYet && dropAt(known, bestYet, count, range);
-    if (drop) return dropAlarm(drop, end >= finished);
-  }
-  return undefined;
+  const end = [recent.length, finished].find(dropUpTo);
+  const drop = end && dropUpTo(end);
+  if (!drop) return undefined;
+  const isRepeat = Array.from({ length: count }, (_, index) => end - 1 - index).some(dropUpTo);
+  return { ...dropAlarm(drop), isRepeat };
 }
 
-function dropAlarm({ last, best, inRow, confidence }: NonNullable<ReturnType<typeof dropIn>>, isNow: boolean): Alarm {
-  const { step } = last;
+function dropAlarm({ last, best, inRow, confidence }: NonNullable<ReturnType<typeof dropIn>>): Alarm {
   const sure = Math.floor(1_000 * confidence) / 10;
-  const below = `${reward(last.reward)} ${isNow ? 'is' : `at step ${step} was`} below its best ${reward(best.reward)}`;
+  const below = `${reward(last.reward)} is below its best ${reward(best.reward)} at step ${best.step}`;
   const rounds = inRow === 1 ? '' : `, ${inRow} in a row`;
-  const words = `held-out ${below} at step ${best.step} by more than the ${sure}% intervals${rounds}`;
-  return { kind: 'held-out drop', step, value: last.reward, limit: best.reward, words };
+  const words = `held-out ${below} by more than the ${sure}% intervals${rounds}`;
+  return { kind: 'held-out drop', step: last.step, value: last.reward, limit: best.reward, words };
 }
 
 interface Mean {

@@ -96,21 +96,22 @@ export interface PastAlarm extends Alarm {
   readonly overAtStep: number | undefined;
 }
 
-/** The first alarm in each period during which alarms of one kind hold. */
+/** The first alarm in each period during which alarms of one kind hold or repeat. */
 class Episodes {
   readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
-  readonly #open = new Map<AlarmKind, { overAtStep: number | undefined }>();
+  readonly #last = new Map<AlarmKind, { overAtStep: number | undefined }>();
 
   add(verdicts: Verdicts, step: number, at: number | undefined): void {
     for (const [kind, alarm] of verdicts) {
-      const open = this.#open.get(kind);
-      if (alarm && !open) {
+      const last = this.#last.get(kind);
+      if (!alarm) {
+        if (last) last.overAtStep ??= step;
+      } else if (last && (alarm.isRepeat || last.overAtStep === undefined)) {
+        last.overAtStep = undefined;
+      } else {
         const episode = { alarm, at, overAtStep: undefined };
-        this.#open.set(kind, episode);
+        this.#last.set(kind, episode);
         this.#all.push(episode);
-      } else if (!alarm && open) {
-        open.overAtStep = step;
-        this.#open.delete(kind);
       }
     }
   }

@@ -260,12 +260,12 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
       const isKept = kind === 'held-out drop' && workbench.alarmsFor(known.parent).belowBest !== undefined;
       if (!alarm) inbox.clear(kind, known, isKept ? known.measured?.last.step : undefined);
       if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
-      const { words, lasted } = alarm;
+      const { words, lasted, isRepeat } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;
       const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };
       const shown = { ...known, measured: heldOutOf(known, workbench, now) };
       const old = isMeanOld(known, workbench, now) && { isMeanOld: true };
-      return inbox.raise(kind, shown, now, { alarm: words, ...began, ...old }) ?? [];
+      return inbox.raise(kind, shown, now, { alarm: words, ...began, ...old }, isRepeat) ?? [];
     });
   });
   if (raised.length > 0) inbox.announce(raised);

@@ -301,12 +301,14 @@ export class Inbox {
    * Records an alarm, unless it has already been recorded. Returns the event if it is new to a user who is watching.
    *
    * @param at when benchtop noticed the alarm, in epoch milliseconds
+   * @param isRepeat whether it only reopens an earlier one, dismissed or not
    */
   raise(
     what: string,
     resource: KnownResource,
     at: number,
     alarm: Pick<EventDetail, 'alarm' | 'since' | 'atLeast' | 'isMeanOld'> = {},
+    isRepeat = false,
   ): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });
@@ -320,6 +322,11 @@ export class Inbox {
     // Another process may have seen the end first.
     if (before && overAtStep === undefined) return undefined;
     if (what === 'stall' && events.find({ kind, id, what: 'end' })) return undefined;
+    if (before && isRepeat) {
+      events.put({ ...before, detail: { ...before.detail, overAtStep: undefined } });
+      this.#set(this.#read());
+      return undefined;
+    }
     // A dismissed event would stay dismissed.
     if (before) events.remove(before);
     const { since = at } = alarm;
@@ -337,12 +344,12 @@ export class Inbox {
   /**
    * Removes an alarm that no longer holds, so that it can be raised again.
    *
-   * @param overAtStep keeps the event unless it was dismissed, with this step
+   * @param overAtStep keeps the event, with this step
    */
   clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>, overAtStep?: number): void {
     if (!this.#raised.delete(nameOf({ kind, id, what }))) return;
-    const event = this.#find({ kind, id, what });
     const { events } = this.#remembered();
+    const event = events.find({ kind, id, what });
     if (event && overAtStep !== undefined) events.put({ ...event, detail: { ...event.detail, overAtStep } });
     else events.remove({ kind, id, what });
     this.#set(this.#read());

@@ -70,12 +70,12 @@ it('doctor names the audit for a run without an alarm whose reward rises only in
 });
 
 it('doctor says what the alarms would have said of a past run, with its step, time, number and limit', async () => {
-  const run = await trained([...drop, 0.69, 0.69, 0.69, 0.69]);
+  const run = await trained([...drop, 0.69]);
   const { code, out } = await run()('doctor', ['--alarms', 'sweep']);
   expect(code).toBe(8);
   expect(out.split('\n')).toEqual([
     '1 alarm:',
-    `  step 40, by ${savedAt}: ${dropWords.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 100`,
+    `  step 40, by ${savedAt}: ${dropWords.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 70`,
     'Not judged: new steps: this machine has not watched the run.',
     'Not judged: failed rollouts: the service does not count them.',
     'Alarms: no new step for 10 times its usual time per step and 5m; 4 held-out rewards in a row below the best, or fewer far below; more than 20% of the rollouts failed.',
@@ -86,7 +86,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect(JSON.parse(asJson.out)).toMatchObject({
     kind: 'training',
     id: 'trn_1',
-    alarms: [{ kind: 'held-out drop', step: 30, at: savedAt, value: 0.3, limit: 0.7, over_at_step: 80 }],
+    alarms: [{ kind: 'held-out drop', step: 30, at: savedAt, value: 0.3, limit: 0.7, over_at_step: 70 }],
     unjudged: [],
   });
   const none = await run({ belowBest: 0 })('doctor', ['--alarms', 'sweep']);
@@ -98,6 +98,11 @@ it('watch notes an alarm, and has an exit code of its own if it holds at the end
   expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropWords}`]);
   const sound = await (await trained(drop, 2))({ belowBest: 0 })('watch', ['sweep']);
   expect([sound.code, sound.notes]).toEqual([0, '']);
+  // A run that has recovered is no longer in alarm (A3).
+  for (const more of [[], ['--alarm']]) {
+    const recovered = await (await trained([0.7, 0.1, 0.9, 0.92], 2))()('watch', ['sweep', ...more]);
+    expect([recovered.code, recovered.notes]).toEqual([0, '']);
+  }
 });
 
 it.each([
