@@ -39,7 +39,7 @@ it('compares two runs task by task, as text and as JSON, and fails below a bound
 
   const text = (await cli('compare', [base, fresh])).out;
   expect(text).toMatch(
-    /^base\t0\.?\d* over 28 tasks, base \(evr_\w+\), \S+\nnew\t.*\ndifference\t.* over 28 tasks in both\n95% CI\t.*\nfull reward\t.*\nverdict\t/,
+    /^base\t0\.?\d* over 28 tasks, base \(evr_\w+\), \S+\nnew\t.*\ndifference\t.* over 28 tasks in both\n95% CI\t.*\nverdict\t/,
   );
   const below = await cli('compare', [base, fresh, '--fail-below', String(interval.low - 0.001), '--field', 'passed']);
   expect([below.code, below.out]).toEqual([exitCodes.done, 'true\n']);
