@@ -4,7 +4,7 @@
 export type EarlyEnd = 'token limit' | 'content filter' | 'refusal' | 'error';
 
 /** A Map, because a reason is text from the service and must not reach a prototype. */
-const earlyEnds: ReadonlyMap<unknown, EarlyEnd> = new Map<unknown, EarlyEnd>([
+const earlyEnds: ReadonlyMap<string, EarlyEnd> = new Map<string, EarlyEnd>([
   ['length', 'token limit'],
   ['max_tokens', 'token limit'],
   ['content_filter', 'content filter'],
@@ -15,6 +15,7 @@ const earlyEnds: ReadonlyMap<unknown, EarlyEnd> = new Map<unknown, EarlyEnd>([
 /**
  * Why an answer with this finish reason is missing or incomplete; undefined if the model ended it, or if the reason is
  * unknown. Covers OpenAI's `finish_reason` (`length`, `content_filter`), Anthropic's `stop_reason` (`max_tokens`,
- * `refusal`) and OpenRouter's addition (`error`).
+ * `refusal`), Gemini's `MAX_TOKENS` and OpenRouter's addition (`error`).
  */
-export const earlyEndOf = (reason: string | null | undefined): EarlyEnd | undefined => earlyEnds.get(reason);
+export const earlyEndOf = (reason: string | null | undefined): EarlyEnd | undefined =>
+  earlyEnds.get((reason ?? '').toLowerCase());

@@ -51,7 +51,7 @@ export const endedBy = ({ rollout, termination_reason: own }: Trajectory): strin
  * the reader shows it after every key, and a trajectory may have thousands of messages.
  */
 export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): string | undefined => {
-  if (typeof own === 'string') return own;
+  if (typeof own === 'string' && own !== '') return own;
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
 });
@@ -65,7 +65,7 @@ export const cutMessageOf = perObject(({ steps }: Trajectory): TrajectoryMessage
 
 /** The last error of a tool; undefined if none failed, or the service sends neither errors nor steps. */
 export const toolErrorOf = perObject(({ steps, tool_error: own }: Trajectory): string | undefined =>
-  typeof own === 'string' ? own : lastToolError((steps ?? []).flatMap(step => step.messages ?? [])),
+  typeof own === 'string' && own !== '' ? own : lastToolError((steps ?? []).flatMap(step => step.messages ?? [])),
 );
 
 /** If there are more distinct numbers of steps than this, they are grouped: 1, 2-3, 4-7, 8-15, ... */

@@ -7,6 +7,7 @@ import { evaluationKeys } from '../queries/evaluations.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { firstRollouts } from '../queries/trajectories.ts';
+import { hasRolloutEnded } from './rollout-ends.ts';
 
 /** How many rollouts ended in some way, of those whose end the service reports. */
 interface Counted {
@@ -34,14 +35,14 @@ function countedIn(
 /** @param runs the ids of pooled runs */
 async function readEnds(runs: readonly string[], context: QueryContext): Promise<AnswerEnds> {
   const read = await Promise.all(runs.map(id => firstRollouts(id, context)));
-  const rows = read.flatMap(run => run.rows);
+  const rows = read.flatMap(run => run.rows).filter(hasRolloutEnded);
   return {
     cutOff: countedIn(
       rows,
       row => finishOf(row) !== undefined,
       row => earlyEndOf(finishOf(row)) === 'token limit',
     ),
-    // A service that reports tool errors sends null for none.
+    // A service that reports tool errors sends null or an empty text for none.
     toolErrors: countedIn(
       rows,
       row => row['tool_error'] !== undefined,

@@ -44,6 +44,12 @@ export async function countsByRewards(
   return { certainty, mean: run.mean ?? read.mean, graded: run.graded ?? read.rewards };
 }
 
+/** Whether a rollout failed and was not merely stopped. */
+const isFailed = (row: Trajectory): boolean => hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
+
+export const hasRolloutEnded = (row: Trajectory): boolean =>
+  isFailed(row) || row.reward != null || hasEnded(row.status);
+
 /** Counts the failed rollouts in the service's list. */
 export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({
   key: evaluationKeys.ends(id),
@@ -51,9 +57,8 @@ export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> =>
   activity: () => 'settled',
   read: async context => {
     const { rows, isWhole } = await firstRollouts(id, context);
-    const isFailed = (row: Trajectory): boolean => hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
     const failed = rows.filter(isFailed).length;
-    const ended = rows.filter(row => isFailed(row) || row.reward != null || hasEnded(row.status)).length;
+    const ended = rows.filter(hasRolloutEnded).length;
     const hasStatus = rows.some(row => row.status != null);
     return { failed: hasStatus ? failed : undefined, ended, isWhole, isFinal: hasEnded(status) };
   },

@@ -5,10 +5,11 @@ import { earlyEndOf } from '../../src/contract/finish-reason.ts';
 it.each([
   ['length', 'token limit'],
   ['max_tokens', 'token limit'],
+  ['MAX_TOKENS', 'token limit'],
   ['content_filter', 'content filter'],
   ['refusal', 'refusal'],
   ['error', 'error'],
-  ...['stop', 'end_turn', 'stop_sequence', 'tool_calls', 'tool_use', 'Length', 'constructor', '', null, undefined].map(
+  ...['stop', 'end_turn', 'stop_sequence', 'tool_calls', 'tool_use', 'constructor', '', null, undefined].map(
     reason => [reason, undefined] as const,
   ),
 ] as const)('the finish reason %j means an early end: %s', (reason, end) => {

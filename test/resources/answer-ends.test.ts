@@ -5,7 +5,7 @@ import { CompareView } from '../../src/ui/views/runs/compare.tsx';
 import { CompareManyView } from '../../src/ui/views/runs/compare-many.tsx';
 import { answering } from '../answering.ts';
 import { cliOn } from '../commands/cli.ts';
-import type { Answers } from '../queries/scripted-service.ts';
+import { type Answer, type Answers, pageOf } from '../queries/scripted-service.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { apiKey, hostileServer } from '../service/hostile-server.ts';
 import { openViewOnStage } from '../ui/stage.tsx';
@@ -62,6 +62,16 @@ it.each<[string, AnswerEnds | undefined, AnswerEnds | undefined, string]>([
 });
 
 const tasks = Array.from({ length: 20 }, (_, index) => `t${index}`);
+/** Lists the rollouts of a run, with these fields. */
+const listing =
+  (fields: (run: unknown, index: number) => object): Answer =>
+  (_, { eval_run_id } = {}) =>
+    pageOf(
+      tasks.map((task_id, index) => ({
+        ...{ eval_run_id, task_id, trajectory_id: `traj_${eval_run_id}_${task_id}`, status: 'completed', reward: 1 },
+        ...fields(eval_run_id, index),
+      })),
+    );
 const answers: Answers = {
   getEvalRun: ({ eval_run_id }) => ({ eval_run_id, bench_id: 'b', status: 'completed', display_name: eval_run_id }),
   getEvalProgress: () => ({ status: 'completed', total_rollouts: 20 }),
@@ -71,15 +81,10 @@ const answers: Answers = {
       trajectory_id: `traj_${eval_run_id}_${task_id}`,
     })),
   }),
-  listTrajectories: (_, { eval_run_id } = {}) => ({
-    items: tasks.map((task_id, index) => ({
-      ...{ eval_run_id, task_id, trajectory_id: `traj_${eval_run_id}_${task_id}`, status: 'completed' },
-      reward: eval_run_id === 'evr_base' ? 0 : 1,
-      finish_reason: eval_run_id === 'evr_base' && index % 2 ? 'stop' : 'length',
-    })),
-    has_more: false,
-    next_cursor: null,
-  }),
+  listTrajectories: listing((run, index) => ({
+    reward: run === 'evr_base' ? 0 : 1,
+    finish_reason: run === 'evr_base' && index % 2 ? 'stop' : 'length',
+  })),
 };
 const words = '20 of 20 answers of the new run were cut off at the token limit (10 of 20 in the base)';
 
@@ -96,6 +101,22 @@ it('says it below the verdict in commands and reports, with counts for programs'
     `B evr_new: the new run is better; ${words}.`,
   );
   expect((await cli('report', ['evr_base', 'evr_new', '--format', 'markdown'])).out).toContain(words);
+});
+
+it.each<[string, (index: number) => object, object | null]>([
+  ['an empty tool error as none', () => ({ tool_error: '' }), { rollouts: 20, tool_errors: 0 }],
+  ['an empty finish reason as unreported', () => ({ finish_reason: '' }), null],
+  ['a finish reason in capitals', () => ({ finish_reason: 'MAX_TOKENS' }), { answers: 20, cut_off: 20 }],
+  [
+    'no rollout that has not ended',
+    index => (index < 3 ? { tool_error: 'boom' } : { tool_error: null, status: 'pending', reward: null }),
+    { rollouts: 3, tool_errors: 3 },
+  ],
+])('counts %s (B6, C1)', async (_, more, counts) => {
+  const listTrajectories = listing((_run, index) => more(index));
+  const { url } = await hostileServer(answering({ ...answers, listTrajectories }));
+  const { out } = await cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', '--json']);
+  expect(JSON.parse(out).new.answer_ends).toEqual(counts && { ...counts, complete: true });
 });
 
 it('claims nothing if the service lists no trajectories', async () => {
