@@ -158,7 +158,7 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     const benchmark = await benchmarkOf(args[0], context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context, 'write');
     noteChoice(from, checkpoint, io);
-    const { startKeys } = context.memory;
+    const { memory } = context;
     const chosen = runs.map(each => {
       const { idempotencyKey } = flags;
       const key = idempotencyKey && (runs.length > 1 ? partKey(idempotencyKey, each) : idempotencyKey);
@@ -167,13 +167,13 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     const other = chosen.map(each => otherModel(from ?? '', each)).find(words => words !== undefined);
     if (other !== undefined) throw new CommandError(`${other}. Nothing was started.`);
     const choices = await withOffered(chosen, run, flags, context, io);
-    const planned = planStarts(run, choices, { names: context.memory.names(run.kind), startKeys });
+    const planned = planStarts(run, choices, { names: memory.names(run.kind), remembered: memory });
     if (flags.dryRun) io.note(`Estimate: ${await costWords(run, benchmark, planned, context)}.`);
     const starts = planned.map(({ input }, index): EachStart<RunInput> => {
       const { model, key } = choices[index] ?? {};
       const { display_name = '' } = input;
       if (key !== undefined && display_name !== '' && !flags.dryRun)
-        startKeys.keepName(run.kind, input, key, display_name);
+        memory.startKeys.keepName(run.kind, input, key, display_name);
       const alone = runs[index] && runs.length > 1 ? aloneWords(runs[index]) : undefined;
       return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone } };
     });

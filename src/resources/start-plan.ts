@@ -6,7 +6,7 @@ import type { CostedRun } from '../present/start-cost.ts';
 import { differingOptions, seedOption } from '../present/start-name.ts';
 import { startTime } from '../queries/remembered-fallback.ts';
 import type { RunInput } from '../queries/run-options.ts';
-import type { StartKeys } from '../store/start-keys.ts';
+import { groupOf } from '../store/start-keys.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
@@ -120,47 +120,64 @@ interface PlannedStart extends CostedRun {
   readonly input: RunInput;
 }
 
-/** The names of all runs of this kind, and the requests with an unknown outcome. */
 interface StartMemory {
+  /** The names of all runs of this kind. */
   readonly names: ReadonlySet<string>;
-  readonly startKeys: StartKeys;
+  readonly remembered: RememberedStore;
 }
 
 /**
- * The request for each run. Runs without a chosen name get unused ones: `base`, else `base 2`, and so on. A name counts
- * as unused if a request with it may have succeeded: a repeat with another name would be a new request.
+ * The request for each run. A run without a chosen name keeps the name that it has started under, or that of an earlier
+ * request that may have succeeded: with another name, the repeat would be a new request. The others get unused names:
+ * `base`, else `base 2`, and so on.
  */
 export function planStarts(
   start: RunStart,
   choices: readonly StartChoice[],
-  { names, startKeys }: StartMemory,
+  { names, remembered }: StartMemory,
 ): readonly PlannedStart[] {
-  const planned = new Set<string>();
-  return choices.map(choice => {
-    const { benchmark, checkpoint, texts, offered, key } = choice;
+  const { kind } = start;
+  const { keyed = kind } = start.send;
+  const { startKeys } = remembered;
+  const unnamed = choices.map(choice => {
+    const { benchmark, checkpoint, texts, offered } = choice;
     const { id, step, run } = checkpoint ?? {};
     const model = modelOf(choice);
     const options = optionValues(texts, offered, model);
-    const named = (name: string): RunInput => ({
+    const input: RunInput = {
       bench_id: benchmark.bench_id,
       model,
-      display_name: name || undefined,
+      display_name: undefined,
       checkpoint: id,
       ...(run && { trained: { training_run_id: run.training_run_id, step } }),
       ...(Object.keys(options).length > 0 && { options }),
-    });
-    const isFree = (name: string): boolean =>
-      !planned.has(name) && (!names.has(name) || startKeys.earlier(start.send.keyed ?? '', named(name)) !== undefined);
-    const unused = (base: string): string => {
-      let name = base;
-      for (let number = 2; !isFree(name); number += 1) name = `${base} ${number}`;
-      return name;
     };
-    const sent = key === undefined ? undefined : startKeys.nameOf(start.kind, named(''), key);
-    const from = { benchmark, model, checkpoint, run, options, offered };
-    const input = named(choice.name ?? sent ?? unused(sanitiseLine(nameOfStart(start, from))));
-    planned.add(input.display_name ?? '');
-    return { input, model, options, offered };
+    const base = () => sanitiseLine(nameOfStart(start, { benchmark, model, checkpoint, run, options, offered }));
+    return { input, model, options, offered, chosen: choice.key, name: choice.name, base };
+  });
+  const group = groupOf(unnamed);
+  const planned = new Set<string>();
+  const kept = unnamed.map(each => {
+    const { input, chosen } = each;
+    // Only starts that are sent together skip those that have started.
+    const id = choices.length > 1 ? startKeys.startOf(keyed, each, group) : undefined;
+    const name =
+      each.name ??
+      (id === undefined ? undefined : remembered.find(kind, id)?.label) ??
+      (chosen === undefined ? undefined : startKeys.nameOf(kind, input, chosen)) ??
+      startKeys.openNames(keyed, input).find(open => !planned.has(open));
+    if (name !== undefined) planned.add(name);
+    return name;
+  });
+  const unused = (base: string): string => {
+    let name = base;
+    for (let number = 2; planned.has(name) || names.has(name); number += 1) name = `${base} ${number}`;
+    planned.add(name);
+    return name;
+  };
+  return unnamed.map(({ input, base, model, options, offered }, index) => {
+    const name = kept[index] ?? unused(base());
+    return { input: { ...input, display_name: name || undefined }, model, options, offered };
   });
 }
 

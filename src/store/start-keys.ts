@@ -52,10 +52,14 @@ export interface TogetherStart {
 /** The kind under which the ids of work started together are kept. */
 const bookOf = (action: string): string => `${action} each`;
 
-/** The key under which a request is kept in its group. */
+/** The key under which a request is kept in its group, or with its name. */
 const inGroup = (content: string, group: string): string => `${content}\n${group}`;
 
-/** The range of a content's keys in all groups; its end is exclusive. */
+/** Identifies a start request, with its name. */
+const requestOf = (input: unknown): string =>
+  inGroup(contentOf(input), String((input as { readonly display_name?: unknown } | undefined)?.display_name ?? ''));
+
+/** The range of a content's keys in all groups, or with all names; its end is exclusive. */
 const inAnyGroup = (content: string): readonly [from: string, before: string] => [`${content}\n`, `${content}\v`];
 
 /** Identifies start requests that are sent together, in any order. */
@@ -115,8 +119,20 @@ export class StartKeys {
 
   /** The latest earlier request with the same input that may have succeeded; undefined if there is none. */
   earlier(action: string, input: unknown, now = Date.now()): EarlierStart | undefined {
-    const known = this.#latest(action, inputHash(input), now);
+    const known = this.#latest(action, requestOf(input), now);
     return known && { key: known.key, sentAt: known.sentAt, isExpired: now - known.sentAt >= honouredMs };
+  }
+
+  /** The names of the earlier requests that may have succeeded and differ from this input only in the name, latest first. */
+  openNames(action: string, input: unknown, now = Date.now()): readonly string[] {
+    const [from, before] = inAnyGroup(contentOf(input));
+    const sql =
+      'select content from starts where profile = ? and action = ? and content >= ? and content < ? order by sent_at desc';
+    const written = this.#tables.all(sql, this.#tables.scope, action, from, before).map(row => String(row['content']));
+    const unwritten = [...this.#unwritten.keys()].map(id => id.slice(action.length + 1));
+    const contents = [...unwritten.filter(content => content.startsWith(from)), ...written];
+    const open = contents.filter(content => this.#latest(action, content, now) !== undefined);
+    return open.map(content => content.slice(from.length));
   }
 
   /**
@@ -125,7 +141,7 @@ export class StartKeys {
    * @param chosen the user's own key
    */
   take(action: string, input: unknown, chosen?: string, now = Date.now()): string {
-    const content = inputHash(input);
+    const content = requestOf(input);
     const known = this.#latest(action, content, now);
     const repeated = known && now - known.sentAt < honouredMs ? known.key : undefined;
     const key = chosen ?? repeated ?? crypto.randomUUID();
@@ -147,7 +163,7 @@ export class StartKeys {
    * earlier attempt with an unknown outcome; a refusal does not.
    */
   settle(action: string, input: unknown, key: string, outcome: StartOutcome): void {
-    const content = inputHash(input);
+    const content = requestOf(input);
     const known = this.#all(action, content).find(each => each.key === key);
     if (!known) return;
     const isOpen = outcome === 'unknown' || (outcome === 'refused' && known.isOpen);

@@ -196,3 +196,20 @@ it.each([
   expect(refused).toMatchObject({ code: exitCodes.usage, notes: expect.stringContaining(why) });
   expect(starts).toEqual([]);
 });
+
+it('repeats a lost start of several runs that would have the same name with its key (attack 25, A1)', async () => {
+  let isLost = true;
+  const { cli, starts } = await startingService(({ model_slug }) =>
+    model_slug === 'other/m' && isLost ? 'lost' : 'started',
+  );
+  const same = ['bench_1', '-m', 'acme/m', '-m', 'other/m'];
+  const first = await cli('evaluate', same);
+  expect(first.notes).toContain('May have started: words m 2.');
+  isLost = false;
+  const second = await cli('evaluate', same);
+  const [, lost, ...again] = starts;
+  expect(lost).toMatchObject({ model_slug: 'other/m', display_name: 'words m 2' });
+  // This service does not promise to honour keys.
+  expect([again, second.code]).toEqual([[], exitCodes.endUnseen]);
+  expect(second.notes).toContain('its response was lost: it may have succeeded');
+});

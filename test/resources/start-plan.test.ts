@@ -43,7 +43,7 @@ it('gives each run an unused name, except where an earlier request may have take
   const store = RememberedStore.inMemory('test');
   const { sends } = benchmarkActions.evaluate;
   const namesOf = (choices: readonly Partial<StartChoice>[]) => {
-    const memory = { names: store.names('run'), startKeys: store.startKeys };
+    const memory = { names: store.names('run'), remembered: store };
     const all = choices.map((choice): StartChoice => ({ benchmark, texts: {}, offered: undefined, ...choice }));
     return planStarts(sends, all, memory).map(({ input }) => input.display_name);
   };
@@ -63,6 +63,38 @@ it('gives each run an unused name, except where an earlier request may have take
   const input = { bench_id: 'bench_1', model: 'acme/a', display_name: 'words a' };
   store.startKeys.settle('startEval', input, store.startKeys.take('startEval', input), 'unknown');
   expect(namesOf([a, other])).toEqual(['words a', 'words a 2']);
+});
+
+it('keeps the names of started and of lost runs, whatever their order (attack 25, A1)', () => {
+  const store = RememberedStore.inMemory('test');
+  const { startKeys } = store;
+  const { sends } = benchmarkActions.evaluate;
+  const before = store.names('run');
+  const planned = (names: ReadonlySet<string> = store.names('run'), models = ['acme/m', 'other/m', 'third/m']) => {
+    const all = models.map((model): StartChoice => ({ benchmark, model, texts: {}, offered: undefined }));
+    return planStarts(sends, all, { names, remembered: store }).map(({ input }) => input);
+  };
+  const namesOf = (inputs: ReturnType<typeof planned>) => inputs.map(({ display_name }) => display_name);
+  const all = ['words m', 'words m 2', 'words m 3'];
+  const inputs = planned();
+  expect(namesOf(inputs)).toEqual(all);
+  startKeys.awaitStarts(
+    'startEval',
+    inputs.map(input => ({ input })),
+  );
+  const [first, lost] = inputs;
+  const [key, open] = [startKeys.take('startEval', first), startKeys.take('startEval', lost)];
+  startKeys.settle('startEval', first, key, 'started');
+  startKeys.noteStart('startEval', first, key, 'evr_1');
+  store.see([{ kind: 'run', id: 'evr_1', label: 'words m' }]);
+  startKeys.settle('startEval', lost, open, 'unknown');
+  for (const names of [store.names('run'), before]) {
+    expect(namesOf(planned(names))).toEqual(all);
+    expect(startKeys.earlier('startEval', planned(names)[1])?.key).toBe(open);
+  }
+  // Alone, the started one starts again, and the lost one is repeated.
+  expect(namesOf(planned(undefined, ['acme/m']))).toEqual(['words m 2']);
+  expect(namesOf(planned(undefined, ['other/m']))).toEqual(['words m 2']);
 });
 
 it('names the model that a checkpoint is not of', () => {

@@ -105,6 +105,8 @@ it('keeps keys in memory while the file cannot be written, and never takes a set
   const key = keys.take('startEval', other);
   keys.settle('startEval', other, key, 'unknown');
   expect(keys.take('startEval', other)).toBe(key);
+  expect(keys.openNames('startEval', { ...run, display_name: undefined })).toEqual(['other', 'nightly']);
+  expect(keys.openNames('startTraining', run)).toEqual([]);
   keys.settle('startEval', run, written, 'started');
   expect(keys.take('startEval', run)).not.toBe(written);
   blocker.exec('rollback');

@@ -186,7 +186,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
   };
   return {
     ...{ choice, originsIn, chosenIn, choicesIn, seen: seen.values },
-    plan: (choices: readonly StartChoice[]) => planStarts(start, choices, { names, startKeys: remembered.startKeys }),
+    plan: (choices: readonly StartChoice[]) => planStarts(start, choices, { names, remembered }),
     onChange: (values: FormValues, focused: string | undefined): void =>
       setSeen(last => ({ values, isSeen: last.isSeen || focused === 'checkpoint' })),
   };
