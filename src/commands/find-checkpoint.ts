@@ -12,9 +12,10 @@ import {
   unreadCheckpoints,
 } from '../queries/checkpoint-names.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
-import { type Better, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
+import { type Better, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { idOf as idOfRow, type Resource } from '../resources/define.ts';
+import { type Rivals, rivalsOf } from '../resources/held-out-words.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { ifThere, isGone, isNotOffered } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -50,8 +51,8 @@ export interface FoundCheckpoint {
   readonly chosenBy?: HeldOutMean | undefined;
   /** The better checkpoints, see `betterThan`. */
   readonly better?: Better | undefined;
-  /** The steps of the other checkpoints that are equally good. */
-  readonly ties?: readonly number[] | undefined;
+  /** The other checkpoints that may be as good. */
+  readonly rivals?: Rivals | undefined;
   /** Whether the word is just the name of a training run. */
   readonly isRun?: boolean;
 }
@@ -283,7 +284,7 @@ async function checkpointOfRun(
   return {
     ...{ id, row: checkpoint, run: row as TrainingRun, step, isLatest: which === 'latest', isRun, chosenBy },
     better: chosenBy && betterThan(chosenBy, heldOut),
-    ties: chosenBy && tiedSteps(chosenBy, means),
+    rivals: chosenBy && rivalsOf(chosenBy, means, context.compare?.rewardRange),
   };
 }
 

@@ -8,18 +8,11 @@ import { sourceWords } from '../present/mean.ts';
 import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import {
-  type Better,
-  bestHeldOut,
-  betterThan,
-  type HeldOutMean,
-  heldOutOfStep,
-  tiedSteps,
-} from '../queries/held-out.ts';
+import { type Better, bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import type { ReadRewards } from '../queries/run-extent.ts';
 import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { betterWords, heldOutWords, tieWords } from './held-out-words.ts';
+import { betterWords, heldOutWords, type Rivals, rivalsOf, rivalWords } from './held-out-words.ts';
 import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { certaintyWords } from './run-mean.ts';
 import { heldOutColumn, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
@@ -52,8 +45,8 @@ export interface Measured {
   readonly is_best?: boolean | undefined;
   /** Set on the best checkpoint, see `betterThan`. */
   readonly better?: Better | undefined;
-  /** Set on the best checkpoint: the steps of earlier checkpoints with the same held-out reward. */
-  readonly ties?: readonly number[] | undefined;
+  /** Set on the best checkpoint. */
+  readonly rivals?: Rivals | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
 
@@ -147,8 +140,7 @@ export function withMeasured<Row extends Checkpoint>(
     const evaluations = evaluationsOf(ofEach.get(row.checkpoint_id) ?? [], range, pools);
     const is_best = known.length > 1 && held_out !== undefined && held_out === best;
     const better = held_out !== undefined && held_out === best ? betterThan(best, heldOut) : undefined;
-    const ties = is_best ? tiedSteps(best, known) : [];
-    const rank = { ...(is_best && { is_best }), ...(better && { better }), ...(ties.length > 0 && { ties }) };
+    const rank = { ...(is_best && { is_best, rivals: rivalsOf(best, known, range) }), ...(better && { better }) };
     return { ...row, held_out, evaluations, ...rank };
   });
 }
@@ -207,7 +199,7 @@ function evaluatedSentence(evaluations: Evaluations): string {
 
 /** The measurements in words. */
 export function measuredCheckpointFacts(
-  { held_out, is_best, better, ties = [], evaluations }: Measured,
+  { held_out, is_best, better, rivals, evaluations }: Measured,
   range: Range,
 ): readonly Fact[] {
   // The validation split chooses the checkpoint; evaluations use different tasks.
@@ -218,8 +210,9 @@ export function measuredCheckpointFacts(
     {
       label: 'best',
       value:
-        [is_best ? best : '', tieWords(ties), better ? betterWords(better) : ''].filter(Boolean).join('; ') ||
-        undefined,
+        [is_best ? best : '', rivals ? rivalWords(rivals) : '', better ? betterWords(better) : '']
+          .filter(Boolean)
+          .join('; ') || undefined,
     },
     { label: 'evaluated', value: evaluations && evaluatedSentence(evaluations) },
   ];

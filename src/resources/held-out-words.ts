@@ -5,7 +5,14 @@ import type { HeldOutReward } from '../contract/training.ts';
 import { meanNumber } from '../present/mean.ts';
 import { confidenceWords, intervalWords, limitsWords } from '../present/number-columns.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
-import { type Better, type FailedRounds, type HeldOutMean, heldOutMeansOf, worstOf } from '../queries/held-out.ts';
+import {
+  type Better,
+  type FailedRounds,
+  type HeldOutMean,
+  heldOutMeansOf,
+  tiedSteps,
+  worstOf,
+} from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type HeldOut, heldOutMean, intervalOfHeldOut } from './training-columns.ts';
@@ -74,8 +81,31 @@ export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, sinc
 /** Maximum number of steps to name individually. */
 const mostNamed = 4;
 
-/** `tied with steps 40 and 60; the latest wins`; empty without ties. */
-export function tieWords(ties: readonly number[]): string {
+/** The other checkpoints that may be as good as the best one. */
+export interface Rivals {
+  /** The steps with the same held-out reward. */
+  readonly ties: readonly number[];
+  /** How many have a lower one that the interval of the best still contains. */
+  readonly close: number;
+}
+
+/** @param means the held-out rewards of all checkpoints */
+export function rivalsOf(best: HeldOutMean, means: readonly HeldOutMean[], range: Range | undefined): Rivals {
+  const low = intervalOfHeldOut(best, range)?.low ?? Number.POSITIVE_INFINITY;
+  const close = means.filter(mean => !mean.isUnfinished && worstOf(mean) >= low && worstOf(mean) < worstOf(best));
+  return { ties: tiedSteps(best, means), close: close.length };
+}
+
+/** `tied with steps 40 and 60; the latest wins; 5 others are within its 95% CI`; empty without rivals. */
+export const rivalWords = ({ ties, close }: Rivals): string =>
+  [
+    tieWords(ties),
+    close > 0 ? `${counted(close, 'other checkpoint is', 'other checkpoints are')} within its 95% CI` : '',
+  ]
+    .filter(Boolean)
+    .join('; ');
+
+function tieWords(ties: readonly number[]): string {
   if (ties.length === 0) return '';
   const others = ties.length > mostNamed ? [counted(ties.length - mostNamed, 'other')] : [];
   const list = [...ties.slice(-mostNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
@@ -118,12 +148,12 @@ export const measuredWords = (held: HeldOutMean): string =>
 /** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
 export const choiceWords = (
   best: HeldOutMean,
-  { better, ties = [] }: { readonly better?: Better | undefined; readonly ties?: readonly number[] | undefined } = {},
+  { better, rivals }: { readonly better?: Better | undefined; readonly rivals?: Rivals | undefined } = {},
 ): string =>
   [
     [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
     best.isUnfinished ? 'no round has finished yet' : '',
-    tieWords(ties),
+    rivals ? rivalWords(rivals) : '',
     better ? betterWords(better) : '',
   ]
     .filter(Boolean)

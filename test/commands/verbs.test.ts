@@ -74,7 +74,9 @@ describe('evaluate', () => {
     const { out, notes } = await started([0.5, 0.9, 0.7]);
     const of2 = 'trn_1@best is step 4, held-out 0.900 from 2 of 100 samples';
     expect(notes).toContain(`${of2}; no round has finished yet.`);
-    expect((await started([0.5, 0.9], { failed_samples: 98 })).notes).toContain(`${of2}, 98 failed.`);
+    expect((await started([0.5, 0.9], { failed_samples: 98 })).notes).toContain(
+      `${of2}, 98 failed; 1 other checkpoint is within its 95% CI.`,
+    );
     expect((await started([0.5, 0.9], { completed_samples: 120 })).notes).toContain('held-out 0.900 from 120 samples.');
     const whole = { completed_samples: 100 };
     expect((await started([0.9, 0.9, 0.5], whole)).notes).toContain(

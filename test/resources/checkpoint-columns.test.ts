@@ -47,6 +47,15 @@ describe('checkpoints', () => {
     );
     const plain = measuredCheckpointFacts(apart[2] ?? {}, range).find(({ label }) => label === 'best')?.value;
     expect(plain).toBe('highest held-out reward of the checkpoints; tied with step 20; the latest wins');
+    // The interval of 70 of 100 reaches down to about 0.6.
+    const near = withMeasured(
+      rows,
+      [{ step: 10, held_out_reward: 0.65, completed_samples: 100 }, ...heldOut.slice(1)],
+      [],
+      range,
+    );
+    const close = measuredCheckpointFacts(near[2] ?? {}, range).find(({ label }) => label === 'best')?.value;
+    expect(close).toContain('; the latest wins; 1 other checkpoint is within its 95% CI');
     // With one there is nothing to choose.
     expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
   });

@@ -69,11 +69,13 @@ export function readingsAmong<Run extends TrainingRun>(
 
 /** A checkpoint's numbers, most important first. */
 function factsOf({ row, limits }: OfferedCheckpoint): string[] {
-  const { held_out, ties, evaluations, is_deployable } = row;
+  const { held_out, rivals, evaluations, is_deployable } = row;
   const samples = held_out?.samples === undefined ? '' : ` n=${held_out.samples}`;
   return [
     held_out ? `held-out ${reward(held_out.reward)}` : '',
-    [bestCell(row), ties && `of ${ties.length + 1} equal`].filter(Boolean).join(' '),
+    [bestCell(row), rivals && rivals.ties.length > 0 ? `of ${rivals.ties.length + 1} equal` : '']
+      .filter(Boolean)
+      .join(' '),
     limitsWords(limits) || samples.trim(),
     evaluations ? evaluatedWords(evaluations) : '',
     is_deployable === false ? 'cannot be deployed' : '',
