@@ -69,9 +69,9 @@ export interface Column<Row> {
   /** The command that reads the values, in words, if lists may lack them in all rows. */
   readonly readBy?: string;
   /**
-   * A row in other forms, if it stands for several things, at least one: a condition of a filter accepts a row if one
-   * of its forms passes, and shows that form. At most one column has them. Untyped so that a column for some rows also
-   * fits rows with more fields.
+   * A row in other forms, if it stands for several things, at least one: a filter that names this column accepts a row
+   * if one of its forms passes the whole filter, and shows that form. Columns that have them have the same. Untyped so
+   * that a column for some rows also fits rows with more fields.
    */
   readonly variants?: (row: Row) => readonly unknown[];
   /** False if filters should skip it, e.g. an age, which changes while the user types. */

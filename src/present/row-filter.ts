@@ -14,9 +14,10 @@ export interface RowFilter<Row> {
   /** Filters by a row's text, and highlights matches. */
   readonly text: Filter;
   /**
-   * Filters by a row's values: returns the row, or the variant of it that passes. Undefined if the filter names no column.
+   * Filters by a row's values: returns the row, or the variant that passes this and the filter of text. Undefined if the
+   * filter names no column.
    */
-  readonly passing: ((row: Row) => Row | undefined) | undefined;
+  readonly passing: ((row: Row, textOf: (row: Row) => string) => Row | undefined) | undefined;
   /** Why the filter cannot be used on these rows, if a term names a column that none of them has. */
   readonly refusal: (rows: readonly Row[]) => Mistake | undefined;
   /** Why no row can pass, if a term names a status that does not exist. */
@@ -263,6 +264,7 @@ export function parseRowFilter<Row>(
   const tests: Test<Row>[] = [];
   const refusals: RowFilter<Row>['refusal'][] = [];
   const doubts: RowFilter<Row>['doubt'][] = [];
+  let variants: Column<Row>['variants'];
   for (const token of tokensOf(input)) {
     const term = termOf(token, columns);
     const { at } = token;
@@ -270,6 +272,7 @@ export function parseRowFilter<Row>(
     if (term) {
       tests.push(token.isInverse ? row => !term.test(row) : term.test);
       const { column, doubt } = term;
+      variants ??= column.variants;
       refusals.push(rows => withPlace(lackingWords(column, rows), at));
       if (doubt && !token.isInverse) doubts.push(rows => withPlace(doubt(rows), at));
     } else {
@@ -280,10 +283,10 @@ export function parseRowFilter<Row>(
   }
   const text = together(texts);
   const passes: Test<Row> = row => tests.every(test => test(row));
-  const { variants } = columns.find(column => column.variants) ?? {};
-  const passing = variants
-    ? (row: Row) => (variants(row) as readonly Row[]).find(passes)
-    : (row: Row) => (passes(row) ? row : undefined);
+  const passing: RowFilter<Row>['passing'] = (row, textOf) => {
+    if (!variants) return passes(row) ? row : undefined;
+    return (variants(row) as readonly Row[]).find(form => passes(form) && text.accepts(textOf(form)));
+  };
   return {
     text,
     passing: tests.length === 0 ? undefined : passing,

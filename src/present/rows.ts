@@ -100,7 +100,8 @@ export function createArrange<Row>(
   id: (row: Row) => string,
   ancestorsOf?: AncestorsOf<Row>,
 ): Arrange<Row> {
-  const texts = new SearchedTexts(textOfRows(columns));
+  const textOf = textOfRows(columns);
+  const texts = new SearchedTexts(textOf);
 
   let lastRows: readonly Row[] | undefined;
   let last: { arrangement: Arrangement; answer: ArrangedRows<Row>; found: Searchable<Row> } | undefined;
@@ -128,7 +129,7 @@ export function createArrange<Row>(
     const ordered = sort(rows, arrangement.sort);
     // A longer plain text can only match rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
-    const { found, ...words } = filtered(narrowed, parseRowFilter(arrangement.filter, columns), rows);
+    const { found, ...words } = filtered(narrowed, parseRowFilter(arrangement.filter, columns), rows, textOf);
     const keepsAncestors = ancestorsOf && found !== narrowed && !arrangement.sort;
     const inTree = keepsAncestors ? withAncestors(found.rows, rows) : found.rows;
     // Reuse the last ids if the new character excluded no row, e.g. in a common prefix.
@@ -163,12 +164,13 @@ function filtered<Row>(
   searchable: Searchable<Row>,
   filter: ReturnType<typeof parseRowFilter<Row>>,
   all: readonly Row[],
+  textOf: (row: Row) => string,
 ): { readonly found: Searchable<Row> } & Pick<ArrangedRows<Row>, 'filter' | 'notice' | 'doubt' | 'mistake'> {
   const nothing = { found: { rows: [], textAt: () => '' }, filter: undefined, doubt: undefined };
   if ('error' in filter) return { ...nothing, notice: filter.error, mistake: filter.at };
   const refusal = filter.refusal(all);
   if (refusal) return { ...nothing, notice: refusal.words, mistake: refusal.at };
-  const { found, notice } = filterSearchable(searchable, filter);
+  const { found, notice } = filterSearchable(searchable, filter, textOf);
   const doubt = found.rows.length > 0 ? undefined : filter.doubt(all);
   return { found, filter: filter.text, notice, doubt: doubt?.words, mistake: doubt?.at };
 }
@@ -177,18 +179,23 @@ function filtered<Row>(
 function filterSearchable<Row>(
   all: Searchable<Row>,
   { text, passing }: RowFilter<Row>,
+  textOf: (row: Row) => string,
 ): { readonly found: Searchable<Row>; readonly notice: string | undefined } {
   let searched = all;
   if (passing) {
     const places: number[] = [];
     const rows: Row[] = [];
     for (const [place, row] of all.rows.entries()) {
-      const passed = passing(row);
+      const passed = passing(row, textOf);
       if (passed === undefined) continue;
       places.push(place);
       rows.push(passed);
     }
-    searched = { rows, textAt: index => all.textAt(places[index] ?? 0) };
+    const textAt = (index: number): string => {
+      const [place = 0, row] = [places[index], rows[index] as Row];
+      return row === all.rows[place] ? all.textAt(place) : textOf(row);
+    };
+    searched = { rows, textAt };
   }
   const { rows, textAt } = searched;
   const { kept, notice } = filterTexts(rows.length, textAt, text);

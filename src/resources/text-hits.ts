@@ -56,13 +56,20 @@ const offered = others.map(
 );
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);
 
+/** A hit for each of its roles. */
+const byRole = ({ roles, ...row }: TextHit): readonly TextHit[] =>
+  roles.flatMap(role => ({ ...row, ...(matchIn([role]) as TextMatch) }));
+
 export const hitColumns: readonly Column<TextHit>[] = [
   ...[task, rewardColumn].flatMap(column => column ?? []),
   {
     ...{ id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
-    variants: ({ roles, ...row }) => roles.flatMap(role => ({ ...row, ...(matchIn([role]) as TextMatch) })),
+    variants: byRole,
   },
-  { id: 'text', title: 'TEXT', width: { min: 24, max: 60, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
+  {
+    ...{ id: 'text', title: 'TEXT', width: { min: 24, max: 60, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
+    variants: byRole,
+  },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
   ...offered.filter(isLength),
   plainColumn('other-lines', 'OTHER', 5, row => row.other_lines, { align: 'right', wide: true }),

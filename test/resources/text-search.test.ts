@@ -156,6 +156,20 @@ describe('a search through texts', () => {
       'neither details 0 1 grader  eleven',
     ]);
     expect(filtered('role:tool')).toEqual([]);
+    // Other conditions are on the hit with all its lines.
+    for (const filter of ['lines:4', 'lines>=4', 'lines>3 other:1', 'task:both'])
+      expect([filter, ...filtered(filter)]).toEqual([filter, 'both user 4 1 ten or eleven?']);
+    expect(filtered('lines:2')).toEqual([]);
+    expect(filtered('role:assistant lines:2')).toEqual(['both assistant 2 0 eleven it is']);
+    // Words are in the line that is shown.
+    expect(filtered('role:assistant "it is"')).toEqual(['both assistant 2 0 eleven it is']);
+    expect(filtered('role:assistant user')).toEqual([]);
+    expect(filtered('role!=user grader')).toEqual([
+      'both details 0 1 grader  eleven',
+      'asked details 0 1 grader  eleven',
+      'neither details 0 1 grader  eleven',
+    ]);
+    expect(filtered('text:eleven "it is"')).toEqual(['both assistant 2 0 eleven it is']);
     const ofRole = (role: string) => searchFor('/ELEVEN|"ten"/i', all, { ...ports, role }).run();
     expect(shown((await ofRole('assistant')).hits)).toEqual([
       'both assistant reasoning 3 0 after "ten"}, {"from":0',
