@@ -246,6 +246,7 @@ async function compareMany(
   const ends = await readAnswerEnds(
     found.map(({ ids }) => ids),
     context,
+    io.note,
   );
   const grid = gridOf(items, found[0]?.id ?? '', options, ends);
   const tasks = gridTasks(items);
@@ -300,7 +301,7 @@ async function comparePair(
   if (page.note) io.note(page.note);
   if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
   if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
-  const ends = await readAnswerEnds([base.ids, fresh.ids], context);
+  const ends = await readAnswerEnds([base.ids, fresh.ids], context, io.note);
   const summary = compareRuns(page.items, options, ends);
   const extents = page.items[0]?.runs;
   const compared = base.id === fresh.id ? ofSameRun(summary) : summary;

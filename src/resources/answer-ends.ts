@@ -1,5 +1,7 @@
 /** Counts how the rollouts of compared runs ended: at the token limit, or with tool errors. */
-import { type OfBoth, otherSide, type Side } from '../base/sides.ts';
+import { errorMessage } from '../base/errors.ts';
+import { perArguments } from '../base/memo.ts';
+import { type OfBoth, otherSide, type Side, sides } from '../base/sides.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf, toolErrorOf } from '../present/outcome-classes.ts';
@@ -7,6 +9,8 @@ import { evaluationKeys } from '../queries/evaluations.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { firstRollouts } from '../queries/trajectories.ts';
+import { ifThere } from '../service/errors.ts';
+import { clean } from '../text/sanitise.ts';
 import { hasRolloutEnded } from './rollout-ends.ts';
 
 /** How many rollouts ended in some way, of those whose end the service reports. */
@@ -21,6 +25,8 @@ export interface AnswerEnds {
   readonly toolErrors: Counted;
   /** Whether all rollouts were read. */
   readonly isWhole: boolean;
+  /** Why the rollouts could not be read. */
+  readonly problem?: string;
 }
 
 function countedIn(
@@ -32,9 +38,9 @@ function countedIn(
   return { count: reported.filter(test).length, of: reported.length };
 }
 
-/** @param runs the ids of pooled runs */
-async function readEnds(runs: readonly string[], context: QueryContext): Promise<AnswerEnds> {
-  const read = await Promise.all(runs.map(id => firstRollouts(id, context)));
+type FirstRollouts = Awaited<ReturnType<typeof firstRollouts>>;
+
+function endsIn(read: readonly FirstRollouts[]): AnswerEnds {
   const rows = read.flatMap(run => run.rows).filter(hasRolloutEnded);
   return {
     cutOff: countedIn(
@@ -52,29 +58,44 @@ async function readEnds(runs: readonly string[], context: QueryContext): Promise
   };
 }
 
-/** How the rollouts of compared runs ended; each is given as the ids of one or several pooled runs. Read only once. */
+/**
+ * How the rollouts of compared runs ended; each is given as the ids of one or several pooled runs. Read only once. The
+ * comparison works without it: a run that the service does not list has no counts, and one that cannot be read a
+ * problem.
+ */
 export const answerEndsQuery = (compared: readonly (readonly string[])[]): LiveQuery<readonly AnswerEnds[]> => ({
   key: [...evaluationKeys.all, 'answer-ends', compared],
   activity: () => 'settled',
   settledForMs: 5 * 60_000,
-  read: context => Promise.all(compared.map(runs => readEnds(runs, context))),
+  read: context => {
+    const rolloutsOf = perArguments((id: string) => firstRollouts(id, context));
+    const readEnds = async (runs: readonly string[]): Promise<AnswerEnds> => {
+      try {
+        return endsIn((await ifThere(true, () => Promise.all(runs.map(id => rolloutsOf(id))))) ?? []);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        return { ...endsIn([]), problem: errorMessage(error) };
+      }
+    };
+    return Promise.all(compared.map(readEnds));
+  },
 });
 
-/** As `answerEndsQuery`; empty if the service does not list the rollouts of runs. */
+/** Reads it for a command or a report, which notes what could not be read. */
 export async function readAnswerEnds(
   compared: readonly (readonly string[])[],
   context: QueryContext,
+  note: (words: string) => void,
 ): Promise<readonly AnswerEnds[]> {
-  try {
-    return await answerEndsQuery(compared).read(context);
-  } catch {
-    // The comparison works without it.
-    context.signal.throwIfAborted();
-    return [];
+  const ends = await answerEndsQuery(compared).read(context);
+  for (const [index, { problem }] of ends.entries()) {
+    const runs = compared[index]?.join(' and ');
+    if (problem !== undefined) note(clean`How the answers of ${runs} ended could not be read: ${problem}`);
   }
+  return ends;
 }
 
-/** For programs; null if the service reports nothing. */
+/** For programs; null if the service reports nothing, or it could not be read. */
 export function answerEndsFields(ends: AnswerEnds | undefined) {
   if (!ends || ends.cutOff.of + ends.toolErrors.of === 0) return null;
   const { cutOff, toolErrors, isWhole } = ends;
@@ -105,6 +126,7 @@ const runWords: OfBoth<string> = { base: 'the base', new: 'the new run' };
  */
 export function answerEndsWords(base: AnswerEnds | undefined, fresh: AnswerEnds | undefined): string {
   const ends = { base, new: fresh };
+  const unread = sides.filter(side => ends[side]?.problem).map(side => runWords[side]);
   const words = (kind: 'cutOff' | 'toolErrors', noun: string, ended: string): string => {
     const known = (side: Side): Counted | undefined => {
       const counts = ends[side]?.[kind];
@@ -118,12 +140,13 @@ export function answerEndsWords(base: AnswerEnds | undefined, fresh: AnswerEnds 
     const counts = (side: Side, { count, of }: Counted, what = ''): string =>
       `${count} of ${of}${what}${ends[side]?.isWhole ? '' : ' read'}`;
     const second = otherSide(first);
-    const aside = other ? counts(second, other) : 'not reported';
+    const aside = other ? counts(second, other) : ends[second]?.problem ? 'not read' : 'not reported';
     return `${counts(first, one, ` ${noun}`)} of ${runWords[first]} ${ended} (${aside} in ${runWords[second]})`;
   };
   return [
     words('cutOff', 'answers', 'were cut off at the token limit'),
     words('toolErrors', 'rollouts', 'had a tool error'),
+    unread.length > 0 && `how the answers of ${unread.join(' and ')} ended could not be read`,
   ]
     .filter(Boolean)
     .join('; ');

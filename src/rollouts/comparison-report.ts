@@ -211,6 +211,7 @@ async function* comparisonBlocks(
   const ends = await readAnswerEnds(
     items.map(({ id }) => [id]),
     context,
+    context.note,
   );
   yield { kind: 'title', text: title };
   const { note } = comparability(runs.map(namedRun));

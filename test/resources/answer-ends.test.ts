@@ -7,7 +7,7 @@ import { answering } from '../answering.ts';
 import { cliOn } from '../commands/cli.ts';
 import { type Answer, type Answers, pageOf } from '../queries/scripted-service.ts';
 import { fakeService } from '../service/fake-service.ts';
-import { apiKey, hostileServer } from '../service/hostile-server.ts';
+import { apiKey, hostileServer, refusal } from '../service/hostile-server.ts';
 import { openViewOnStage } from '../ui/stage.tsx';
 
 const ends = (cutOff: number, answers: number, toolErrors = 0, rollouts = 0, isWhole = true): AnswerEnds => ({
@@ -124,6 +124,39 @@ it('claims nothing if the service lists no trajectories', async () => {
   const { url } = await hostileServer(answering(others));
   const { out } = await cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', '--json']);
   expect(JSON.parse(out)).toMatchObject({ verdict: 'better', base: { answer_ends: null }, new: { answer_ends: null } });
+});
+
+it('says which run could not be read, and how the answers of the others ended (B4)', async () => {
+  const answer = answering(answers);
+  const { url } = await hostileServer((response, request) => {
+    const isBase = /\/trajectories\?.*evr_base/.test(request.url);
+    return isBase ? refusal(403, 'permission_error', 'forbidden')(response, request) : answer(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const unread = 'how the answers of the base ended could not be read';
+  const { out, notes } = await cli('compare', ['evr_base', 'evr_new']);
+  expect(out).toContain(
+    `20 of 20 answers of the new run were cut off at the token limit (not read in the base); ${unread}\n`,
+  );
+  expect(notes).toMatch(/^How the answers of evr_base ended could not be read: .+$/m);
+  const record = JSON.parse((await cli('compare', ['evr_base', 'evr_new', '--json'])).out);
+  expect(record).toMatchObject({ base: { answer_ends: null }, new: { answer_ends: { answers: 20, cut_off: 20 } } });
+  const report = await cli('report', ['evr_base', 'evr_new', '--format', 'markdown']);
+  expect(report.out).toContain(unread);
+  expect(report.notes).toContain('How the answers of evr_base ended could not be read');
+});
+
+it('says nothing of the ends of a run that is compared with itself, and reads them once (C2)', async () => {
+  const asked: string[] = [];
+  const answer = answering(answers);
+  const { url } = await hostileServer((response, request) => {
+    asked.push(new URL(request.url, 'http://s').pathname);
+    return answer(response, request);
+  });
+  const { out } = await cliOn({ baseUrl: url, apiKey })('compare', ['evr_new', 'evr_new']);
+  expect(out).toContain('this is the same run twice');
+  expect(out).not.toContain('cut off');
+  expect(asked.filter(path => path.endsWith('/trajectories'))).toHaveLength(1);
 });
 
 const service = fakeService(

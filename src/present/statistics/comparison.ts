@@ -148,10 +148,13 @@ function tasksForHalf({ evidence, pairs, interval }: Situation, average: number 
 }
 
 /** The comparison of a run with itself. */
-export function ofSameRun<Compared extends ComparedRuns>(compared: Compared): Compared {
+export function ofSameRun<Compared extends ComparedRuns & { readonly endsWords?: string }>(
+  compared: Compared,
+): Compared {
   return {
     ...compared,
     interval: undefined,
+    endsWords: '',
     verdict: { kind: 'equal', words: 'this is the same run twice' },
     gate: () => ({ outcome: 'undecided', words: 'Undecided: this is the same run twice.' }),
   };
