@@ -94,7 +94,9 @@ export async function confirm(question: string, { yes }: ActFlags, io: CommandIo
   if (!io.input.isTTY)
     throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was changed.`);
   const how = typed === '' ? '[y/N] ' : `Type ${typeable(typed)} to confirm: `;
-  const answer = await askLine(io, `${sanitiseLine(question)} ${how}`);
+  const answer = await askLine(io, `${sanitiseLine(question)} ${how}`).catch((error: Error) => {
+    throw error.name === 'AbortError' ? new CommandError('Nothing was changed.', exitCodes.interrupted) : error;
+  });
   if (typed === '' ? /^y(es)?$/i.test(answer.trim()) : isTyped(answer, typed)) return;
   throw new CommandError('Nothing was changed.', exitCodes.failed);
 }

@@ -89,14 +89,18 @@ export interface Rivals {
   readonly close: number;
 }
 
-/** @param means the held-out rewards of all checkpoints */
+/**
+ * Compares the best checkpoint with the others.
+ *
+ * @param means the held-out rewards of all checkpoints
+ */
 export function rivalsOf(best: HeldOutMean, means: readonly HeldOutMean[], range: Range | undefined): Rivals {
   const low = intervalOfHeldOut(best, range)?.low ?? Number.POSITIVE_INFINITY;
   const close = means.filter(mean => !mean.isUnfinished && worstOf(mean) >= low && worstOf(mean) < worstOf(best));
   return { ties: tiedSteps(best, means), close: close.length };
 }
 
-/** `tied with steps 40 and 60; the latest wins; 5 others are within its 95% CI`; empty without rivals. */
+/** `tied with step 40; the latest wins; 5 other checkpoints are within its 95% CI`; empty without rivals. */
 export const rivalWords = ({ ties, close }: Rivals): string =>
   [
     tieWords(ties),

@@ -177,6 +177,14 @@ describe('the command line', () => {
     expect((await run(['get', 'secret', 'LEFT'], home.env)).code).toBe(5);
   });
 
+  it('changes nothing where its question is left with ctrl-c, and says so', async () => {
+    const session = openSession(home.env, { args: ['delete', 'baseline'] });
+    await session.waitFor('[y/N]');
+    session.press('ctrl-c');
+    expect((await session.ended).exitCode).toBe(130);
+    await session.waitFor('Nothing was changed.');
+  });
+
   it('stops watching at ctrl-c, and says so by its exit code', async () => {
     const { training_run_id: id } = await home.call('POST', 'train', {
       bench_id: home.benchId,
