@@ -32,11 +32,12 @@ function withTextColumns<Row extends object>(columns: readonly Column<Row>[]): r
   return columns.toSpliced(last === -1 ? columns.length : last, 0, ...textColumns<Row>(textsOf));
 }
 
+const namesTexts = <Row>(filter: string, columns: readonly Column<Row>[]): boolean =>
+  columnsIn(filter, columns).some(column => column && textIds.includes(column.id));
+
 /** Whether the user chose a column of texts, or filters or sorts by one. */
-function isAskedFor<Row>({ choice, filter, sort }: TableState, columns: readonly Column<Row>[]): boolean {
-  const named = filter === '' ? [] : columnsIn(filter, columns).map(column => column?.id);
-  return textIds.some(id => own(choice, id)?.shown || sort?.column === id || named.includes(id));
-}
+const isAskedFor = <Row>({ choice, filter, sort }: TableState, columns: readonly Column<Row>[]): boolean =>
+  textIds.some(id => own(choice, id)?.shown || sort?.column === id) || namesTexts(filter, columns);
 
 type Listed = Pick<Trajectory, 'status' | 'num_steps'>;
 
@@ -54,8 +55,14 @@ const readable = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<
 /**
  * A list needs a request for each text, so it has those of rollouts that were read or searched before. Only while the
  * user asks for a column of texts, the rows in sight are read.
+ *
+ * @param inherited the filter of another list of these rows, for a view that has none in sight
  */
-export function useRolloutTexts<Row extends Rollout>(columns: readonly Column<Row>[], rows: readonly Row[]) {
+export function useRolloutTexts<Row extends Rollout>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  inherited?: string,
+) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
   const { cache } = workbench;
@@ -68,7 +75,7 @@ export function useRolloutTexts<Row extends Rollout>(columns: readonly Column<Ro
     // Also after a search, which keeps the texts of all rollouts that it read.
     if (isListed) readTexts.add(storedTexts(first.current.flatMap(withId), workbench.texts));
   }, [isListed, readTexts, workbench]);
-  const [isWanted, setWanted] = useState(false);
+  const [isWanted, setWanted] = useState(() => inherited !== undefined && namesTexts(inherited, columns));
   const count = useMemo(
     () => rows.filter(row => all.has(row.trajectory_id ?? '') || textsOf(row) !== undefined).length,
     [rows, all],
@@ -109,6 +116,7 @@ export function useRolloutTexts<Row extends Rollout>(columns: readonly Column<Ro
     [columns, workbench, readTexts, cache],
   );
   const isPart = isWanted && count < rows.length;
-  const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: the rows in sight are read, a search (${keyOf(searchCommands.texts)}) reads all`;
+  const inSight = inherited === undefined ? 'the rows in sight are read, ' : '';
+  const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: ${inSight}a search (${keyOf(searchCommands.texts)}) reads all`;
   return { columns: withTexts, onShown, notes: isPart ? [words] : [] };
 }

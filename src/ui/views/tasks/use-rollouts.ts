@@ -19,6 +19,7 @@ import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-l
 import { type Live, useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useNotes } from '../triage/use-triage.tsx';
+import { useRolloutTexts } from './use-rollout-texts.ts';
 
 const fileOrder = { field: 'created_at', descending: false } as const;
 /** Maximum number of rollouts to read; that many take about half a minute. */
@@ -64,14 +65,18 @@ function useSettledRows(rows: readonly Trajectory[], isReading: boolean): readon
 
 const idOf = ({ trajectory_id }: Trajectory): string => trajectory_id;
 
-/** The rows that match a filter of their list, and a note about it. */
+const noRows: readonly Trajectory[] = [];
+
+/** The rows that match a filter of their list, which has the same columns, and a note about it. */
 function useFiltered(all: readonly Trajectory[], filter: string) {
   const notes = useNotes();
-  const arrange = useMemo(() => createArrange([...noteColumns(notes, idOf), ...trajectories.columns], idOf), [notes]);
+  const texts = useRolloutTexts(trajectories.columns, filter === '' ? noRows : all, filter);
+  const columns = useMemo(() => [...noteColumns(notes, idOf), ...texts.columns], [notes, texts.columns]);
+  const arrange = useMemo(() => createArrange(columns, idOf), [columns]);
   if (filter === '') return { rows: all, words: [] };
   const { rows, notice } = arrange(all, { filter, sort: undefined });
   const words = `Only the ${rows.length} of ${counted(all.length, 'rollout')} that match /${filter}`;
-  return { rows, words: notice === undefined ? [words] : [words, notice] };
+  return { rows, words: [words, ...texts.notes, ...(notice === undefined ? [] : [notice])] };
 }
 
 interface RolloutOptions {

@@ -49,3 +49,16 @@ it('has those of all rollouts after a search, without further requests', async (
   // The preview may have read one.
   expect(read() - after).toBeLessThanOrEqual(1);
 });
+
+it.each(['f', 'V', 'L'])('has those of the list in the view that %s opens with its filter (B5)', async key => {
+  const { screen } = open();
+  await screen.waitFor('task-20');
+  await screen.type('//nothing\r');
+  await screen.waitFor('searched 60 of 60');
+  await screen.press('esc');
+  await screen.waitFor('said by traj_20');
+  await screen.type('/answer:traj_20\r');
+  await screen.waitFor(text => !text.includes('said by traj_19'));
+  await screen.type(key);
+  await screen.waitFor('Only the 1 of 60 rollouts that match /answer:traj_20');
+});
