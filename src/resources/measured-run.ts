@@ -40,7 +40,7 @@ type ShownMean = SeenMean & Pick<MeasuredRun, 'status'> & { readonly isMeanOld?:
 export function meanOf({ mean, status, certainty, isMeanOld, ...counts }: ShownMean): MeasuredMean {
   const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, status, certainty });
   const isWhole = graded !== undefined && total !== undefined && graded >= total;
-  const others = !hasEnded(status) ? 'may follow' : isWhole ? undefined : 'are missing';
+  const others = isWhole ? undefined : hasEnded(status) ? 'are missing' : 'may follow';
   return { mean, count: graded, of: total, others, isOld: isMeanOld };
 }
 

@@ -272,6 +272,9 @@ describe('the table of runs', () => {
     // The record of some services has neither a mean nor a number, and there may be rewards.
     expect(cell({ reward_mean: null })).toBe('–');
     expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 n=12+');
+    // None may follow, whatever the status means (C6).
+    const whole = { reward_mean: 0.877, reward_count: 200, total_rollouts: 200 };
+    expect([cell({ ...whole, status: 'archived' }), cell({ ...whole, status: 'running' })]).toEqual(['0.877', '0.877']);
     const seen = { graded: 163, total: 200 };
     const beside = (mean: number | undefined) =>
       cell(withMean({ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }, { ...seen, mean }));
