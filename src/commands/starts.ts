@@ -18,6 +18,7 @@ import {
   chosenRuns,
   modelOf,
   mostStarted,
+  nameProblem,
   otherModel,
   planStarts,
   type StartChoice,
@@ -118,11 +119,11 @@ function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | unde
 type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;
 
 /** The runs to start: one for each model and seed. @throws CommandError */
-function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRun[] {
+function runsOf({ flags }: RunCommand, start: RunStart): readonly ChosenRun[] {
   const { checkpoint, name, option = [] } = flags;
   const models = [flags.model ?? []].flat();
   if (models.length === 0 && checkpoint === undefined)
-    throw new CommandError(`Specify what to ${command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
+    throw new CommandError(`Specify what to ${start.command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
   const texts = Object.fromEntries(option.map(optionOf));
   const seeds = ('seed' in flags ? (flags.seed ?? []) : []).flatMap(text => {
     const named = seedsIn(text);
@@ -136,6 +137,8 @@ function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRu
     throw new CommandError(`This would start ${runs.length} runs: at most ${mostStarted} can be started at once.`);
   if (runs.length > 1 && name !== undefined)
     throw new CommandError('--name is for one run: several are named after their models and seeds.');
+  const problem = name === undefined ? undefined : nameProblem(name, start);
+  if (problem !== undefined) throw new CommandError(`--name is not valid. ${problem}. Nothing was started.`);
   return runs;
 }
 

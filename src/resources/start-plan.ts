@@ -1,5 +1,6 @@
 /** Plans the start of one or several runs: the name, options and request of each. Pure. */
 import type { Benchmark } from '../contract/benchmarks.ts';
+import { displayNameLength } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { optionValues } from '../present/described-options.ts';
 import type { CostedRun } from '../present/start-cost.ts';
@@ -84,6 +85,14 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   // The training run's name usually begins with its benchmark.
   const isIncluded = checkpoint && ` ${origin} `.includes(` ${label} `);
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
+}
+
+/** Why a run cannot have this name; undefined if it can. */
+export function nameProblem(name: string, { mayBeUnnamed }: RunStart): string | undefined {
+  const { length } = name.trim();
+  if (length < displayNameLength.minimum && !mayBeUnnamed) return 'Give the run a name';
+  if (length > displayNameLength.maximum) return `${length} characters; at most ${displayNameLength.maximum}`;
+  return undefined;
 }
 
 /** The user's choices for one run; everything else follows from them. */

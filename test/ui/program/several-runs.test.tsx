@@ -1,5 +1,5 @@
 /** The form that evaluates several models with several seeds. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { type UntypedCall, untypedCall } from '../../../src/service/call.ts';
 import { ValidationError } from '../../../src/service/errors.ts';
@@ -148,4 +148,25 @@ it('names runs by their seed first, wherever the service lists it', async () => 
     't-words small seed 2 lr 5 max samples 6 +1',
     't-words small seed 3 lr 5 max samples 6 +1',
   ]);
+});
+
+it.each([
+  ['other ones', { options: { other: { type: 'integer' } } }],
+  ['none', {}],
+])('sends the typed options although the service now lists %s (attack 25, A2)', async (_, later) => {
+  const { scripted, sent } = twoModels();
+  const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('e');
+  await screen.waitFor('▸ Model');
+  await screen.press('tab', 'tab', 'tab');
+  await screen.type('7');
+  const getEvalOptions = vi.fn(() => later);
+  Object.assign(scripted.answers, { getEvalOptions });
+  screen.workbench.readAgain();
+  await vi.waitFor(() => expect(getEvalOptions).toHaveBeenCalled());
+  await screen.waitFor('seed 7');
+  await sayYes(screen);
+  await screen.waitFor('Started');
+  expect(told(sent)).toEqual(['acme/small 7']);
 });

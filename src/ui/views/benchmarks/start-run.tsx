@@ -3,7 +3,6 @@ import { hashKey } from '@tanstack/react-query';
 import { useState } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { describedModels, describedOptions, optionProblem } from '../../../present/described-options.ts';
@@ -20,6 +19,7 @@ import {
   lastModel,
   modelOf,
   mostStarted,
+  nameProblem,
   otherModel,
   planStarts,
   type StartChoice,
@@ -286,14 +286,16 @@ function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnTy
   };
 }
 
-function StartRunForm(props: StartRunFormProps) {
-  const { row, start, model, models, offered, checkpoint, several, onClose } = props;
+function StartRunForm(latest: StartRunFormProps) {
+  const { row, start, model, models, checkpoint, several, onClose } = latest;
   const { remembered } = useWorkbench();
   // Created once: a later response must not replace the user's input.
-  const [{ slugField, options }] = useState(() => ({
+  const [{ slugField, options, offered }] = useState(() => ({
     slugField: modelField(models, lastModel(start.kind, row.bench_id, remembered), start.isEach),
-    options: optionFields(offered),
+    options: optionFields(latest.offered),
+    offered: latest.offered,
   }));
+  const props = { ...latest, offered };
   const chosen = useChosen(props);
   const starts = useStarts(start);
   const isNamed = (values: FormValues): boolean => !several && chosen.choicesIn(values).length === 1;
@@ -311,7 +313,7 @@ function StartRunForm(props: StartRunFormProps) {
       label: 'Run name',
       initial: values => chosen.plan(chosen.choicesIn(values).slice(0, 1))[0]?.input.display_name ?? '',
       when: isNamed,
-      check: value => nameError(value.trim().length, start),
+      check: value => nameProblem(value, start),
     },
     ...checkpointFields(props, chosen),
     ...options.map(field => checkedField(field, start, chosen)),
@@ -349,10 +351,4 @@ function modelField(models: RunOffer['models'], initial = '', many = false): Fie
     help: 'The list of models could not be read; type the slug.',
     check: value => (value.trim() === '' ? 'Name a model' : undefined),
   };
-}
-
-function nameError(length: number, { mayBeUnnamed }: RunStart): string | undefined {
-  if (length < displayNameLength.minimum && !mayBeUnnamed) return 'Give the run a name';
-  if (length > displayNameLength.maximum) return `${length} characters; at most ${displayNameLength.maximum}`;
-  return undefined;
 }
