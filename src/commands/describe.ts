@@ -7,7 +7,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { readAudit } from '../resources/audit.ts';
-import { trainingCurveWords } from '../resources/curve-words.ts';
+import { trainingCurveWords } from '../resources/training-words.ts';
 import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';

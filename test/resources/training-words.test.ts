@@ -5,10 +5,10 @@ import { type HeldOutReward, trainingRun } from '../../src/contract/training.ts'
 import { cellText } from '../../src/present/column.ts';
 import type { Range } from '../../src/present/statistics/tasks.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { trainingCurveWords } from '../../src/resources/curve-words.ts';
 import { bestWords, heldOutWords } from '../../src/resources/held-out-words.ts';
 import { trainingFacts } from '../../src/resources/training.ts';
 import { listColumns } from '../../src/resources/training-columns.ts';
+import { trainingCurveWords } from '../../src/resources/training-words.ts';
 
 const diagnostics = {
   step: 24,

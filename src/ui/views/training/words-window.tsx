@@ -1,7 +1,7 @@
 /** A chart's curves in words. */
 import { pushAll } from '../../../base/many.ts';
 import { teachingWords } from '../../../present/teaching.ts';
-import { trainingCurveWords } from '../../../resources/curve-words.ts';
+import { trainingCurveWords } from '../../../resources/training-words.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { ReadingWindow, useReadingWidth } from '../../app/reading-window.tsx';
