@@ -217,18 +217,34 @@ export const mayLackRound = (
   { endedAt, readAt }: { readonly endedAt: number; readonly readAt: number },
 ): boolean => readAt < endedAt + (statusMeaning(status) === 'success' ? lastRoundWithinMs : 0);
 
+/** Marks means as old, because there may be a newer or better one. One object per set, because intervals are cached by it. */
+export const asOld = perObject(
+  (means: HeldOutMeans): HeldOutMeans => ({
+    ...means,
+    last: { ...means.last, isOld: true },
+    best: { ...means.best, isOld: true },
+  }),
+);
+
 /** Marks an ended run's means as old, unless they include its last round. @param done the number of finished steps */
-export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
-  if (!means.isUnfinished && hasLastRound(means, done)) return means;
-  return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
+export const withoutLast = (means: HeldOutMeans, done: number | undefined): HeldOutMeans =>
+  !means.isUnfinished && hasLastRound(means, done) ? means : asOld(means);
+
+/**
+ * Whether a newer round is due, going by the finished steps and the usual spacing of rounds; undefined if unknown.
+ *
+ * @param roundSteps the spacing in the run's options, which decides while there is only one round
+ */
+export function isRoundDue({ measured, done, roundSteps }: RoundState): boolean | undefined {
+  const every = measured?.everySteps ?? roundSteps;
+  return !measured || every === undefined || done === undefined ? undefined : done >= measured.upTo + every;
 }
 
-/** Whether a newer round is due, going by the finished steps and the usual spacing of rounds; undefined if unknown. */
-export const isRoundDue = ({ everySteps, upTo }: HeldOutMeans, done: number | undefined): boolean | undefined =>
-  everySteps === undefined || done === undefined ? undefined : done >= upTo + everySteps;
-
-/** Means when a newer round is due. One object per set of means, because intervals are cached by it. */
-export const withOldLast = perObject((means: HeldOutMeans) => ({ ...means, last: { ...means.last, isOld: true } }));
+interface RoundState {
+  readonly measured: HeldOutMeans | null | undefined;
+  readonly done: number | undefined;
+  readonly roundSteps: number | undefined;
+}
 
 /** The means without the long curve, for saving. */
 export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, curve: [], recent: [] });

@@ -1,4 +1,5 @@
 /** Queries and actions for training runs. */
+import { own } from '../base/own-property.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -46,8 +47,14 @@ export function observeTraining(run: ProgressedRun): Observation {
     endTime: run.completed_at,
     reason: failureReason(run.failure),
     parent: run.bench_id,
+    roundSteps: numberIn(run.options, 'held_out_every'),
     record: run,
   };
+}
+
+function numberIn(options: TrainingRun['options'], name: string): number | undefined {
+  const value = own(options ?? {}, name);
+  return typeof value === 'number' ? countOf(value) : undefined;
 }
 
 export const startTraining = action(
@@ -87,8 +94,7 @@ export const deleteTraining = action(
 
 /** A run's step budget, from its progress or else its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
-  const steps = countOf(total_steps) ?? options?.['num_steps'];
-  return typeof steps === 'number' && Number.isFinite(steps) ? countOf(steps) : undefined;
+  return countOf(total_steps) ?? numberIn(options, 'num_steps');
 }
 
 const remembered = {

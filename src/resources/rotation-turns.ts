@@ -137,11 +137,12 @@ function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): bo
 
 /** Whether the curve has probably grown since the last request, or a round may be complete. */
 function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: number, now: number): boolean {
-  const { measured, done } = known;
-  if (measured?.isUnfinished) return true;
-  if ((statuses.movedAt(known) ?? now) <= attemptedAt) return false;
-  return (measured && isRoundDue(measured, done)) ?? true;
+  if (lacksRound(known)) return true;
+  return (statuses.movedAt(known) ?? now) > attemptedAt && isRoundDue(known) === undefined;
 }
+
+/** Whether the curve lacks a round or the end of one, which may show a collapse. */
+const lacksRound = (known: KnownResource): boolean => Boolean(known.measured?.isUnfinished || isRoundDue(known));
 
 /** A run whose steps come at least this often needs no times from the service; milliseconds. */
 const stillMs = 90_000;
@@ -165,10 +166,8 @@ const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
-/** Turns between two reads of a curve, because curves are large. */
+/** Turns between two reads of a curve, because curves are large, unless it lacks a round. */
 const curveTurns = 4;
-/** Turns between two reads of a curve that lacks a round or the end of one, which may show a collapse. */
-const dueCurveTurns = 2;
 
 /**
  * Whether an ended resource's held-out curve is final, see `isFinalCurve`.
@@ -219,9 +218,7 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
     if (attemptedAt === 0) return records.includes(query) && known.startedAt !== undefined ? [] : [turn];
     if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
-    const { measured, done } = known;
-    const turns = measured && (measured.isUnfinished || isRoundDue(measured, done)) ? dueCurveTurns : curveTurns;
-    const everyMs = turns * turnMs(running, poll.focusedMs, poll);
+    const everyMs = (lacksRound(known) ? 1 : curveTurns) * turnMs(running, poll.focusedMs, poll);
     return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, attemptedAt + everyMs) }];
   });
 }

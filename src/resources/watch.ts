@@ -2,7 +2,7 @@
 
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { referenceFact } from '../present/fact.ts';
-import { isRoundDue, withOldLast } from '../queries/held-out.ts';
+import { asOld, isRoundDue } from '../queries/held-out.ts';
 import { cachedQuery } from '../queries/live-query.ts';
 import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
@@ -177,20 +177,12 @@ export function toldApart<Line extends Labelled>(
   return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
 }
 
-/** Rewards read within this time count as current; milliseconds. */
+/** A mean read within this time counts as current; milliseconds. */
 const currentMs = 60_000;
 
-/** The held-out means to show: marked as old if the curve probably has a newer round by now. */
-export function heldOutOf(
-  { kind, id, status, measured, done }: KnownResource,
-  workbench: Workbench,
-  now: number,
-): KnownResource['measured'] {
-  if (!measured || !isRunning(status) || !isRoundDue(measured, done)) return measured;
-  const [curve] = resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
-  const readAt = (curve && cachedQuery(workbench, curve.key)?.state.dataUpdatedAt) ?? now;
-  return now - readAt > currentMs ? withOldLast(measured) : measured;
-}
+/** The held-out means to show: marked as old while a newer round is due. */
+export const heldOutOf = (known: KnownResource): KnownResource['measured'] =>
+  known.measured && isRunning(known.status) && isRoundDue(known) ? asOld(known.measured) : known.measured;
 
 /** Whether a running evaluation's rollouts have moved on since its mean was read. */
 function isMeanOld(known: KnownResource, workbench: Workbench, now: number): boolean {
@@ -214,7 +206,7 @@ function lineMaker(workbench: Workbench, now: number): (known: KnownResource, pi
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
     // The rewards may be newer than the progress.
     const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
-    const measured = heldOutOf(known, workbench, now);
+    const measured = heldOutOf(known);
     const shown = {
       ...known,
       done,
@@ -263,7 +255,7 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
       const { words, lasted, isRepeat } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;
       const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };
-      const shown = { ...known, measured: heldOutOf(known, workbench, now) };
+      const shown = { ...known, measured: heldOutOf(known) };
       const old = isMeanOld(known, workbench, now) && { isMeanOld: true };
       return inbox.raise(kind, shown, now, { alarm: words, ...began, ...old }, isRepeat) ?? [];
     });

@@ -98,6 +98,42 @@ it('reads the checkpoints of a running training run that stands still once, unti
   expect(other.asked('listCheckpoints')).toBe(0);
 });
 
+it('reads a held-out curve again in each turn while a round is due, also if no further step arrives (A1)', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let completed_steps = 0;
+  let steps = [0];
+  const record = { training_run_id: 'trn_1', bench_id: 'bench_1', status: 'running', options: { held_out_every: 5 } };
+  const more: Answers = {
+    listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+    listTrainingRuns: () => [record],
+    getTrainingRun: () => record,
+    getTrainingProgress: () => ({ status: 'running', completed_steps, total_steps: 60 }),
+    getHeldOutRewards: () => ({ held_out_rewards: steps.map(step => ({ step, held_out_reward: step / 60 })) }),
+  };
+  const { workbench, context, asked } = world(() => {}, { pinned: [], more, focusedMs: 2_000, visibleMs: 10_000 });
+  const observer = new QueryObserver(workbench.cache, { queryKey: ['watch'], queryFn: () => 0 });
+  onTestFinished(observer.subscribe(() => {}));
+  const rounds = following(workbench, false);
+  const readsIn = async (count: number): Promise<number> => {
+    const before = asked('getHeldOutRewards');
+    for (let round = 0; round < count; round += 1) {
+      vi.setSystemTime(Date.now() + 6_000);
+      await rounds.read(context);
+    }
+    return asked('getHeldOutRewards') - before;
+  };
+  await readsIn(3);
+  completed_steps = 4;
+  expect(await readsIn(4)).toBe(0);
+  completed_steps = 5;
+  await readsIn(1);
+  expect(await readsIn(4)).toBe(4);
+  steps = [0, 5];
+  await readsIn(1);
+  expect(await readsIn(4)).toBe(0);
+});
+
 it('goes on without a curve that does not end, and does not send it again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

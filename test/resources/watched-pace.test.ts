@@ -1,6 +1,7 @@
 /** The pace in Watch: only from data that was read. */
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { observeTraining } from '../../src/queries/training.ts';
 import { resourceOfKind } from '../../src/resources/catalogue.ts';
 import { numbersOf } from '../../src/resources/inbox.ts';
 import { stateOf, stateText } from '../../src/resources/line-state.ts';
@@ -188,28 +189,23 @@ it('says when it saw the end of a run that ended at a time that cannot be', () =
   }
 });
 
-it('marks a held-out reward while a newer round should be out that was not read for a minute', () => {
+it('marks the held-out rewards of a running run from the step at which a newer round is due (A1)', () => {
   const { service } = scriptedService({});
   const workbench = newWorkbench({ service: async () => service });
   onTestFinished(() => workbench.close());
   const at = Date.now();
-  const heldOut = [10, 20].map(step => ({ step, held_out_reward: 0.7, completed_samples: 128 }));
-  const report = (done: number) =>
-    workbench.statuses.report(
-      [{ kind: 'training', id: 'trn_1', status: 'running', done, measured: heldOutMeans(heldOut) }],
-      {
-        askedAt: at,
-        at,
-      },
-    );
-  const isOldAt = (now: number) => watchedOf(workbench, now)[0]?.measured?.last.isOld ?? false;
-  const [curve] = resourceOfKind('training')?.watch?.measures?.('trn_1') ?? [];
-  if (!curve) throw new Error('no curve');
-  workbench.cache.setQueryData(curve.key, heldOut, { updatedAt: at });
-  report(29);
-  expect(isOldAt(at + 90_000)).toBe(false);
-  report(30);
-  expect([30_000, 90_000].map(later => isOldAt(at + later))).toEqual([false, true]);
+  const areOld = (steps: readonly number[], done: number) => {
+    const measured = heldOutMeans(steps.map(step => ({ step, held_out_reward: 0.7, completed_samples: 128 })));
+    const run = observeTraining({ training_run_id: 'trn_1', status: 'running', options: { held_out_every: 5 } });
+    workbench.statuses.report([{ ...run, done, measured }], { askedAt: at, at });
+    const { last, best } = watchedOf(workbench, at)[0]?.measured ?? {};
+    return [last?.isOld ?? false, best?.isOld ?? false];
+  };
+  expect(areOld([10, 20], 29)).toEqual([false, false]);
+  expect(areOld([10, 20], 30)).toEqual([true, true]);
+  // With a single round, the options have the spacing.
+  expect(areOld([0], 4)).toEqual([false, false]);
+  expect(areOld([0], 5)).toEqual([true, true]);
 });
 
 it('marks the mean of an evaluation whose rollouts have moved on since it was read, after a minute', () => {

@@ -43,6 +43,8 @@ export interface Observation {
   readonly ends?: RolloutEnds | undefined;
   /** The newest and the best held-out mean; null if the curve was read and has none. */
   readonly measured?: HeldOutMeans | null | undefined;
+  /** The number of steps between held-out rounds, from the run's options. */
+  readonly roundSteps?: number | null | undefined;
   /** A run's held-out rounds after its last mean, in which every rollout failed. */
   readonly failedRounds?: FailedRounds | undefined;
   /** When its newest checkpoints were saved, oldest first. */
@@ -83,6 +85,7 @@ export interface KnownResource {
   readonly gradedAt: number | undefined;
   /** The newest and the best held-out mean; null for none, undefined if its curve has not been read. */
   readonly measured: HeldOutMeans | null | undefined;
+  readonly roundSteps: number | undefined;
   readonly failedRounds: FailedRounds | undefined;
   /** When its newest checkpoints were saved, oldest first; undefined if they have not been read. */
   readonly checkpoints: readonly ProgressPoint[] | undefined;
@@ -154,6 +157,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     failed: countOf(observation.failed) ?? old.failed,
     ends: newer(old.ends, observation.ends),
     measured: measuredOf(old.measured, observation.measured),
+    roundSteps: countOf(observation.roundSteps) || old.roundSteps,
     // A response with means also replaces the failed rounds, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     checkpoints: newer(old.checkpoints, observation.checkpoints),
@@ -231,6 +235,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     ends: undefined,
     gradedAt: undefined,
     measured: undefined,
+    roundSteps: undefined,
     failedRounds: undefined,
     checkpoints: undefined,
     curve: [],

@@ -210,7 +210,7 @@ function useLineage(open: ReadonlySet<string>) {
       runs: withMeans(runs.flatMap(({ data }) => data?.rows ?? [])),
       heldOutOf: id => {
         const known = workbench.statuses.get({ kind: 'training', id });
-        return (known && heldOutOf(known, workbench, Date.now())) ?? undefined;
+        return (known && heldOutOf(known)) ?? undefined;
       },
     }),
     readOn,

@@ -35,7 +35,7 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   expect(head).not.toContain('GROUP_SIZE');
   const rows = screen.text().split('\n');
   expect(rows.find(line => /seed1 /.test(line))).toMatch(
-    /● running, ETA \d+m \d+s +0\.\d{3}\?? +0\.\d{3}\.\.0\.\d{3} +\d+ +0\.\d{3} +0\.\d{3}\.\.0\.\d{3} +\d+ +\d+ +2000/,
+    /● running, ETA \d+m \d+s +0\.\d{3}\?? +0\.\d{3}\.\.0\.\d{3} +\d+ +0\.\d{3}\?? +0\.\d{3}\.\.0\.\d{3} +\d+ +\d+ +2000/,
   );
   expect(screen.text()).not.toMatch(/\s[\d.]+…/);
   // The words of Watch, also for a run that ended before the program was opened, which has no line there.

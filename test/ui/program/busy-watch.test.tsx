@@ -180,7 +180,7 @@ it('reads a curve only when it has grown, and not that of the trainer (W21)', as
 it('reads a curve that lacks a round sooner than the others, because it may show a collapse', async () => {
   const { scripted } = await openBusy({ minutes: 8, columns: 60, rows: 15 });
   // Its held-out reward comes every 20 steps of 1.5 seconds. With 50 unfinished resources, four turns take five minutes.
-  expect(scripted.asked('getHeldOutRewards', 'trn_0000001')).toBe(3);
+  expect(scripted.asked('getHeldOutRewards', 'trn_0000001')).toBe(4);
 });
 
 it('reads a curve whose newest round is incomplete as soon (B3)', async () => {

@@ -133,7 +133,7 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
     }),
   });
   const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30 });
-  await screen.waitFor(text => /sweep trn_1 .*0\.300 .*running/.test(text));
+  await screen.waitFor(text => /sweep trn_1 .*0\.300\? .*running/.test(text));
   expect(screen.bells()).toEqual([]);
   rewards.push(0.3);
   await screen.waitFor('▲ sweep trn_1: held-out 0.300 is below its best 0.700');
