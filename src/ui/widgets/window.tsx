@@ -20,10 +20,13 @@ export interface WindowProps extends ScopeHandlers {
 /** Columns and lines that the border and its margin take. */
 export const windowMargin = { columns: 4, lines: 2 } as const;
 
+/** The cells for a window's title. */
+export const titleRoom = (width: number): number => width - 6;
+
 export function Window({ title, width, height, danger = false, guarded = false, children, ...handlers }: WindowProps) {
   const { styles, glyphs } = useTheme();
   const border = danger ? styles.danger : styles.accent;
-  const shown = truncate(sanitiseLine(title), width - 6);
+  const shown = truncate(sanitiseLine(title), titleRoom(width));
   const fill = glyphs.horizontal.repeat(Math.max(0, width - 5 - displayWidth(shown)));
   const top = `${border(`${glyphs.topLeft}${glyphs.horizontal}`)} ${styles.title(shown)} ${border(`${fill}${glyphs.topRight}`)}`;
   const middle = `${border(glyphs.vertical)}${' '.repeat(Math.max(0, width - 2))}${border(glyphs.vertical)}`;

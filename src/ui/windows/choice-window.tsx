@@ -4,7 +4,7 @@ import { useReducer } from 'react';
 import { largestOf } from '../../base/many.ts';
 import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { displayWidth, padEnd, padStart } from '../../text/width.ts';
+import { displayWidth, padEnd, padStart, truncate } from '../../text/width.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { Waiting } from '../app/waiting.tsx';
@@ -24,23 +24,48 @@ import {
 import { type EditState, edit, editStateOf, fieldHandlers, oneLine, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
-import { Window, windowMargin } from '../widgets/window.tsx';
+import { titleRoom, Window, windowMargin } from '../widgets/window.tsx';
 
 export interface ActionMenuProps {
-  readonly title: string;
+  /** What the actions are on. */
+  readonly subjects: readonly string[];
   readonly bindings: readonly Binding[];
   readonly onClose: () => void;
 }
 
+/** The names in a title, of which the long ones are cut to share the room. */
+function titleOf(names: readonly string[], room: number, { glyphs }: Theme): string {
+  const between = ', ';
+  let left = room - between.length * (names.length - 1);
+  const shown = new Map<string, string>();
+  for (const [index, name] of names.toSorted((one, other) => displayWidth(one) - displayWidth(other)).entries()) {
+    const cut = truncate(name, Math.floor(left / (names.length - index)), { ellipsis: glyphs.ellipsis });
+    shown.set(name, cut);
+    left -= displayWidth(cut);
+  }
+  return names.map(name => shown.get(name)).join(between);
+}
+
+/** The cells before a menu's label. */
+const markerWidth = 2;
+/** How many keys of an action are named, so that its title has room. */
+const mostKeys = 3;
+
 /** Lets the user choose one of a resource's actions. */
-export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
+export function ActionMenu({ subjects, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
   const room = useWindowRoom(64);
-  const items = bindings.map(({ command, on }) => ({
-    key: command.id,
-    label: `${on === undefined ? '' : `${on}: `}${command.title}  (${router.keysOf(command).map(keyLabel).join(', ')})`,
-  }));
+  const theme = useTheme();
+  const items = bindings.map(({ command, on }) => {
+    const { ellipsis } = theme.glyphs;
+    const labels = router.keysOf(command).map(keyLabel);
+    const named = labels.length > mostKeys ? [...labels.slice(0, mostKeys), ellipsis] : labels;
+    const keys = `  (${named.join(', ')})`;
+    const words = `${on === undefined ? '' : `${on}: `}${command.title}`;
+    const cut = truncate(words, room.inner - markerWidth - displayWidth(keys), { ellipsis });
+    return { key: command.id, label: cut + keys };
+  });
   const lines = Math.min(Math.max(1, items.length), room.height - windowMargin.lines);
   const instead =
     (binding: Binding | undefined): Binding['run'] =>
@@ -50,7 +75,11 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
     };
   return (
     <Window
-      title={title}
+      title={titleOf(
+        subjects.map(name => sanitiseLine(name)),
+        titleRoom(room.width),
+        theme,
+      )}
       width={room.width}
       height={lines + windowMargin.lines}
       bindings={[{ command: overlayCommands.close, run: onClose }]}

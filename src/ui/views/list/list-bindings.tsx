@@ -101,7 +101,7 @@ function useRowBindings<Row extends object>(
     record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
     whole: whole?.json,
     marked: areMarked ? targets.map(serviceId) : [],
-    title: menu ? [menu.title, ...(current ? [areMarked ? ofRows : `rollout ${ofRows}`] : [])].join(', ') : ofRows,
+    subjects: menu ? [menu.title, ...(current ? [areMarked ? ofRows : `rollout ${ofRows}`] : [])] : [ofRows],
     refresh: () => {
       for (const part of [live, ...parts]) part.refresh();
     },

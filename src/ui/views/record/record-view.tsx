@@ -67,7 +67,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const bindings = useRecordBindings({
     record: shown && { id, json: shown },
     pin: resource.kind === undefined ? undefined : { kind: resource.kind, id, label: title },
-    title,
+    subjects: [title],
     refresh: live.refresh,
     siblings: resource.names[0],
     siblingId: id,

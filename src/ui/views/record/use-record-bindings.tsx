@@ -26,7 +26,8 @@ const ExportWindow = lazyWindow(async () => (await import('./export-window.tsx')
 export interface RecordOptions extends ExportOptions {
   /** The marked rows' ids, if there are several. */
   readonly marked?: readonly string[] | undefined;
-  readonly title: string;
+  /** What the actions are on, in words. */
+  readonly subjects: readonly string[];
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
   /** Other bindings of the view, which the menu of actions offers first. */
@@ -92,7 +93,7 @@ export function useSiblingBindings(
 }
 
 export function useRecordBindings(options: RecordOptions): readonly Binding[] {
-  const { record, marked = [], title, refresh, actions, pin, document, exportable } = options;
+  const { record, marked = [], subjects, refresh, actions, pin, document, exportable } = options;
   const { markedPins: pins = pin ? [pin] : [] } = options;
   const { toast, showOverlay, navigate } = useShell();
   const { statuses, file } = useWorkbench();
@@ -110,7 +111,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   };
   const offered = [...(options.offered ?? []), ...actions].filter(usable);
   const showActions = (): void =>
-    showOverlay('actions', close => <ActionMenu title={title} bindings={offered} onClose={close} />);
+    showOverlay('actions', close => <ActionMenu subjects={subjects} bindings={offered} onClose={close} />);
   const showExport = (): void => showOverlay('export', close => <ExportWindow {...options} onClose={close} />);
   const readable = enabled || document !== undefined;
   return [

@@ -129,7 +129,7 @@ function useRecordKeys(
   return useRecordBindings({
     record: data && { id, json: data },
     document: data && (() => documentOf(id, data, [...shown(trajectoryFacts(data)), ...noteFacts(notes)], notes)),
-    title: id,
+    subjects: [id],
     refresh,
     actions: actions(data ? [data] : []),
     pin: { kind: 'trajectory', id, label },

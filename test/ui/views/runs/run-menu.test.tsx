@@ -23,3 +23,18 @@ it('names what the actions are on, and offers what its rollouts have (B20)', asy
   await screen.press('enter');
   await screen.waitFor('CLASS');
 });
+
+it('names both subjects and all keys on a narrow terminal with long names (C3)', async () => {
+  const service = world('completed');
+  const name = `${'n'.repeat(45)} ${'m'.repeat(44)}`;
+  const row = { trajectory_id: 'traj_1', task_id: name, status: 'completed', reward: 0.5, eval_run_id: 'evr_1' };
+  const run = service.answers.getEvalRun?.({}, {}) as object;
+  service.answers.getEvalRun = () => ({ ...run, display_name: name });
+  service.answers.listTrajectories = () => pageOf([row]);
+  const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' }, { columns: 60 });
+  await screen.waitFor('nnnnn');
+  await screen.press('a');
+  await screen.waitFor(text => /┌─ run n{10,}…, rollout n{10,}… ─/.test(text));
+  for (const words of [/how they ended: .*… {2}\(f\)/, /rollout: flag it: .*… {2}\(1, 2, 3, …\)/])
+    expect(screen.text()).toMatch(words);
+});
