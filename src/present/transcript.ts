@@ -155,11 +155,12 @@ class Writer {
     this.#push({ kind: 'step', text: stepTitle(step, number, hasRewards), indented: false, number });
   }
 
-  beginMessage(kind: LineKind, title: string): void {
+  /** Notes and searches name a message by its number, so it comes before the facts, which a narrow terminal cuts. */
+  beginMessage(kind: LineKind, name: string, facts: readonly string[]): void {
     this.messages.push(this.#place);
     this.#head = 'message';
     const message = (this.#options.before ?? 0) + this.messages.length;
-    this.#push({ kind, text: `${title}  ·  #${message}`, indented: false, message });
+    this.#push({ kind, text: [name, `#${message}`, ...facts].join('  ·  '), indented: false, message });
   }
 
   /** The following blocks belong to no step. */
@@ -323,7 +324,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   if (isError) writer.markError();
   // A result's heading already contains the tool's name.
   const named = message.name && !result ? sanitiseLine(`${role} ${message.name}`) : role;
-  writer.beginMessage(roleKinds.get(role) ?? 'role', [named, ...facts].join('  ·  '));
+  writer.beginMessage(roleKinds.get(role) ?? 'role', named, facts);
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {
     if (part === result) writer.section('response', result.text || '(empty)', { fold: 'tools' });

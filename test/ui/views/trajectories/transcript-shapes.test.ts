@@ -16,7 +16,7 @@ function shown(messages: readonly object[], open: readonly FoldKind[] = [], widt
   const lines = layOut(transcript, width, marks)({ kinds: new Set(open), places: new Set() });
   return Array.from({ length: lines.length }, (_, index) => lines.at(index)?.text ?? '')
     .slice(1)
-    .map(line => line.replace(/ {2}· {2}#\d+$/, ''))
+    .map(line => line.replace(/ {2}· {2}#\d+(?= {2}·|$)/, ''))
     .filter(line => line !== '');
 }
 

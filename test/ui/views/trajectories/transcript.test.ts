@@ -54,7 +54,7 @@ const text = (...kinds: FoldKind[]) =>
 describe('a transcript', () => {
   it('shows roles, tokens and the finish reason', () => {
     expect(text()).toContain(
-      'assistant  ·  12 in  ·  2 out  ·  finish stop  ·  #2\n  reasoning, 2 characters\n  tea time',
+      'assistant  ·  #2  ·  12 in  ·  2 out  ·  finish stop\n  reasoning, 2 characters\n  tea time',
     );
   });
 
@@ -66,7 +66,7 @@ describe('a transcript', () => {
     ];
     const heads = laid({ ...trajectory, steps: [{ step_index: 0, messages }] }).map(line => line.text);
     expect(heads.filter(line => line.startsWith('user'))).toEqual([
-      ...['user  ·  #1', 'user  ·  msg_1  ·  #2', 'user  ·  msg_2  ·  finish stop  ·  id 7  ·  #3'],
+      ...['user  ·  #1', 'user  ·  #2  ·  msg_1', 'user  ·  #3  ·  msg_2  ·  finish stop  ·  id 7'],
     ]);
   });
 
