@@ -15,8 +15,8 @@ import type { Change } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
-import { calledName, deploymentActions } from '../resources/deployments.ts';
-import { servedNow } from '../resources/production.ts';
+import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
+import { servedNow, withOrigin } from '../resources/production.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -316,9 +316,11 @@ export async function promoteOne(
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
     const slug = calledName(row as Deployment);
-    const replaced = demoted ? clean`${demoted.id} is demoted.` : '';
-    const ask = (loses: string): Promise<void> =>
-      confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
+    const called = async (each: unknown): Promise<string> =>
+      withStep(flags.yes ? (each as Deployment) : await withOrigin(each as Deployment, context));
+    const words = means(row as Deployment, await called(row));
+    const replaced = demoted ? `${await called(demoted.row)} is demoted.` : '';
+    const ask = (loses: string): Promise<void> => confirm(`${words} ${loses}`.trimEnd(), flags, io, slug);
     if (replaced || flags.undo || flags.yes) await ask(replaced);
     else await confirmEntry({ slug, id }, ask, context);
     io.stopOnSignals?.();

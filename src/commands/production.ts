@@ -15,7 +15,7 @@ export async function confirmEntry(
   context: CommandContext,
 ): Promise<void> {
   for (let replaced = await replacedNow(entry, context); ; context.note(changedWords)) {
-    await ask(replaced);
+    await ask(replaced.words);
     const asked = replaced;
     replaced = await replacedNow(entry, context);
     if (isStillReplaced(entry, asked, replaced)) return;

@@ -12,7 +12,8 @@ import { type RunInput, readRunOptions } from '../queries/run-options.ts';
 import type { RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
-import { choiceWords } from '../resources/held-out-words.ts';
+import { choiceWords, measuredWords } from '../resources/held-out-words.ts';
+import { withOrigin } from '../resources/production.ts';
 import {
   type ChosenRun,
   chosenRuns,
@@ -240,11 +241,13 @@ export async function deployableCheckpoint(word: string, context: CommandContext
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 
-/** `Step 6 of words (ckpt_1) goes into production as my-model.` */
-function productionWords({ id, step, run }: FoundCheckpoint, slug: string): string {
+/** `Step 6 of words (ckpt_1), held-out 0.412 from 16 samples, goes into production as my-model.` */
+async function productionWords({ id, step, run }: FoundCheckpoint, slug: string, context: CommandContext) {
+  const { from_run } = await withOrigin({ checkpoint_id: id, checkpoint_step: step }, context);
+  const measured = from_run?.held_out ? `, ${measuredWords(from_run.held_out)},` : '';
   const of = run?.display_name ?? run?.training_run_id;
   const what = step == null ? id : `Step ${step}${of === undefined ? '' : ` of ${of}`} (${id})`;
-  return clean`${what} goes into production as ${slug}.`;
+  return clean`${what}${measured} goes into production as ${slug}.`;
 }
 
 export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'>, io: CommandIo): Promise<number> {
@@ -264,9 +267,11 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
     if (input.role === 'production' && !flags.dryRun) {
       context.service.requireWrites();
-      const ask = (replaced: string): Promise<void> =>
-        confirm(`${productionWords(checkpoint, model_slug)} ${replaced}`, flags, io, model_slug);
-      if (!flags.yes) await confirmEntry({ slug: model_slug }, ask, context);
+      if (!flags.yes) {
+        const words = await productionWords(checkpoint, model_slug, context);
+        const ask = (replaced: string): Promise<void> => confirm(`${words} ${replaced}`, flags, io, model_slug);
+        await confirmEntry({ slug: model_slug }, ask, context);
+      }
     }
     return begin(start, input, flags, context, io);
   });

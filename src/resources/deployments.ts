@@ -31,6 +31,7 @@ import {
   originColumnIds,
   originColumns,
   originFacts,
+  originMeasured,
   originOf,
   servedBefore,
   servedBeforeFact,
@@ -347,9 +348,12 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** A deployment's id, with the step of its checkpoint. */
-export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
-  checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
+/** `dep_1 (words step 20, held-out 0.412)`; the step alone if the origin has not been read. */
+export function withStep({ deployment_id, checkpoint_step, from_run }: TracedDeployment): string {
+  const step = checkpoint_step == null ? '' : `step ${checkpoint_step}`;
+  const what = from_run ? originMeasured(from_run) : step;
+  return what === '' ? sanitiseLine(deployment_id) : clean`${deployment_id} (${what})`;
+}
 
 /** Derives a slug from a name: invalid characters become dashes. */
 export function slugOf(name: string): string {

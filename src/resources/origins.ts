@@ -3,6 +3,7 @@ import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
+import { meanNumber } from '../present/mean.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
@@ -14,7 +15,7 @@ import { clean } from '../text/sanitise.ts';
 import type { MeasuredList } from './define.ts';
 import { heldOutWords } from './held-out-words.ts';
 import { measureEach } from './measure-each.ts';
-import { heldOutColumn, intervalOfHeldOut } from './training-columns.ts';
+import { heldOutColumn, heldOutMean, intervalOfHeldOut } from './training-columns.ts';
 
 /** A deployment with its checkpoint's origin, if that has been read. */
 export type TracedDeployment = Deployment & { readonly from_run?: Origin | undefined };
@@ -74,6 +75,10 @@ export function withOrigins(
     },
   ]);
 }
+
+/** `long step 36, held-out 0.412`. */
+export const originMeasured = (of: Origin): string =>
+  `${originWords(of)}${of.held_out ? `, held-out ${meanNumber(heldOutMean(of.held_out))}` : ''}`;
 
 /** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
 export const originOf = (referred: Referred, context: QueryContext): Promise<Origin | undefined> =>

@@ -6,7 +6,9 @@ import { spelledId } from '../contract/common.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import type { Origin } from '../queries/checkpoint-memory.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
+import type { Referred } from '../queries/checkpoint-origins.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
@@ -14,6 +16,7 @@ import { duration } from '../text/time.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
+import { originOf, type TracedDeployment } from './origins.ts';
 import { pagesOf } from './pages.ts';
 
 /** Compares slugs case-insensitively, because services store them in lower case. */
@@ -25,7 +28,7 @@ export interface Entry {
   /** Its id, if it already exists. */
   readonly id?: string | undefined;
   /** The deployment that the user chose to demote. */
-  readonly demoted?: Deployment | undefined;
+  readonly demoted?: TracedDeployment | undefined;
 }
 
 /**
@@ -34,7 +37,11 @@ export interface Entry {
  * @param rows the known deployments
  * @param complete whether `rows` is the complete list
  */
-export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deployment[], complete: boolean): string {
+export function replacedWords(
+  { slug, id, demoted }: Entry,
+  rows: readonly TracedDeployment[],
+  complete: boolean,
+): string {
   const ofSlug = rows.filter(row => row.deployment_id !== id && isSameSlug(calledName(row), slug));
   const active = ofSlug.find(surelyInProduction);
   const isKnown = complete && ofSlug.every(row => surelyInProduction(row) === false);
@@ -99,15 +106,49 @@ async function readDeployments(
   return { rows, unread };
 }
 
+/** What leaves production, as `replacedWords` describes it. */
+export interface Replaced {
+  readonly words: string;
+  /** The words without origins, which may be read only later. */
+  readonly plain: string;
+}
+
+export function replacement(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): Replaced {
+  const untraced = (row: TracedDeployment): Deployment => ({ ...row, from_run: undefined });
+  const demoted = entry.demoted && untraced(entry.demoted);
+  return {
+    words: replacedWords(entry, rows, complete),
+    plain: replacedWords({ ...entry, demoted }, rows.map(untraced), complete),
+  };
+}
+
+/** Adds a checkpoint's origin, if it can be read in time. @throws AbortError if the user interrupts */
+export async function withOrigin<Row extends Referred>(
+  row: Row,
+  context: QueryContext,
+  late: AbortSignal = AbortSignal.timeout(patienceMs),
+): Promise<Row & { readonly from_run?: Origin | undefined }> {
+  const from_run = await originOf(row, { ...context, signal: AbortSignal.any([context.signal, late]) }).catch(() => {
+    context.signal.throwIfAborted();
+    return undefined;
+  });
+  return { ...row, from_run };
+}
+
 /**
  * Reads the service's list again and describes the deployment that leaves production.
  *
  * @throws AbortError if the user interrupts
  */
-export async function replacedNow(entry: Entry, context: QueryContext): Promise<string> {
+export async function replacedNow(entry: Entry, context: QueryContext): Promise<Replaced> {
+  const late = AbortSignal.timeout(patienceMs);
   // Ask even if the list cannot be read.
-  const { rows, unread } = await readDeployments(context);
-  return replacedWords(entry, rows, unread === undefined);
+  const { rows, unread } = await readDeployments(context, late);
+  const isNamed = (row: Deployment): boolean =>
+    row.deployment_id === entry.demoted?.deployment_id ||
+    (isSameSlug(calledName(row), entry.slug) && surelyInProduction(row) === true);
+  const found = rows.map(async row => (isNamed(row) ? await withOrigin(row, context, late) : row));
+  return replacement(entry, await Promise.all(found), unread === undefined);
 }
 
 /**
@@ -131,8 +172,8 @@ export async function servedNow(removed: readonly Deployment[], context: QueryCo
 }
 
 /** Whether a confirmation still holds: it named everything that would be replaced now. */
-export const isStillReplaced = (entry: Entry, shown: string, now: string): boolean =>
-  shown === now || (!entry.demoted && shown === replacedWords(entry, [], false));
+export const isStillReplaced = (entry: Entry, shown: Replaced, now: Replaced): boolean =>
+  shown.plain === now.plain || (!entry.demoted && shown.plain === replacedWords(entry, [], false));
 
 const production = Symbol('in production');
 

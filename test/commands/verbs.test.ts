@@ -293,7 +293,7 @@ describe('production', () => {
     const byNobody = await cli('deploy', ['first@latest', ...slug]);
     expect([byNobody.code, byNobody.out]).toEqual([exitCodes.usage, '']);
     expect(byNobody.notes).toMatch(
-      /Step 2 of first \(ckpt_\w+\) goes into production as teacher\. Nothing serves teacher now\./,
+      /Step 2 of first \(ckpt_\w+\), held-out \d\.\d+ from \d+ samples, goes into production as teacher\. Nothing serves teacher now\./,
     );
     const answered = (input: string) => ({ input: `${input}\n`, asked: true });
     expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
@@ -305,6 +305,14 @@ describe('production', () => {
       code: exitCodes.done,
       out: 'production\n',
     });
+    const { out } = await cli('deploy', ['first@latest', '--slug', 'teacher', '--wait', '--field', 'deployment_id']);
+    const origin = String.raw`first step 2, held-out \d\.\d+`;
+    expect((await cli('promote', [out.trim()])).notes).toMatch(
+      new RegExp(
+        String.raw`${out.trim()} \(${origin}\) serve teacher\. dep_\w+ \(${origin}\) serves teacher now and is replaced`,
+      ),
+    );
+    expect((await cli('undeploy', [out.trim(), '--yes'])).code).toBe(exitCodes.done);
     expect((await cli('undeploy', ['teacher'], answered('y'))).code).toBe(exitCodes.failed);
     expect((await cli('promote', ['teacher', '--undo'], answered('y'))).code).toBe(exitCodes.failed);
     expect((await cli('promote', ['teacher', '--undo'], answered('teacher'))).code).toBe(exitCodes.done);

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { type Deployment, deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { modelSlug } from '../../../contract/model-slug.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
-import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
@@ -13,7 +12,6 @@ import { replacedWords } from '../../../resources/production.ts';
 import { trainingActions } from '../../../resources/training.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
@@ -27,6 +25,7 @@ import {
 } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
+import { useListedDeployments } from './use-listed-deployments.ts';
 
 export interface DeployWindowProps {
   /** The checkpoint's training run; if missing, the user chooses among all runs. */
@@ -111,7 +110,7 @@ const inputOf = (values: FormValues): StartDeploymentBody => ({
 
 function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
   const shell = useShell();
-  const { rows, complete } = useList(deploymentList, 'visible');
+  const { rows, complete } = useListedDeployments();
   const initial = checkpoint?.checkpoint_id ?? '';
   const [seen, setSeen] = useState({ id: initial, isSeen: false });
   const benchId = run?.bench_id ?? undefined;

@@ -1,17 +1,17 @@
 /** Confirms promoting a deployment, and asks which one to demote if there are others. */
 import { useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
-import { deploymentList } from '../../../queries/deployments.ts';
 import { deploymentActions, calledName as labelOf, withStep } from '../../../resources/deployments.ts';
-import { isStillReplaced, replacedNow, replacedWords } from '../../../resources/production.ts';
+import { traced } from '../../../resources/origins.ts';
+import { isStillReplaced, replacedNow, replacement } from '../../../resources/production.ts';
 import { changedWords } from '../../../resources/recheck.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { CheckInputs } from '../../data/use-action.ts';
-import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
+import { useListedDeployments } from './use-listed-deployments.ts';
 
 /** The other deployments in production. Those with the same slug come first. */
 function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
@@ -25,7 +25,7 @@ function demotable(promoted: Deployment, listed: readonly Deployment[]): Deploym
 
 export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<Deployment>) {
   const shell = useShell();
-  const listed = useList(deploymentList, 'visible');
+  const listed = useListedDeployments();
   if (!listed.loaded && !listed.error) return <LoadingWindow title="Promote" onClose={onClose} />;
   const others = demotable(deployment, listed.rows);
   const confirmation = (demoted: Deployment | undefined, close: () => void) => (
@@ -34,7 +34,7 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
   if (others.length === 0) return confirmation(undefined, onClose);
   const named = others.map(other => ({
     key: other.deployment_id,
-    label: clean`${labelOf(other)}  ${other.deployment_id}`,
+    label: clean`${labelOf(other)}  ${withStep(other)}`,
     value: other,
   }));
   return (
@@ -55,25 +55,26 @@ interface ConfirmPromoteProps extends ActionWindowProps<Deployment> {
 function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromoteProps) {
   const shell = useShell();
   const { remembered: memory } = useWorkbench();
-  const { rows: listed, complete } = useList(deploymentList, 'visible');
+  const { rows: listed, complete } = useListedDeployments(deployment);
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
+  const [whole = deployment] = traced([deployment], memory);
   const entry = { slug: label, id: deployment.deployment_id, demoted };
-  const known = replacedWords(entry, listed, complete);
+  const known = replacement(entry, listed, complete);
   /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */
-  const [found, setFound] = useState({ instead: '', replaced: '' });
-  const replaced = found.instead === known ? found.replaced : known;
+  const [found, setFound] = useState({ instead: '', replaced: known });
+  const replaced = found.instead === known.plain ? found.replaced : known;
   const check: CheckInputs<unknown> = async (_, service, signal) => {
     const now = await replacedNow(entry, { service, signal, memory });
     if (isStillReplaced(entry, replaced, now)) return;
-    setFound({ instead: known, replaced: now });
+    setFound({ instead: known.plain, replaced: now });
     throw new Error(changedWords);
   };
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
       title={() => 'Make this deployment serve its slug?'}
-      question={() => `${means(deployment, withStep(deployment))} ${replaced}`}
+      question={() => `${means(deployment, withStep(whole))} ${replaced.words}`}
       typed={() => label}
       verb="promote"
       past="promoted"
