@@ -96,7 +96,7 @@ export class WatchedAlarms {
   /** @throws CommandError at the first alarm, if that ends the wait */
   async see(seen: Seen): Promise<void> {
     const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
-    const { measured, failedRounds, endTime } = seen;
+    const { measured, failedRounds, endTime, waits } = seen;
     const { memory, config } = this.#context;
     // If this fails, the next response reads the rules again.
     this.#rules ??= alarmRulesOf(parent, this.#context);
@@ -120,6 +120,7 @@ export class WatchedAlarms {
       failedRounds,
       startedAt,
       endTime,
+      waits,
       gone: false,
     };
     await this.#readMore({ ...observed, id }, rules);

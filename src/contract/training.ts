@@ -26,6 +26,8 @@ export const trainingProgress = z.looseObject({
   completed_steps: number,
   failure: z.nullish(runFailure),
   total_steps: number,
+  // Sent by the local service, like that of the record.
+  waits_because: text,
 });
 export type TrainingProgress = z.output<typeof trainingProgress>;
 

@@ -58,6 +58,7 @@ function observeRun(run: EvalRun): Observation {
     startedAt: run.created_at,
     endTime: run.completed_at,
     reason: failureReason(run.failure),
+    waits: run.waits_because,
     parent: run.bench_id,
     record: run,
   };
@@ -258,12 +259,13 @@ export function evalProgressQuery(runId: string, listed = unknownMean): LiveQuer
     key: evaluationKeys.progress(runId),
     about: { kind: 'run', id: runId },
     observes: progress => {
-      const { status, total_rollouts: total, live, failure } = progress;
+      const { status, total_rollouts: total, live, failure, waits_because: waits } = progress;
       const mean = live?.final_reward_mean ?? live?.provisional_reward_mean;
       const done = rolloutsDone(progress);
       const graded = live?.scored_rollouts;
       const failed = live?.failed_rollouts;
-      return { kind: 'run', id: runId, status, done, total, mean, graded, failed, reason: failureReason(failure) };
+      const reason = failureReason(failure);
+      return { kind: 'run', id: runId, status, done, total, mean, graded, failed, reason, waits };
     },
     activity: progress => {
       const { final_reward_mean: mean, scored_rollouts: graded } = progress?.live ?? {};

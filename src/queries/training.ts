@@ -46,6 +46,7 @@ export function observeTraining(run: ProgressedRun): Observation {
     startedAt: run.created_at,
     endTime: run.completed_at,
     reason: failureReason(run.failure),
+    waits: run.waits_because,
     parent: run.bench_id,
     roundSteps: numberIn(run.options, 'held_out_every'),
     record: run,
@@ -237,13 +238,14 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
     key: trainingKeys.progress(runId),
     activity: progress => activityOfRun(progress?.status),
     about: { kind: 'training', id: runId },
-    observes: ({ status, completed_steps, total_steps, failure }) => ({
+    observes: ({ status, completed_steps, total_steps, failure, waits_because }) => ({
       kind: 'training',
       id: runId,
       status,
       done: completed_steps,
       total: total_steps,
       reason: failureReason(failure),
+      waits: waits_because,
       // Remember fields that the record may lack.
       ...((total_steps != null || hasEnded(status)) && {
         record: {

@@ -53,6 +53,8 @@ export interface ReadSilence {
   readonly stepMs: number | undefined;
   /** The number of finished steps. */
   readonly step: number;
+  /** Why no step arrives, in the service's words. */
+  readonly waits?: string | undefined;
 }
 
 /** The data read for a run. A missing part has not been read; a `null` part has nothing to check. */
@@ -99,7 +101,7 @@ function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | un
   return limits.length === 0 ? undefined : minOf(limits);
 }
 
-function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): Alarm | undefined {
+function stallOf({ ms, lasted, stepMs, step, waits }: ReadSilence, rules: AlarmRules): Alarm | undefined {
   const limit = silenceLimit(rules, stepMs);
   if (limit === undefined || ms <= limit) return undefined;
   const pace = stepMs === undefined || limit === rules.silentMs ? '' : `, after ${rateWords(stepMs)}`;
@@ -108,7 +110,7 @@ function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): 
     step,
     value: ms,
     limit,
-    words: `no new step for more than ${duration(limit)}${pace}`,
+    words: `${waits === undefined ? '' : `waits: ${waits}; `}no new step for more than ${duration(limit)}${pace}`,
     lasted,
   };
 }
@@ -278,7 +280,13 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
   if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
   const pace = paceOf(points, paceHints(known));
   if (readAt === undefined || pace.changedAt === undefined || done === undefined) return undefined;
-  return { ms: silenceMs(pace, readAt), lasted: silenceAt(pace, readAt), stepMs: pace.stepMs, step: done };
+  return {
+    ms: silenceMs(pace, readAt),
+    lasted: silenceAt(pace, readAt),
+    stepMs: pace.stepMs,
+    step: done,
+    waits: known.waits,
+  };
 }
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
@@ -310,7 +318,7 @@ type Known = Pick<
   | 'gone'
   | 'startedAt'
 > &
-  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints' | EndField>>;
+  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints' | 'waits' | EndField>>;
 
 /**
  * The last data read for a resource.

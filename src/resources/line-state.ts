@@ -57,19 +57,25 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   return { word, text, short: `${ended}, ${age(to - from)}`, shortest: ended, brief: ago, look };
 }
 
+/** Whether its work cannot go on, for a reason that the service reports. */
+const isWaiting = ({ waits, status, gone }: WatchedResource): boolean =>
+  waits !== undefined && status !== undefined && !gone && !hasEnded(status);
+
 /** A line's state, preceded by a word for any alarm. */
 export function stateOf(row: WatchedResource, now: number): LineState {
   if (row.group) return stateOfGroup(row.group.members, now);
   const state = plainStateOf(row, now);
   const [first] = row.alarms;
   if (!first) return state;
+  const reasons = row.alarms.map(({ words }) => words);
   const word = 'ALARM';
   // The mark shows the alarm, so the text can describe the end of the run.
   const ended = hasEnded(row.status) ? state : undefined;
   const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
   const short = ended ? stateText(ended, 'short') : name;
+  if (isWaiting(row))
+    return { ...state, word, text: `${state.text}, ${name}`, short: `${word} ${state.word}`, look: 'alarm', reasons };
   const text = first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
-  const reasons = row.alarms.map(({ words }) => words);
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
 }
 
@@ -109,6 +115,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     return { word, text: word, look: 'unknown' };
   }
   if (hasEnded(status)) return endedState(row, status, now);
+  if (isWaiting(row)) return { word: 'waits', text: `waits: ${row.waits}`, short: 'waits', look: 'waiting' };
   const look = statusMeaning(status);
   const word = statusWords(status);
   if (standing.kind === 'queued') {

@@ -25,16 +25,12 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
   return observation && isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation;
 }
 
-const textOf = (value: unknown): string[] => (typeof value === 'string' && value !== '' ? [value] : []);
-
 /** A resource's state, as commands report it. */
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
   /** Likewise for the best one. */
   readonly bestHeldOut: string | undefined;
-  /** Why its work is waiting, if the service reports it. */
-  readonly waits: string | undefined;
   /** Messages about unreadable responses, which were left out. */
   readonly unreadable: readonly string[];
 }
@@ -84,6 +80,5 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
       ? failedRoundsWords(failedRounds)
       : undefined;
   const bestHeldOut = best && bestWords(best, context.compare?.rewardRange);
-  const [waits] = observations.flatMap(({ record }) => textOf(record?.['waits_because']));
-  return { ...known, done, heldOut, bestHeldOut, waits, unreadable: unreadable.map(({ message }) => message) };
+  return { ...known, done, heldOut, bestHeldOut, unreadable: unreadable.map(({ message }) => message) };
 }

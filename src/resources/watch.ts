@@ -64,7 +64,8 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   const { kind, id, status, done: completed, total } = known;
   const isWaiting = status !== undefined && statusMeaning(status) === 'waiting';
   const { recordsProgress, countsDone, status: queries } = resourceOfKind(kind)?.watch ?? {};
-  if (known.gone || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting))) return noPace;
+  if (known.gone || known.waits !== undefined || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting)))
+    return noPace;
   const situation = { status, completed, total, startedAt: parseTime(known.startedAt), now };
   const observedAt = statuses.doneReadAt(known);
   // Before the first read, neither the pace nor a silence is known.

@@ -1,12 +1,13 @@
 /** The pace in Watch: only from data that was read. */
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { observeTraining } from '../../src/queries/training.ts';
+import { observeTraining, trainingProgressQuery } from '../../src/queries/training.ts';
+import { alarmsIn, judge, readingOf } from '../../src/resources/alarms.ts';
 import { resourceOfKind } from '../../src/resources/catalogue.ts';
 import { numbersOf } from '../../src/resources/inbox.ts';
 import { stateOf, stateText } from '../../src/resources/line-state.ts';
 import { noteAlarms, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
-import { watchColumns } from '../../src/ui/views/watch-columns.ts';
+import { reasonWords, watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -272,4 +273,32 @@ it('the state says how long there was no step, also beside a checkpoint, and whi
   });
   const ended = { ...line, status: 'succeeded', alarms: [drop] };
   expect(stateOf(ended, 0)).toMatchObject({ text: 'ALARM drop, succeeded', reasons: ['below its best'] });
+});
+
+it('the state of a run that waits begins with the reason of the service, without a pace, also in alarm (A2)', () => {
+  const { service } = scriptedService({});
+  const workbench = newWorkbench({ service: async () => service });
+  onTestFinished(() => workbench.close());
+  const at = Date.now();
+  for (const step of [1, 2, 3, 4]) workbench.remembered.recordProgress('trn_1', step, at - (5 - step) * 1_000);
+  const run = { training_run_id: 'trn_1', status: 'running', completed_steps: 4, total_steps: 40 };
+  const lineOf = (waits_because: string | null | undefined) => {
+    const seen = trainingProgressQuery('trn_1').observes?.({ ...run, waits_because });
+    workbench.statuses.report(seen ? [seen] : [], { askedAt: at, at });
+    const [line] = watchedOf(workbench, at);
+    if (!line) throw new Error('no line');
+    return line;
+  };
+  const full = 'The disk is full';
+  const waiting = lineOf(full);
+  expect(stateOf(waiting, at)).toEqual({ word: 'waits', text: `waits: ${full}`, short: 'waits', look: 'waiting' });
+  expect([waiting.pace, waiting.rate, reasonWords(waiting)]).toEqual(['', '', `waits: ${full}`]);
+  const reading = readingOf({ ...waiting, waits: full }, workbench.remembered.progressOf('trn_1'), at + 600_000);
+  const alarms = alarmsIn(judge(reading, { ...workbench.alarmsFor(undefined), silentMs: 60_000 }, [0, 1]));
+  expect(alarms.map(({ words }) => words)).toEqual([`waits: ${full}; no new step for more than 1m`]);
+  expect(stateOf({ ...waiting, alarms }, at)).toMatchObject({ short: 'ALARM waits', look: 'alarm' });
+  expect(stateOf({ ...waiting, alarms }, at).text).toBe(`waits: ${full}, ALARM stall 10m`);
+  // A service that does not report it with the progress does not end the wait; one that reports none does.
+  expect(stateOf(lineOf(undefined), at).word).toBe('waits');
+  expect(stateOf(lineOf(null), at).text).toBe('running, ETA 36s');
 });

@@ -57,6 +57,8 @@ export interface Observation {
   readonly endTime?: string | null | undefined;
   /** Why it failed, in the service's words. */
   readonly reason?: string | null | undefined;
+  /** Why its work is waiting, in the service's words; null if it is not. */
+  readonly waits?: string | null | undefined;
   /** Its parent's id, e.g. a run's benchmark. */
   readonly parent?: string | null | undefined;
   /** The record as the service sent it, if the response contains it; saved between sessions. */
@@ -99,6 +101,8 @@ export interface KnownResource {
   readonly beganAt: number | null | undefined;
   /** Why it failed, in the service's words. */
   readonly reason: string | undefined;
+  /** Why its work is waiting, in the service's words. */
+  readonly waits: string | undefined;
   /** Its parent's id, e.g. a run's benchmark. */
   readonly parent: string | undefined;
   /** When this program saw it end or vanish, in epoch milliseconds; undefined once dismissed. */
@@ -165,6 +169,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     startedAt: observation.startedAt ?? old.startedAt,
     endTime: observation.endTime ?? old.endTime,
     reason: observation.reason ?? old.reason,
+    waits: observation.waits === undefined ? old.waits : observation.waits || undefined,
     parent: observation.parent ?? old.parent,
     error: undefined,
     gone: false,
@@ -243,6 +248,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     endTime: undefined,
     beganAt: undefined,
     reason: undefined,
+    waits: undefined,
     parent: undefined,
     endedAt: undefined,
     error: undefined,

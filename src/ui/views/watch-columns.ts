@@ -70,9 +70,15 @@ const lacksInterval = (row: WatchedResource, range: Range): boolean =>
 export const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] =>
   measured?.curve ?? curve;
 
-/** A line's alarms; if it has none, why it failed. */
-export const reasonWords = ({ alarms, reason }: WatchedResource): string =>
-  alarms.length > 0 ? alarms.map(({ words }) => words).join('; ') : (reason ?? '');
+/** Why a line waits, and its alarms; if there is neither, why it failed. */
+export const reasonWords = ({ alarms, reason, waits, status }: WatchedResource): string =>
+  [
+    waits === undefined || hasEnded(status) || alarms.some(({ kind }) => kind === 'stall') ? '' : `waits: ${waits}`,
+    ...alarms.map(({ words }) => words),
+  ]
+    .filter(Boolean)
+    .join('; ') ||
+  (reason ?? '');
 
 /** A line's rate. If it is queued or silent, the state column shows for how long. */
 const paceWords = ({ standing, rate }: WatchedResource): string =>

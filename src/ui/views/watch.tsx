@@ -185,6 +185,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
     { label: 'id', value: idWords(row) || undefined },
     { label: 'status', value: state.text },
     ...alarmFacts(state.reasons),
+    { label: 'waits', value: row.waits },
     { label: 'failed', value: row.reason },
     { label: 'last read', value: agoOf(row.readAt) },
     { label: 'progress', value: progressWords(row) || undefined },

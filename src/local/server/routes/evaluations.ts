@@ -137,6 +137,7 @@ function getEvalProgress(service: ServiceContext, call: Call<'getEvalProgress'>)
     eval_run_id,
     status,
     failure: storedFailure(run),
+    waits_because: service.engine.problemOf('evaluation', eval_run_id),
     terminal_rollouts,
     total_rollouts,
     live: {

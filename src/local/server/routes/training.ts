@@ -174,7 +174,8 @@ export const trainingArea: Area = {
       const run = findTrainingRun(service, call);
       const { training_run_id, status, total_steps } = run;
       const completed_steps = service.training.completedSteps(training_run_id);
-      return { training_run_id, status, completed_steps, total_steps, failure: storedFailure(run) };
+      const waits_because = service.engine.problemOf('training', training_run_id);
+      return { training_run_id, status, completed_steps, total_steps, failure: storedFailure(run), waits_because };
     },
     cancelTraining,
     deleteTrainingRun,

@@ -71,7 +71,7 @@ export function usePace(
   ended: boolean,
 ): string {
   const { remembered, statuses } = useWorkbench();
-  const total = progress?.total_steps;
+  const { total_steps: total, waits_because: waits } = progress ?? {};
   const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
   const known = statuses.get({ kind: 'training', id: runId });
@@ -88,10 +88,11 @@ export function usePace(
         const observedAt = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
         const isWaiting = status != null && statusMeaning(status) === 'waiting';
         const elapsed = started === undefined || isWaiting ? '' : `started ${agoOf(started, now)}`;
+        if (waits) return `waits: ${waits}`;
         const words = paceWords(pace, { status, completed, total, startedAt: started, observedAt, now });
         return [words, elapsed].filter(Boolean).join('  ');
       },
-      [pace, freshness, status, completed, total, started, ended],
+      [pace, freshness, status, completed, total, waits, started, ended],
     ),
   );
 }
