@@ -1,6 +1,6 @@
 /** Resolves a model name: to a base model, a deployment of the organization, or a model on the upstream server. */
 import { baseModels } from '../model/base-models.ts';
-import type { DeploymentStore } from '../store/deployments.ts';
+import type { DeploymentStore, InactiveDeployment } from '../store/deployments.ts';
 import type { CheckpointRow, DeploymentRow } from '../store/records.ts';
 import type { WeightFolder } from '../store/weight-folder.ts';
 import type { LocalModel } from './messages.ts';
@@ -51,8 +51,9 @@ export class Catalog {
     if (baseSlugs.has(name)) return { kind: 'local', model: { kind: 'base', slug: name } };
     const deployment = this.#deployments.serving(organizationId, name);
     if (deployment) return { kind: 'local', model: this.servedBy(deployment) };
-    const inactive = this.#deployments.latestInactive(organizationId, name);
-    if (inactive) throw notServing(inactive, name);
+    const inactive = this.#deployments.inactive(organizationId, name);
+    const newest = inactive.at(-1);
+    if (newest) throw notServing(inactive, newest, name);
     return this.#upstreamModel(name);
   }
 
@@ -82,10 +83,23 @@ export class Catalog {
   }
 }
 
-function notServing({ status, deployment_id }: DeploymentRow, name: string): ModelUnavailable {
+/** Maximum number of deployments to name. */
+const mostNamed = 5;
+
+/** Names every deployment that is up: the one promoted last may be the one that was taken out of production. */
+function notServing(
+  inactive: readonly InactiveDeployment[],
+  { status, deployment_id }: DeploymentRow,
+  name: string,
+): ModelUnavailable {
+  const up = inactive.filter(row => row.status === 'DEPLOYED');
+  const named = up.slice(-mostNamed).map(({ deployment_id: id, checkpoint_step: step, run_name }) => {
+    return `${id} (${run_name === null ? '' : `${run_name} `}step ${step})`;
+  });
+  const older = up.length > mostNamed ? `${up.length - mostNamed} older, ` : '';
   const what =
     status === 'DEPLOYED'
-      ? `none of its deployments is active; promote ${deployment_id}, or chat with it under that id`
+      ? `none of its deployments is active; promote one, or chat with it under its id: ${older}${named.join(', ')}`
       : `its deployment ${deployment_id} is ${status}`;
   return new ModelUnavailable('not_ready', `The model ${name} does not answer: ${what}.`, status);
 }

@@ -20,6 +20,9 @@ const deploymentList = {
 
 type Moved = Partial<Pick<DeploymentRow, 'model_id' | 'base_model_slug' | 'checkpoint_step' | 'weights_hash'>>;
 
+/** A deployment that does not serve its slug, with the name of its training run, if that still exists. */
+export type InactiveDeployment = DeploymentRow & { readonly run_name: string | null };
+
 export class DeploymentStore {
   readonly #database: Database;
 
@@ -217,19 +220,16 @@ export class DeploymentStore {
     );
   }
 
-  /** The newest inactive deployment with this slug or id; if that one is up, the one promoted last. */
-  latestInactive(organizationId: string, name: string): DeploymentRow | undefined {
-    const first = (order: string): DeploymentRow | undefined =>
-      this.#database.get<DeploymentRow>(
-        `select * from deployments where organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
-         order by ${order} limit 1`,
-        organizationId,
-        name,
-      );
-    const newest = first('created_at desc');
-    return newest?.status === 'DEPLOYED'
-      ? first("status = 'DEPLOYED' desc, promoted_at desc, created_at desc")
-      : newest;
+  /** The deployments with this slug or id, the newest last. */
+  inactive(organizationId: string, name: string): readonly InactiveDeployment[] {
+    return this.#database.all<InactiveDeployment>(
+      `select deployments.*, display_name as run_name from deployments
+       left join checkpoints using (checkpoint_id) left join training_runs using (training_run_id)
+       where deployments.organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
+       order by deployments.created_at, deployments.rowid`,
+      organizationId,
+      name,
+    );
   }
 
   /** Hides the deployment immediately; it is deleted no later than the next start. */

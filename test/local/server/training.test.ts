@@ -277,6 +277,9 @@ describe('a deployment', () => {
     const refused = await ask('shared');
     // Waiting does not help: no client is to ask again.
     expect([refused.status, refused.body.error.code]).toEqual([409, 'model_not_ready']);
+    // Both are named: the last one was just taken out.
+    const named = [first, second].map(({ deployment_id: id }) => String.raw`${id} \([^()]+ step 4\)`);
+    expect(refused.body.error.message).toMatch(new RegExp(String.raw`under its id: ${named.join(', ')}\.$`));
   });
 
   it('for test answers by its id only', async () => {

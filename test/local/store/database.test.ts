@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isDiskFull } from '../../../src/base/errors.ts';
 import { failureOf } from '../../../src/local/engine/failures.ts';
 import { BenchmarkStore } from '../../../src/local/store/benchmarks.ts';
@@ -203,34 +203,6 @@ describe('a deployment', () => {
     promote(last, other);
     expect(active()).toEqual([0, 0, 1]);
     expect(store.get('org_1', other)).toMatchObject({ role: 'test' });
-  });
-
-  it('is named for promotion if it was active last, else if it is the newest (C)', () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const store = new DeploymentStore(new Database(':memory:'));
-    const later = () => vi.setSystemTime(Date.now() + 1_000);
-    const create = (role: 'production' | 'test') => {
-      later();
-      const row = store.create('org_1', { ...newDeployment, role });
-      store.deploy(row.deployment_id);
-      return row;
-    };
-    const named = () => store.latestInactive('org_1', newDeployment.model_slug)?.deployment_id;
-    const first = create('test');
-    const second = create('test');
-    expect(named()).toBe(second.deployment_id);
-    for (const deployment of [second, first]) {
-      later();
-      store.promote(deployment);
-    }
-    later();
-    store.unpromote(first.deployment_id);
-    create('test');
-    expect(named()).toBe(first.deployment_id);
-    later();
-    const next = store.create('org_1', newDeployment);
-    expect(named()).toBe(next.deployment_id);
   });
 
   it('for production takes the place of the active one of its slug once it is deployed', () => {
