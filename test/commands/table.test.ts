@@ -430,10 +430,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       notFound,
       /training run trained \(trn_\w+\) is not an evaluation run: .* i in the list of training runs/,
     ),
-    ok(
-      ['first', 'first'],
-      /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nanswers\t.*\nwins\t0\n/s,
-    ),
+    ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
     bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {
       out: /\ngate\tUndecided: this is the same run twice\.\n/,
     }),
