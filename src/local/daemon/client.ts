@@ -18,6 +18,7 @@ import {
   makeDataFolder,
   readAddress,
   type ServiceAddress,
+  startError,
 } from './files.ts';
 import { decide, fingerprintOf, type LocateReason } from './settings.ts';
 
@@ -184,7 +185,12 @@ async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<
 
 async function startService({ dataFolder, entry, upstream, signal }: EnsureOptions): Promise<LocalAddress> {
   makeDataFolder(dataFolder);
-  const log = new Log(dataFolder);
+  let log: Log;
+  try {
+    log = new Log(dataFolder);
+  } catch (error) {
+    throw startError(dataFolder, error);
+  }
   const upstreamFlags = upstream ? ['--upstream', upstream.url, '--upstream-key-env', upstreamKeyVariable] : [];
   const flags = ['serve', '--data', dataFolder, '--background', ...upstreamFlags];
   // The upstream server is configured only by flags, not by environment variables.

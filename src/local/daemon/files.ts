@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { errorCode, errorMessage, isDamagedDatabase, sqliteCode } from '../../base/errors.ts';
+import { errorCode, errorMessage, isDamagedDatabase, isDiskFull, sqliteCode } from '../../base/errors.ts';
 import { takeLock } from '../../base/file-lock.ts';
 import { fileSharing, folderSharing, makePrivateFolder, SharedError } from '../../base/ownership.ts';
 import { replaceFile } from '../../base/replace-file.ts';
@@ -51,10 +51,12 @@ function describe(folder: string, error: unknown): DataFolderError {
       `The data folder cannot be used: ${error.message}, or set BENCHTOP_DATA_DIR to another.`,
     );
   const reason = errorMessage(error).replace(/\.$/, '');
-  return new DataFolderError(
-    `The data folder ${folder} cannot be used: ${reason}. Set BENCHTOP_DATA_DIR to another one.`,
-  );
+  const advice = isDiskFull(error) ? `Free some space, ${otherwise}` : 'Set BENCHTOP_DATA_DIR to another one';
+  return new DataFolderError(`The data folder ${folder} cannot be used: ${reason}. ${advice}.`);
 }
+
+/** Whether the file system is read-only, where SQLite cannot open or write a file. */
+const isReadOnly = (error: unknown): boolean => errorCode(error) === 'EROFS' || sqliteCode(error) === 8;
 
 const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
 
@@ -210,6 +212,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   try {
     return takeLock(path);
   } catch (error) {
+    if (isDiskFull(error) || isReadOnly(error)) throw describe(folder, error);
     const reason = errorMessage(error);
     throw new DataFolderError(
       `The lock ${path} cannot be used: ${reason}. It holds no data: end every benchtop, delete it, and start again.`,

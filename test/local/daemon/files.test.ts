@@ -1,8 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeDataFolder, readAddress, writeAddress } from '../../../src/local/daemon/files.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ensureLocalService } from '../../../src/local/daemon/client.ts';
+import { lockFolder, makeDataFolder, readAddress, writeAddress } from '../../../src/local/daemon/files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -19,6 +21,23 @@ describe('a data folder', () => {
         message: expect.stringContaining(`Run: chmod go-rwx ${folder}, or set BENCHTOP_DATA_DIR`),
       }),
     );
+  });
+
+  it.each([
+    [13, 'database or disk is full', 'Free some space, or set BENCHTOP_DATA_DIR'],
+    [8, 'attempt to write a readonly database', 'Set BENCHTOP_DATA_DIR'],
+  ])('whose lock cannot be written is not repaired by its deletion: %i (B8, B9)', (errcode, reason, advice) => {
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(() => {
+      throw Object.assign(new Error(reason), { errcode });
+    });
+    onTestFinished(() => exec.mockRestore());
+    expect(() => lockFolder(folder)).toThrow(`The data folder ${folder} cannot be used: ${reason}. ${advice}`);
+  });
+
+  it('whose log cannot be opened is called unusable, with what to do (B9)', async () => {
+    mkdirSync(join(folder, 'service.log'));
+    const starting = ensureLocalService({ dataFolder: folder, entry: { command: 'none', args: [] }, version: '1' });
+    await expect(starting).rejects.toThrow(/^The data folder .* cannot be used: EISDIR.*\. Set BENCHTOP_DATA_DIR/);
   });
 
   it.each(['api-key', 'master-key', 'service.json', 'lock.db'])('with a %s of others is refused (X5)', name => {
