@@ -1,4 +1,4 @@
-/** Data for a preview: the last response to a query, which is sent once if there is none. */
+/** Data for a preview: the last response to a query, which is sent if there is none or it is incomplete. */
 import { useEffect } from 'react';
 import { type LiveQuery, optionsOf } from '../../queries/live-query.ts';
 import { useLastAnswer } from './use-live.ts';
@@ -7,16 +7,21 @@ import { usePaused, useWorkbench } from './workbench.tsx';
 /** Responses for items that the user does not open are dropped after this long, in milliseconds. */
 export const aheadKeptMs = 60_000;
 
-/** @param wanted whether to send the query if it has no response yet: one request, even if it fails */
+/**
+ * @param wanted whether to send the query if it has no response yet, or one that was read before the end: one request,
+ *   even if it fails, and another after each response that is new and still incomplete
+ */
 export function useAhead<Data>(query: LiveQuery<Data>, wanted: boolean): Data | undefined {
   const workbench = useWorkbench();
   const isPaused = usePaused();
   const answer = useLastAnswer()(query);
-  const sends = wanted && !isPaused && answer === undefined;
+  const isWhole = answer !== undefined && query.activity(answer) !== 'settling';
+  const sends = wanted && !isPaused && !isWhole;
   const [kind, part, id] = query.key;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the query is a new object in each render, its key is the same
   useEffect(() => {
-    if (sends) void workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: aheadKeptMs });
-  }, [workbench, sends, kind, part, id]);
+    if (sends)
+      void workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), staleTime: 0, gcTime: aheadKeptMs });
+  }, [workbench, sends, answer, kind, part, id]);
   return answer;
 }

@@ -1,6 +1,9 @@
 /** The user leaves and comes back: one line counts the events meanwhile; the inbox keeps them until dismissed. */
+
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { fetchOnce } from '../../../src/queries/live-query.ts';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
+import { trainerRewardsQuery } from '../../../src/queries/training-curves.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, type World, world } from './scripted-world.tsx';
@@ -274,4 +277,28 @@ it.each([
     const main = text.split('\n').map(line => line.split('│').at(-2)?.trim());
     return main.join(' ').includes(`▸ ${message}`);
   });
+});
+
+it('the chart of a run that ended in Watch has the last trainer reward, though an early curve was read before (A3)', async () => {
+  const doing: Record<string, string> = { trn_1: 'running' };
+  const service = threeRuns(doing);
+  const rewards = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ step: index + 1, trainer_reward: index / 40 }));
+  let steps = 16;
+  Object.assign(service.answers, { getTrainerRewards: () => ({ trainer_rewards: rewards(steps) }) });
+  const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30 });
+  await screen.waitFor('1 running');
+  await fetchOnce(screen.workbench, trainerRewardsQuery('trn_1', false));
+  await screen.waitFor('trainer 0.375');
+  // The first answer after the end is still early, like that to a request sent before it.
+  const before = service.asked('getTrainerRewards');
+  Object.assign(service.answers, {
+    getTrainerRewards: () => {
+      steps = steps === 16 ? 24 : 40;
+      return { trainer_rewards: rewards(steps) };
+    },
+  });
+  doing['trn_1'] = 'failed';
+  await screen.waitFor('trainer 0.975');
+  expect(service.asked('getTrainerRewards') - before).toBe(2);
 });

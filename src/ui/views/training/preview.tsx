@@ -1,6 +1,7 @@
 /** A training run's curves in a preview, with what the audit finds in them. */
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
+import { finishedSteps } from '../../../queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
 import { hintOfCurves } from '../../../resources/audit.ts';
 import type { MeasuredTraining } from '../../../resources/training-columns.ts';
@@ -29,11 +30,13 @@ export function TrainingPreview({
 }: PreviewProps<Pick<MeasuredTraining, 'training_run_id' | 'status'>>) {
   const theme = useTheme();
   const hintWords = useHintWords();
-  const { rewardRange: range } = useWorkbench().compare;
+  const { statuses, compare } = useWorkbench();
+  const { rewardRange: range } = compare;
   const { training_run_id: id } = row;
   const ended = hasEnded(row.status);
+  const known = statuses.get({ kind: 'training', id });
   const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended);
-  const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended);
+  const trainer = useAhead(trainerRewardsQuery(id, ended, known && finishedSteps(known)), rests && ended);
   const hint = ended ? hintWords(hintOfCurves(trainer, heldOut, range)) : undefined;
   const hints = hint === undefined ? [] : wrap(`audit: ${hint}`, width).map(theme.styles.warning);
   const series = curveSeries({ heldOut: heldOut ?? [], trainer: trainer ?? emptyCurve }, { smoothing: 0, range });
