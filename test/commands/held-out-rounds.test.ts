@@ -95,7 +95,7 @@ it('a round that has lost most of its samples is not the best over complete ones
     rows.map(row => (row.step === 20 ? { ...row, completed_samples: 113, failed_samples: 1 } : row)),
   );
   expect((await few.cli('deploy', ['first@best', '-n'])).notes).toContain(
-    'first@best is step 20, held-out 1.00 from 113 of 114 samples, 1 failed, on the validation tasks.',
+    'first@best is step 20, held-out 1.00 from 113 of 114 samples, 1 failed, on the validation tasks; 1 other checkpoint is within its 95% CI.',
   );
   expect((await few.cli('list', ['training', ...columns])).out).toContain('1\t20\t113\t114');
   expect((await few.cli('list', ['training'], { columns: 200 })).out).toContain('1.00 n=113');

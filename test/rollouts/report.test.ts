@@ -26,6 +26,7 @@ const rewards: Readonly<Record<string, Readonly<Record<string, readonly number[]
   gained: { old: [0], new: [1], newest: [0] },
 };
 const answers = {
+  listTrajectories: () => ({ items: [] }),
   getEvalRun: () => ({ status: 'completed' }),
   getEvalProgress: () => ({ status: 'completed' }),
   getTrajectoryRewards: ({ params: { eval_run_id = '' } }) => ({
