@@ -1,6 +1,6 @@
 /** Table columns as data, and their widths. Pure. */
 
-import { own } from '../base/own-property.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import { type StatusMeaning, statusWords } from '../contract/status.ts';
 import { cutApart } from '../text/apart.ts';
 import type { ExportColumn } from '../text/export.ts';
@@ -452,8 +452,11 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);
   const text = value === undefined ? '' : asReceived(value);
-  return column.status ? statusWords(text) : text;
+  return column.status ? (isWaiting(row) ? 'waiting' : statusWords(text)) : text;
 }
+
+/** Whether the work of a run in a row cannot go on, which the local service reports beside its status. */
+const isWaiting = (row: unknown): boolean => isRecord(row) && Boolean(row['waits_because']);
 
 /** A cell's text, or its shorter version if the text does not fit into these cells; safe, but not cut. */
 export function fittingText<Row>(column: Column<Row>, row: Row, cells: number): string {

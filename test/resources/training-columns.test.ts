@@ -1,9 +1,10 @@
 /** Columns of the list of training runs. */
 import { describe, expect, it } from 'vitest';
-import { cellText, fitColumns } from '../../src/present/column.ts';
+import { type Column, cellText, fitColumns } from '../../src/present/column.ts';
 import { createArrange } from '../../src/present/rows.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { optionColumns as allOptions, listColumns } from '../../src/resources/training-columns.ts';
+import { runColumns } from '../../src/resources/run-columns.ts';
+import { optionColumns as allOptions, listColumns, trainingColumns } from '../../src/resources/training-columns.ts';
 
 const run = (id: string, options?: object) => ({ training_run_id: id, options: options as Record<string, unknown> });
 
@@ -121,5 +122,14 @@ it('is sorted by the rule for the best one: samples that are lost count as the l
     const arrange = createArrange(columns, row => row.training_run_id);
     const { rows: arranged } = arrange(rows, { filter: '', sort: { column, descending: true } });
     expect(arranged.map(row => row.training_run_id)).toEqual(['whole', 'none', 'few']);
+  }
+});
+
+it('the status of a run that waits is waiting in lists, and as the service wrote it for scripts (B11)', () => {
+  for (const columns of [trainingColumns, runColumns] as readonly (readonly Column<object>[])[]) {
+    const status = columns.find(({ id }) => id === 'status');
+    const wordOf = (row: object) => status && [cellText(status, row), status.value(row)];
+    expect(wordOf({ status: 'running', waits_because: 'The disk is full.' })).toEqual(['waiting', 'running']);
+    expect(wordOf({ status: 'running', waits_because: null })).toEqual(['running', 'running']);
   }
 });
