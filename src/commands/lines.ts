@@ -31,6 +31,7 @@ const reading = `Type one of:
                        a list; each line begins with its number
   3                    everything about number 3 of the list
   find WORDS           rows that match the words; find alone shows all rows again
+  watch --since last   what has ended, and which alarms rang, since you last asked
   follow 3             prints each change of a run, a training run or a deployment until it ends; enter stops
   chat MODEL           chat with a model, or with number 3 of the list; an empty line ends it`;
 
