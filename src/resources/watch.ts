@@ -148,8 +148,8 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
 type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
 
 /**
- * Words that distinguish lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else their
- * ids.
+ * Words that distinguish lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else the ends
+ * of their ids.
  */
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
   const ofResource = lines.map(({ kind, id }) => {
@@ -159,8 +159,13 @@ function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: n
   });
   const texts = [ofResource, lines.map(({ benchmark = '' }) => benchmark)];
   const isEachNamed = (each: readonly string[]): boolean => !each.includes('') && new Set(each).size === each.length;
-  return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
+  const ids = lines.map(({ id }) => id);
+  const shortened = ids.map(id => (id.length > shortId + 1 ? `…${id.slice(-shortId)}` : id));
+  return [...texts, shortened].find(isEachNamed) ?? ids;
 }
+
+/** The characters at the end of a longer id that leave room for the name before it. */
+const shortId = 5;
 
 /** Adds words that distinguish lines with the same label. */
 export function toldApart<Line extends Labelled>(

@@ -70,6 +70,15 @@ it('deployments without a step, and runs of one benchmark, by their ids; runs of
   expect(names().slice(2)).toEqual(['base (evr_1)', 'base (evr_2)', 'base (evr_3)']);
 });
 
+it('deployments of one slug and step by the ends of their ids, which leave room for the slug (B5)', () => {
+  const { see, drawn } = world();
+  const ids = ['dep_v3jwyQkGTHvx', 'dep_wSjZG9bP3j4H', 'dep_dSRiOIsNGxHk'];
+  see(...ids.map(id => ({ ...deployment(id, 60, false), label: 'shop-prod' })));
+  const names = ['★ shop-prod (…GTHvx)', '★ shop-prod (…P3j4H)', '★ shop-prod (…NGxHk)'];
+  expect(drawn(100).names.toSorted()).toEqual(names.toSorted());
+  for (const name of drawn(60).names) expect(name).toMatch(/^★ sho.*\(….....\)$/);
+});
+
 it('cuts the name in little room, not what tells it apart, and keeps the state rather than the share', () => {
   const { see, drawn } = world();
   const slug = 'tea-with-lemon-and-honey';
