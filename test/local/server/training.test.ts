@@ -63,6 +63,7 @@ describe('a training run', () => {
       completed_steps: 4,
       total_steps: 4,
       failure: null,
+      waits_because: null,
     });
     const { trainer_rewards } = await get(`${id}/step/trainer-reward-by-step`);
     expect(trainer_rewards.map(({ step }: { step: number }) => step)).toEqual([1, 2, 3, 4]);
