@@ -191,7 +191,11 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       const count = (this.#failure?.count ?? 0) + 1;
       const retryMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (count - 1));
       this.#failure = { error, retryNotBefore: performance.now() + retryMs, count };
-      if (!signal.aborted) this.#set({ kind: 'failed', message: error.message, retryAt: Date.now() + retryMs });
+      if (!signal.aborted) {
+        this.#set({ kind: 'failed', message: error.message, retryAt: Date.now() + retryMs });
+        // The next poll of a screen may be a minute away.
+        if (this.#holds) this.#later(this.retry, retryMs);
+      }
       throw error;
     } finally {
       this.#attempt = undefined;

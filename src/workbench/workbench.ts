@@ -14,7 +14,7 @@ import type { QueryHost } from '../queries/query-host.ts';
 import { observeAnswers } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
 import { type Kinds, StatusStore } from '../queries/statuses/store.ts';
-import { isLastingRefusal } from '../service/errors.ts';
+import { affectsAllRequests, isLastingRefusal } from '../service/errors.ts';
 import type { GateMonitor, GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import type { ConnectionMonitor, ConnectionState } from '../service/supervisor.ts';
@@ -281,7 +281,8 @@ export class Workbench implements QueryHost {
     if (state.kind !== 'connected' || state.generation === this.#generation) return;
     const isFirst = this.#generation === 0;
     this.#generation = state.generation;
-    if (!isFirst) this.readAgain();
+    // Polls also back off if the first start fails.
+    if (!isFirst || this.fails(affectsAllRequests)) this.readAgain();
   };
 
   /** Refreshes the data on screen now, even if its polls have backed off. */

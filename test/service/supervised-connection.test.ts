@@ -216,15 +216,16 @@ describe('a service that does not start', () => {
   };
 
   it('is said in words, and tried again later and later, but never given up', async () => {
-    for (const rest of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
-      const asked = service.moments.length;
+    for (const [asked, rest] of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000].entries()) {
       await failed('The disk is full.');
       expect(connection.state).toMatchObject({ kind: 'failed', message: 'The disk is full.' });
       // Until then the same error is returned at once, without starting another process.
       await vi.advanceTimersByTimeAsync(rest - 1);
       await expect(connection.locate(anySignal)).rejects.toThrow('The disk is full.');
       expect(service.moments).toHaveLength(asked + 1);
+      // Then it is tried again without a caller, whose next poll may be a minute away (B10).
       await vi.advanceTimersByTimeAsync(1);
+      expect(service.moments).toHaveLength(asked + 2);
     }
     const located = connection.locate(anySignal);
     await service.comesUp(3);

@@ -5,6 +5,8 @@ import { datasetKeys } from '../../src/queries/datasets.ts';
 import { listQuery } from '../../src/queries/lists/list-query.ts';
 import { optionsOf } from '../../src/queries/live-query.ts';
 import { datasets } from '../../src/resources/datasets.ts';
+import { NetworkError } from '../../src/service/errors.ts';
+import { fixedConnection } from '../../src/service/supervisor.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Job, type JobState } from '../../src/workbench/jobs.ts';
@@ -45,6 +47,34 @@ it('reads what is on screen once for each restart of the service, and not when i
   expect([await become(1), await become(1), await become(2), await become(2), await become(3)]).toEqual([
     1, 1, 2, 2, 3,
   ]);
+});
+
+it('reads at once what failed before the service first started (B10)', async () => {
+  let state: ConnectionState = { kind: 'failed', message: 'The disk is full.', retryAt: 0 };
+  let tell = (): void => {};
+  const connection: ConnectionMonitor = {
+    ...fixedConnection,
+    get state() {
+      return state;
+    },
+    subscribe: listener => {
+      tell = listener;
+      return () => {};
+    },
+  };
+  const workbench = newWorkbench({ service: async () => fakeService(), connection });
+  const reads = [() => Promise.reject(new NetworkError('The disk is full.', {})), async () => 'read'];
+  const queryFn = () => reads.shift()?.();
+  const observer = new QueryObserver(workbench.cache, { queryKey: ['shown'], queryFn, retry: false });
+  const stop = observer.subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  await eventually(() => expect(observer.getCurrentResult().status).toBe('error'));
+  state = { kind: 'connected', generation: 1, note: undefined };
+  tell();
+  await eventually(() => expect(observer.getCurrentResult().data).toBe('read'));
 });
 
 it('still fails while it reads again what failed', async () => {
