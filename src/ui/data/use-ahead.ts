@@ -1,4 +1,4 @@
-/** Data for a preview: the last response to a query, which is sent if there is none or it is incomplete. */
+/** Data for a preview: the last response to a query, which is sent if there is none. */
 import { useEffect } from 'react';
 import { type LiveQuery, optionsOf } from '../../queries/live-query.ts';
 import { useLastAnswer } from './use-live.ts';
@@ -8,14 +8,14 @@ import { usePaused, useWorkbench } from './workbench.tsx';
 export const aheadKeptMs = 60_000;
 
 /**
- * @param wanted whether to send the query if it has no response yet, or one that was read before the end: one request,
- *   even if it fails, and another after each response that is new and still incomplete
+ * @param wanted whether to send the query if it has no response yet: one request, even if it fails
+ * @param untilWhole whether to send it also after each new response that is incomplete
  */
-export function useAhead<Data>(query: LiveQuery<Data>, wanted: boolean): Data | undefined {
+export function useAhead<Data>(query: LiveQuery<Data>, wanted: boolean, untilWhole = false): Data | undefined {
   const workbench = useWorkbench();
   const isPaused = usePaused();
   const answer = useLastAnswer()(query);
-  const isWhole = answer !== undefined && query.activity(answer) !== 'settling';
+  const isWhole = answer !== undefined && !(untilWhole && query.activity(answer) === 'settling');
   const sends = wanted && !isPaused && !isWhole;
   const [kind, part, id] = query.key;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the query is a new object in each render, its key is the same

@@ -36,7 +36,7 @@ export function TrainingPreview({
   const ended = hasEnded(row.status);
   const known = statuses.get({ kind: 'training', id });
   const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended);
-  const trainer = useAhead(trainerRewardsQuery(id, ended, known && finishedSteps(known)), rests && ended);
+  const trainer = useAhead(trainerRewardsQuery(id, ended, known && finishedSteps(known)), rests && ended, true);
   const hint = ended ? hintWords(hintOfCurves(trainer, heldOut, range)) : undefined;
   const hints = hint === undefined ? [] : wrap(`audit: ${hint}`, width).map(theme.styles.warning);
   const series = curveSeries({ heldOut: heldOut ?? [], trainer: trainer ?? emptyCurve }, { smoothing: 0, range });
