@@ -15,9 +15,8 @@ import {
   text,
   wrappedList,
 } from './common.ts';
+import { displayNameLength } from './display-name.ts';
 import { evalRunStatuses } from './status.ts';
-
-export const displayNameLength = { minimum: 1, maximum: 256 } as const;
 
 export const startEvalBody = z.strictObject({
   display_name: z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum)),

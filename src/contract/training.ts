@@ -17,7 +17,8 @@ import {
   text,
   wrappedList,
 } from './common.ts';
-import { displayNameLength, runOptionsQuery, trajectoryReward } from './evaluations.ts';
+import { displayNameLength } from './display-name.ts';
+import { runOptionsQuery, trajectoryReward } from './evaluations.ts';
 import { trainingStatuses } from './status.ts';
 
 export const trainingProgress = z.looseObject({

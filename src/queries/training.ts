@@ -55,7 +55,7 @@ export function observeTraining(run: ProgressedRun): Observation {
 
 function numberIn(options: TrainingRun['options'], name: string): number | undefined {
   const value = own(options ?? {}, name);
-  return typeof value === 'number' ? countOf(value) : undefined;
+  return typeof value === 'number' && Number.isFinite(value) ? countOf(value) : undefined;
 }
 
 export const startTraining = action(

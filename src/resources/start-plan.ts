@@ -1,6 +1,6 @@
 /** Plans the start of one or several runs: the name, options and request of each. Pure. */
 import type { Benchmark } from '../contract/benchmarks.ts';
-import { displayNameLength } from '../contract/evaluations.ts';
+import { displayNameLength } from '../contract/display-name.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { optionValues } from '../present/described-options.ts';
 import type { CostedRun } from '../present/start-cost.ts';
