@@ -302,6 +302,36 @@ class PrintedRows {
   }
 }
 
+/** The columns that lists of some services lack, and that have had no value in any row so far. */
+class LackingColumns {
+  readonly #byId: Map<string, Column<object>>;
+  readonly #needed: readonly Column<object>[];
+
+  /** @param needed by the filter and the sort order @param chosen by the user */
+  constructor(needed: readonly Column<object>[], chosen: readonly Column<object>[]) {
+    this.#needed = needed;
+    const lackable = [...chosen, ...needed].filter(({ readBy }) => readBy !== undefined);
+    this.#byId = new Map(lackable.map(column => [column.id, column]));
+  }
+
+  look(rows: readonly object[]): void {
+    for (const [id, { value }] of this.#byId) if (rows.some(row => value(row) !== undefined)) this.#byId.delete(id);
+  }
+
+  /** Whether the rows cannot be filtered or sorted. */
+  get refuses(): boolean {
+    return this.#needed.some(({ id }) => this.#byId.has(id));
+  }
+
+  /** @throws CommandError if the rows cannot be filtered or sorted */
+  check(): void {
+    const column = this.#needed.find(({ id }) => this.#byId.has(id));
+    if (column) throw new CommandError(`${absentWords(column)}.`);
+  }
+
+  readonly notes = (): readonly string[] => [...this.#byId.values()].map(column => `${absentWords(column)}.`);
+}
+
 const hasNotes = ({ names }: Resource): boolean => names[0] === 'trajectories';
 
 /** Adds the flag and note columns to trajectories, as on the screen. @param byId filled before rows are read */
@@ -342,17 +372,12 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const { sort, field } = printed.named([]);
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
     const needed = [sort, ...columnsIn(flags.filter ?? '', measured.columns([]))].flatMap(column => column ?? []);
-    const chosen = flags.columns === undefined ? [] : named.shown;
-    // Columns that have had no value in any row so far, by id.
-    const lacking = new Map(
-      [...chosen, ...needed].filter(each => each.readBy !== undefined).map(each => [each.id, each]),
-    );
-    const refused = (): Column<object> | undefined => needed.find(({ id }) => lacking.has(id));
+    const lacking = new LackingColumns(needed, flags.columns === undefined ? [] : named.shown);
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
     const output = new ListOutput({
       streams: !sort && isPrintedAsRead(resource, flags, io),
       limit,
-      isReady: async rows => (await fields.find(rows)) && refused() === undefined,
+      isReady: async rows => (await fields.find(rows)) && !lacking.refuses,
       text: printed.text,
       io,
     });
@@ -363,7 +388,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     let isEmpty = true;
     const take = async (rows: readonly object[], read: number): Promise<void> => {
       isEmpty &&= rows.length === 0;
-      for (const [id, { value }] of lacking) if (rows.some(row => value(row) !== undefined)) lacking.delete(id);
+      lacking.look(rows);
       const found = await measured.filtered(rows);
       ({ doubt } = found);
       pushAll(waits, waitsOf(resource, found.rows));
@@ -381,12 +406,11 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (measured.needsAll) await take(held, 0);
     if (output.taken === 0) status?.check();
     await fields.check();
-    const unlisted = isEmpty ? undefined : refused();
-    if (unlisted) throw new CommandError(`${absentWords(unlisted)}.`);
+    if (!isEmpty) lacking.check();
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = sort ? await endSorted(output, sort, flags, io) : await output.end(rows => rows);
     for (const note of [...last.notes, ...waits]) io.note(note);
-    if (shown > 0) for (const column of lacking.values()) io.note(`${absentWords(column)}.`);
+    if (shown > 0) for (const note of lacking.notes()) io.note(note);
     measured.note();
     printed.note();
     // A script must not mistake a list that was not read for an empty one.

@@ -65,7 +65,6 @@ export function useRolloutTexts<Row extends Rollout>(
 ) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
-  const { cache } = workbench;
   const readTexts = readTextsOf(workbench);
   const all = useSyncExternalStore(readTexts.subscribe, readTexts.all);
   const isListed = rows.length > 0;
@@ -94,13 +93,24 @@ export function useRolloutTexts<Row extends Rollout>(
     });
     return withTextColumns(columns).map(column => (textIds.includes(column.id) ? asRead(column) : column));
   }, [columns, known, hasMost]);
+  const onShown = useReadInSight(columns, setWanted);
+  const isPart = isWanted && count < rows.length;
+  const inSight = inherited === undefined ? 'the rows in sight are read, ' : '';
+  const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: ${inSight}a search (${keyOf(searchCommands.texts)}) reads all`;
+  return { columns: withTexts, onShown, notes: isPart ? [words] : [] };
+}
+
+/** Reads the rows in sight, once they rest, while the user asks for their texts. */
+function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], onAsked: (isAsked: boolean) => void) {
+  const workbench = useWorkbench();
+  const readTexts = readTextsOf(workbench);
   const reading = useRef<AbortController>(undefined);
   useEffect(() => () => reading.current?.abort(), []);
-  const onShown = useCallback(
+  return useCallback(
     (inSight: readonly Row[], state: TableState): void => {
       reading.current?.abort();
       const isAsked = isAskedFor(state, columns);
-      setWanted(isAsked);
+      onAsked(isAsked);
       if (!isAsked || workbench.paused) return;
       const controller = new AbortController();
       const { signal } = controller;
@@ -109,14 +119,10 @@ export function useRolloutTexts<Row extends Rollout>(
         if (signal.aborted) return;
         void inParallel(readable(inSight, readTexts.all()), async id => {
           if (signal.aborted) return;
-          await cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: aheadKeptMs });
+          await workbench.cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: aheadKeptMs });
         });
       }, restMs);
     },
-    [columns, workbench, readTexts, cache],
+    [columns, onAsked, workbench, readTexts],
   );
-  const isPart = isWanted && count < rows.length;
-  const inSight = inherited === undefined ? 'the rows in sight are read, ' : '';
-  const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: ${inSight}a search (${keyOf(searchCommands.texts)}) reads all`;
-  return { columns: withTexts, onShown, notes: isPart ? [words] : [] };
 }

@@ -325,15 +325,18 @@ function headLines(
       ? [styles.title(`${fitCells(first, room)}   ${second}`)]
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
   if (!likes) return lines;
+  return [...lines, ...wrap(likesWords(likes, columns), width).map(line => styles.muted(line))];
+}
+
+/** How many other rollouts of the task say at the first difference what one of the two says. */
+function likesWords(likes: NonNullable<HeadState['likes']>, columns: HeadState['columns']): string {
   const read = likes.read < likes.of ? `${likes.read} of ` : '';
   const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
-  const also =
-    likes.left + likes.right > 0
-      ? `At the first difference, ${others}: ${counts}`
-      : `None of ${others} says what either says at the first difference`;
-  return [...lines, ...wrap(also, width).map(line => styles.muted(line))];
+  return likes.left + likes.right > 0
+    ? `At the first difference, ${others}: ${counts}`
+    : `None of ${others} says what either says at the first difference`;
 }
 
 /** `sample 3`: which of its task's rollouts it is. */
