@@ -5,7 +5,7 @@ import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
-import { absentWords, type Column } from '../present/column.ts';
+import type { Column } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { sortRows, sortWordsOf } from '../present/sort.ts';
@@ -23,6 +23,7 @@ import { Notes } from '../workbench/notes.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
+import { LackingColumns } from './lacking-columns.ts';
 import { ListOutput } from './list-output.ts';
 import { MeasuredRows } from './measured-rows.ts';
 import { filtered, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
@@ -300,36 +301,6 @@ class PrintedRows {
     const them = this.#unfit === 1 ? 'it' : 'them';
     this.#io.note(`${counted(this.#unfit, 'id')} cannot be printed on one line: --json has ${them}`);
   }
-}
-
-/** The columns that lists of some services lack, and that have had no value in any row so far. */
-class LackingColumns {
-  readonly #byId: Map<string, Column<object>>;
-  readonly #needed: readonly Column<object>[];
-
-  /** @param needed by the filter and the sort order @param chosen by the user */
-  constructor(needed: readonly Column<object>[], chosen: readonly Column<object>[]) {
-    this.#needed = needed;
-    const lackable = [...chosen, ...needed].filter(({ readBy }) => readBy !== undefined);
-    this.#byId = new Map(lackable.map(column => [column.id, column]));
-  }
-
-  look(rows: readonly object[]): void {
-    for (const [id, { value }] of this.#byId) if (rows.some(row => value(row) !== undefined)) this.#byId.delete(id);
-  }
-
-  /** Whether the rows cannot be filtered or sorted. */
-  get refuses(): boolean {
-    return this.#needed.some(({ id }) => this.#byId.has(id));
-  }
-
-  /** @throws CommandError if the rows cannot be filtered or sorted */
-  check(): void {
-    const column = this.#needed.find(({ id }) => this.#byId.has(id));
-    if (column) throw new CommandError(`${absentWords(column)}.`);
-  }
-
-  readonly notes = (): readonly string[] => [...this.#byId.values()].map(column => `${absentWords(column)}.`);
 }
 
 const hasNotes = ({ names }: Resource): boolean => names[0] === 'trajectories';

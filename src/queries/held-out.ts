@@ -266,9 +266,12 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** The newest means up to one, oldest first: twice as many as the longest row that an alarm may need. */
+/** Twice the longest row of means that an alarm may need. */
+const mostRecent = 40;
+
+/** The newest means before an index, oldest first. */
 export const recentMeans = (means: readonly HeldOutMean[], end = means.length): readonly HeldOutMean[] =>
-  means.slice(Math.max(0, end - 40), end);
+  means.slice(Math.max(0, end - mostRecent), end);
 
 /** Longer curves are thinned out: no line on screen has room for more. */
 const mostValues = 512;

@@ -12,7 +12,7 @@ import { type Better, bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep }
 import type { ReadRewards } from '../queries/run-extent.ts';
 import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { betterWords, heldOutWords, type Rivals, rivalsOf, rivalWords } from './held-out-words.ts';
+import { heldOutWords, type Rivals, rankWords, rivalsOf } from './held-out-words.ts';
 import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { certaintyWords } from './run-mean.ts';
 import { heldOutColumn, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
@@ -199,7 +199,7 @@ function evaluatedSentence(evaluations: Evaluations): string {
 
 /** The measurements in words. */
 export function measuredCheckpointFacts(
-  { held_out, is_best, better, rivals, evaluations }: Measured,
+  { held_out, is_best, evaluations, ...rank }: Measured,
   range: Range,
 ): readonly Fact[] {
   // The validation split chooses the checkpoint; evaluations use different tasks.
@@ -209,10 +209,7 @@ export function measuredCheckpointFacts(
     { label: 'held-out', value: held_out && heldOutWords(held_out, range) },
     {
       label: 'best',
-      value:
-        [is_best ? best : '', rivals ? rivalWords(rivals) : '', better ? betterWords(better) : '']
-          .filter(Boolean)
-          .join('; ') || undefined,
+      value: [is_best ? best : '', rankWords(rank)].filter(Boolean).join('; ') || undefined,
     },
     { label: 'evaluated', value: evaluations && evaluatedSentence(evaluations) },
   ];

@@ -101,7 +101,7 @@ export function rivalsOf(best: HeldOutMean, means: readonly HeldOutMean[], range
 }
 
 /** `tied with step 40; the latest wins; 5 other checkpoints are within its 95% CI`; empty without rivals. */
-export const rivalWords = ({ ties, close }: Rivals): string =>
+const rivalWords = ({ ties, close }: Rivals): string =>
   [
     tieWords(ties),
     close > 0 ? `${counted(close, 'other checkpoint is', 'other checkpoints are')} within its 95% CI` : '',
@@ -131,6 +131,15 @@ export function betterWords(better: Better): string {
   }
 }
 
+/** The other checkpoints that may be as good as the best one, or are better; empty without any. */
+export const rankWords = ({ rivals, better }: Rank): string =>
+  [rivals ? rivalWords(rivals) : '', better ? betterWords(better) : ''].filter(Boolean).join('; ');
+
+interface Rank {
+  readonly rivals?: Rivals | undefined;
+  readonly better?: Better | undefined;
+}
+
 /** Why the last held-out reward is not the best although it is higher; empty if it is not higher. */
 export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): string =>
   last.reward > best.reward
@@ -150,15 +159,11 @@ export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${fromSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
-export const choiceWords = (
-  best: HeldOutMean,
-  { better, rivals }: { readonly better?: Better | undefined; readonly rivals?: Rivals | undefined } = {},
-): string =>
+export const choiceWords = (best: HeldOutMean, rank: Rank = {}): string =>
   [
     [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
     best.isUnfinished ? 'no round has finished yet' : '',
-    rivals ? rivalWords(rivals) : '',
-    better ? betterWords(better) : '',
+    rankWords(rank),
   ]
     .filter(Boolean)
     .join('; ');

@@ -37,7 +37,7 @@ const watchKey = ['watch'];
 const inboxKey = ['inbox'];
 const progressKey = ['progress'];
 
-/** A round goes on without a curve that takes longer than this, in milliseconds. */
+/** A round continues without a curve that takes longer than this, in milliseconds. */
 const longestDetailMs = 10_000;
 
 /** Waits for a read; false if it takes too long. It continues, and its response counts when it arrives. */

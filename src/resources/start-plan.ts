@@ -168,7 +168,7 @@ export function planStarts(
   const planned = new Set<string>();
   const kept = unnamed.map(each => {
     const { input, chosen } = each;
-    // Only starts that are sent together skip those that have started.
+    // To repeat a single start is to start another run; several starts skip those that have started.
     const id = choices.length > 1 ? startKeys.startOf(keyed, each, group) : undefined;
     const name =
       each.name ??

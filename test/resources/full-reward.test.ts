@@ -26,7 +26,7 @@ it('goes by the range in the settings', () => {
 
 const rewards: Readonly<Record<string, readonly number[]>> = { evr_part: [0, 0.4, 0.4, 1], evr_none: [0, 0, 0, 0] };
 
-it('is told of a run and of a comparison with partial rewards, B18', async () => {
+it('is reported for a run and a comparison with partial rewards, B18', async () => {
   const { url } = await hostileServer(
     answering({
       getEvalRun: ({ eval_run_id }) => ({ eval_run_id, bench_id: 'b', status: 'completed' }),
@@ -51,7 +51,7 @@ it('is told of a run and of a comparison with partial rewards, B18', async () =>
   expect((await cli('report', ['evr_none', 'evr_part', '--format', 'markdown'])).out).toContain('new 1 of 4 (25%)');
 });
 
-it('is told beside the mean on screen', () => {
+it('is shown beside the mean on screen', () => {
   const summary = summariseRewards(
     [0, 0.5, 1].map(reward => ({ reward })),
     3,

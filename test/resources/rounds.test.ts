@@ -134,7 +134,7 @@ it('reads a held-out curve again in each turn while a round is due, also if no f
   expect(await readsIn(4)).toBe(0);
 });
 
-it('goes on without a curve that does not end, and does not send it again', async () => {
+it('continues without a curve that does not end, and does not send it again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const more: Answers = {

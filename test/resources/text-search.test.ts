@@ -415,7 +415,7 @@ it('leaves room beside long excerpts for the length of a rollout', async () => {
   expect(ids.slice(0, 7)).toEqual(['task', 'reward', 'role', 'text', 'lines', 'steps', 'tokens']);
 });
 
-it('says how to go on in a longer list, and goes on with what it has read (B12)', async () => {
+it('says how to continue in a longer list, and keeps what it has read (B12)', async () => {
   const all = ['a', 'b', 'c'].map(id => trajectory(id, 'a needle'));
   const { service, read } = serviceOf(all);
   const ports = { index: index(), service };

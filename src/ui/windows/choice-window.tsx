@@ -33,7 +33,7 @@ export interface ActionMenuProps {
   readonly onClose: () => void;
 }
 
-/** The names in a title, of which the long ones are cut to share the room. */
+/** The names in a title. Long names are cut, so that all fit. */
 function titleOf(names: readonly string[], room: number, { glyphs }: Theme): string {
   const between = ', ';
   let left = room - between.length * (names.length - 1);

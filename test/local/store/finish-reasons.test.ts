@@ -49,7 +49,7 @@ it('makes an exported trajectory no other one, and keeps a reason of its own', (
   expect(stores.trajectories.list(organizationId, {}).items).toMatchObject([{ finish_reason: 'max_turns' }]);
 });
 
-it('is told with the length of an answer that was cut off, which is the limit in force', () => {
+it('is shown with the length of an answer that was cut off, which is the limit in force', () => {
   const message = (finish_reason: string) => ({ role: 'assistant', finish_reason, completion_tokens: 16 });
   const factOf = (...reasons: string[]) =>
     trajectoryFacts(

@@ -7,7 +7,7 @@ import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
-import { betterWords, measuredWords, rivalWords } from '../../../resources/held-out-words.ts';
+import { measuredWords, rankWords } from '../../../resources/held-out-words.ts';
 import { replacedWords } from '../../../resources/production.ts';
 import { trainingActions } from '../../../resources/training.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -56,9 +56,9 @@ export function DeployWindow({ checkpoint, ...props }: DeployWindowProps) {
 
 /** `Goes live: step 5 of words, held-out 0.412 from 16 samples. `, and the step that beat the best checkpoint. */
 function liveWords(chosen: OfferedCheckpoint): string {
-  const { held_out: mean, better, rivals } = chosen.row;
+  const { held_out: mean } = chosen.row;
   const measured = mean ? `, ${measuredWords(mean)}` : '';
-  const words = [`${checkpointWords(chosen)}${measured}`, rivals && rivalWords(rivals), better && betterWords(better)];
+  const words = [`${checkpointWords(chosen)}${measured}`, rankWords(chosen.row)];
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
 
