@@ -41,6 +41,16 @@ it('draws the curves of a training run, and of the next one as the cursor moves'
   await screen.waitFor(text => /held-out 0\.100 {2}.*trainer 0\.090/.test(text));
 });
 
+it('uses the height of a large screen', async () => {
+  const screen = openWorld(worldOf(2), list('training'), { columns: 118, rows: 50 });
+  await screen.waitFor(text => text.includes('held-out 0.200'));
+  const axis = screen
+    .text()
+    .split('\n')
+    .findIndex(line => line.includes('└┬'));
+  expect(axis).toBeGreaterThan(30);
+});
+
 it('draws the rewards of a run', async () => {
   const screen = openWorld(worldOf(1), list('runs'), { columns: 100, rows: 40 });
   await screen.waitFor(text => /0\.3 █+ 1\b/.test(text));

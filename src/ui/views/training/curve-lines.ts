@@ -250,8 +250,8 @@ export function smallCurves(series: readonly ChartSeries[], width: number, theme
 /** Minimum height of a chart. */
 export const smallestChart = 3;
 
-/** Maximum height of a preview. */
-const tallestPreview = 20;
+/** Maximum height of a preview: a cell is about twice as high as wide, so this is not much taller than wide. */
+const tallestPreview = (width: number): number => Math.max(20, Math.floor(width / 3));
 
 /**
  * One run's curves in a preview: a chart and its legend or, if they do not fit, each curve on a line.
@@ -264,7 +264,7 @@ export function previewLines(
 ): string[] {
   const { width, height, theme, isGrowing } = options;
   const legend = legendLines(series, undefined, width, theme);
-  const room = Math.min(height, tallestPreview) - legend.length;
+  const room = Math.min(height, tallestPreview(width)) - legend.length;
   const extent = extentOf(series.map(({ curve }) => curve));
   if (!extent || room < 2 * smallestChart) return smallCurves(series, width, theme);
   const xRange = isGrowing ? growingRange(extent) : extent;
