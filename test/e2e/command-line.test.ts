@@ -141,6 +141,21 @@ describe('the command line', () => {
     await new Promise(resolve => server.close(resolve));
   });
 
+  it('shows the warnings of Node, except the two that it expects (V18)', async () => {
+    const expected = `process.emitWarning('SQLite is an experimental feature', 'ExperimentalWarning');`;
+    const warns = `process.once('beforeExit', () => { ${expected} process.emitWarning('another one'); })`;
+    const env = {
+      ...home.env,
+      ...{
+        NO_COLOR: '1',
+        FORCE_COLOR: '1',
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(warns)}`,
+      },
+    };
+    const { stderr } = await promisify(execFile)('bash', ['-c', `${programLine} list benchmarks`], { env });
+    expect(stderr.match(/Warning: .*/g)).toEqual(['Warning: another one']);
+  });
+
   it('fits its tables into a terminal', async () => {
     const session = openSession(home.env, { columns: 60, rows: 15, args: ['list', 'runs', '--wide'] });
     await session.ended;

@@ -48,6 +48,11 @@ describe('what answers for a slug', () => {
     expect(to([{ ...row, is_active: false }])).toBe('It does not serve its slug');
   });
 
+  it('is taken out of production alone, whatever else is marked (U46)', () => {
+    const rows = [active, { ...active, deployment_id: 'dep_2' }];
+    expect(deploymentActions.unpromote.to(rows)).toBe('2 are marked; this works on one at a time');
+  });
+
   it('is said only as far as it is known', () => {
     expect(replacedWords({ slug: 'Tutor' }, [active], false)).toBe('dep_1 (step 20) serves Tutor now and is replaced.');
     expect(replacedWords({ slug: 'tutor', id: 'dep_1' }, [active], true)).toBe('Nothing serves tutor now.');
