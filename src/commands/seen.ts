@@ -30,7 +30,7 @@ export function withoutReward({ status, total, graded }: Seen): number {
   return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
 }
 
-/** E.g. `mean 0.210 of 3 rewards (95% CI 0.010 to 0.830 by 3 tasks)`; empty if there is none. */
+/** E.g. `mean 0.210 of 3 rewards (95% CI 0.010 to 0.830 over 3 tasks)`; empty if there is none. */
 function meanOf({ kind = '', mean, graded, runMean, caution }: Seen): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.

@@ -32,8 +32,8 @@ const taskFields = (group: TaskGroup) => ({
   signal: group.kind,
   pass_at_k: passesAt(group, passAtK),
   pass_hat_k: passesAt(group, passHatK),
-  ...(group.course && {
-    by_step: group.course.map(({ step, scores, mean }) => ({ step, mean: mean ?? null, rewards: scores })),
+  ...(group.stepScores && {
+    by_step: group.stepScores.map(({ step, scores, mean }) => ({ step, mean: mean ?? null, rewards: scores })),
   }),
   ...(group.base && { base_mean: group.base.mean ?? null, base_rewards: group.base.scores }),
   ...(group.base && { difference: group.difference ?? null }),

@@ -60,19 +60,19 @@ export class Unread {
   }
 }
 
-/** Whether the file is packed with gzip. */
+/** Whether the file is compressed with gzip. */
 const isPacked = (path: string, io: CommandIo): Promise<boolean> =>
   withOpenFile(path, io, async file => {
     const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
     return buffer.toString('hex') === '1f8b';
   });
 
-/** Called with the reason if a packed file can be read only in part, because it is damaged or still being written. */
+/** Called with the reason if a compressed file can be read only in part, because it is damaged or still being written. */
 type OnCut = (why: string) => void;
 
 /**
  * Returns a path that can be read repeatedly at any position. Standard input, a pipe or a device is first copied to a
- * file in `folder`, and a file packed with gzip is unpacked there.
+ * file in `folder`, and a file compressed with gzip is decompressed there.
  *
  * @throws CommandError if standard input is a terminal, or the file is damaged
  */
@@ -95,7 +95,7 @@ async function seekable(path: string, folder: string, io: CommandIo, onCut?: OnC
     // Unpack the intact part of an unfinished or damaged file.
     await unpack({ finishFlush: constants.Z_SYNC_FLUSH }).catch(() => signal.throwIfAborted());
     if (!onCut || !errorCode(error)?.startsWith('Z_') || (await stat(unpacked)).size === 0)
-      throw new CommandError(clean`${name} cannot be unpacked: ${errorMessage(error)}.`);
+      throw new CommandError(clean`${name} cannot be decompressed: ${errorMessage(error)}.`);
     const what = errorCode(error) === 'Z_BUF_ERROR' ? 'ends early' : 'is damaged';
     onCut(clean`${name} ${what}: ${errorMessage(error)}.`);
   });
@@ -105,7 +105,7 @@ async function seekable(path: string, folder: string, io: CommandIo, onCut?: OnC
 /**
  * Passes `work` a file of trajectories that can be read repeatedly.
  *
- * @param onCut if missing, a packed file must be whole
+ * @param onCut if missing, a compressed file must be complete
  * @throws CommandError if there is no room for a copy
  */
 export async function withFile<Result>(

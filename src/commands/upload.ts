@@ -283,14 +283,14 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
   }
   if (sentNothing(job.state) && sentBefore) {
     io.note(
-      clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
+      clean`This file was sent to ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
     );
   } else if (sentBefore) {
     const { count } = sentBefore;
     const all = handledItems(counts) + counts.unknown;
     const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
     io.note(
-      clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}) and not sent again. --new sends all of it again.`,
+      clean`${what} ${count === 1 ? 'was' : 'were'} sent to ${dataset} before (${sentTimes(sentBefore)}) and not sent again. --new sends all of it again.`,
     );
   }
   const warnings = otherWarnings(countsOfRun(job.state).others);

@@ -75,18 +75,18 @@ export class WatchedAlarms {
     }
   }
 
-  /** Notes once which alarms cannot be judged. */
+  /** Notes once which alarms cannot be checked. */
   #noteUnjudged({ id, label, kind, status }: Seen, rules: AlarmRules, verdicts: Verdicts, { silence }: Reading): void {
     const lacks = kind === 'run' && hasEnded(status) ? unjudgedOfRun(rules, verdicts) : [];
     for (const [unjudged, words] of lacks) {
       if (this.#unjudged.has(unjudged)) continue;
       this.#unjudged.add(unjudged);
-      this.#io.note(clean`${label}: not judged: ${words}.`, { id, unjudged });
+      this.#io.note(clean`${label}: not checked: ${words}.`, { id, unjudged });
     }
     const lacksPace = silence != null && silence.stepMs === undefined && silence.step > 0;
     if (lacksPace && rules.silentMs === undefined && rules.silentPaces !== undefined && !this.#isPaceNoted) {
       this.#isPaceNoted = true;
-      this.#io.note(clean`${label}: not judged yet: new steps: how long a step takes is unknown.`, {
+      this.#io.note(clean`${label}: not checked yet: new steps, because the time per step is unknown.`, {
         id,
         unjudged: 'stall',
       });

@@ -77,11 +77,11 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
   },
   alarms: {
     silentPaces:
-      'Alarm: no new step for this many times the run’s time per step, and for at least 5 minutes: 10 by default, longer than an evaluation or a checkpoint takes. 0 switches an alarm off.',
+      'Alarm: no new step for this many times as long as a step of the run usually takes, and for at least 5 minutes. 10 by default, which exceeds the time for an evaluation or a checkpoint. 0 switches an alarm off.',
     silentMinutes:
       'Alarm: no new step for this many minutes, at any pace. Off by default, because a step may take hours.',
     belowBest:
-      'Alarm: this many held-out rewards in a row with 95% intervals entirely below the best one’s: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level. Fewer are enough if they are so far below that this is as unlikely. It ends with the drop; another drop within as many rounds does not ring again.',
+      'Alarm: this many held-out rewards in a row with 95% intervals entirely below the best one’s: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level. Fewer are enough if they are so far below that noise is as unlikely to explain them. The alarm ends with the drop; another drop within as many rounds does not ring again.',
     failedPercent:
       'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because the mean of the rest then says little.',
     heldOut:
@@ -210,6 +210,6 @@ export const variables: readonly Variable[] = [
   {
     names: ['TMUX', 'STY', 'ZELLIJ'],
     words:
-      'Set by tmux, screen and Zellij: the first two get copied text wrapped, so that it reaches the outer terminal, and `V` opens the viewer.',
+      'Set by tmux, screen and Zellij: in tmux and screen, copied text is wrapped so that it reaches the outer terminal; in all three, `V` opens the viewer.',
   },
 ];

@@ -1,7 +1,7 @@
 /** Describes curves in words, for screen readers and scripts. Pure. */
 import { stepGaps } from '../base/steps.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { courseOf, type Turn } from './statistics/course.ts';
+import { type Turn, trendOf } from './statistics/trend.ts';
 
 /** A step with its value, if it has one. */
 export interface StepValue {
@@ -53,18 +53,18 @@ function gapWords(points: readonly StepValue[]): readonly string[] {
   );
 }
 
-/** `course: rises until step 9 (0.671), then level` */
-function courseWords(points: readonly KnownValue[]): readonly string[] {
-  const stretches = courseOf(points.map(({ value }) => value));
+/** `trend: rises until step 9 (0.671), then level` */
+function trendWords(points: readonly KnownValue[]): readonly string[] {
+  const stretches = trendOf(points.map(({ value }) => value));
   const words = stretches.map(({ turn, last }, index) => {
     const { step, value } = points[last] ?? {};
     const isNewest = index === stretches.length - 1;
     return isNewest ? turnWords[turn] : `${turnWords[turn]} until step ${step} (${reward(value)})`;
   });
-  return words.length === 0 ? [] : [`course: ${words.join(', then ')}`];
+  return words.length === 0 ? [] : [`trend: ${words.join(', then ')}`];
 }
 
-/** A curve in sentences: first, last, highest (the latest if tied) and lowest value, course, gaps. */
+/** A curve in sentences: first, last, highest (the latest if tied) and lowest value, trend, gaps. */
 export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
   const sorted = points.toSorted((left, right) => left.step - right.step);
   const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));
@@ -85,7 +85,7 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   return [
     `${name}: ${counted(known.length, 'value')}, from ${at(first)} to ${at(last)}`,
     ...(ranked.length > 2 ? [`highest ${extreme(highest)}, lowest ${extreme(lowest)}`] : []),
-    ...courseWords(known),
+    ...trendWords(known),
     ...gapWords(sorted),
   ];
 }

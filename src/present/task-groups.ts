@@ -52,7 +52,7 @@ export interface TaskGroup {
   readonly tokens: number | undefined;
   readonly kind: GroupKind;
   /** Its rewards at each training step, in order, if the rollouts come from several steps. */
-  readonly course?: readonly StepScores[] | undefined;
+  readonly stepScores?: readonly StepScores[] | undefined;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
   /** This mean minus the other run's mean. */
@@ -95,7 +95,7 @@ export function groupOf(
 }
 
 /** The rewards at each training step that the rollouts name. */
-export function courseOf(rollouts: readonly GroupRollout[]): readonly StepScores[] {
+export function scoresByStep(rollouts: readonly GroupRollout[]): readonly StepScores[] {
   const bySteps = Map.groupBy(rollouts, ({ policy_step }) => policy_step ?? undefined);
   return [...bySteps]
     .flatMap(([step, group]) => (step === undefined ? [] : { step, scores: sortedScores(group) }))

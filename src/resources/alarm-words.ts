@@ -45,7 +45,7 @@ export function reportLines(
       ? [`But ${audit}. Read its audit: Q in the run's view, or benchtop describe RUN --audit.`]
       : []),
     ...alarms.map(alarm => `  ${pastWords(alarm, timeOf)}`),
-    ...unjudged.map(words => `Not judged: ${words}.`),
+    ...unjudged.map(words => `Not checked: ${words}.`),
     limits.length === 0 ? 'All alarms are off in the settings.' : `Alarms: ${limits.join('; ')}.`,
   ];
 }

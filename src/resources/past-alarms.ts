@@ -163,26 +163,28 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
   const isStalled = alarms.some(({ kind }) => kind === 'stall');
   const lacks = [
     (silentMs ?? silentPaces) !== undefined && !isWatched && !isStalled
-      ? 'new steps: this machine has not watched the run'
+      ? 'new steps, because this machine has not watched the run'
       : '',
     silentPaces !== undefined &&
     silentMs === undefined &&
     isWatched &&
     !isStalled &&
     paceOf(history.points, history.hints).stepMs === undefined
-      ? 'new steps: how long a step takes is unknown'
+      ? 'new steps, because the time per step is unknown'
       : '',
-    (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
+    (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards, because the service has none' : '',
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)
-      ? 'a drop in held-out rewards: the service does not report the number of samples'
+      ? 'a drop in held-out rewards, because the service does not report the number of samples'
       : '',
     heldOut !== undefined && means.length > 0 && means.every(({ isUnfinished }) => isUnfinished)
-      ? 'the range of held-out rewards: no round is complete'
+      ? 'the range of held-out rewards, because no round is complete'
       : '',
     failedShare !== undefined && means.every(({ failed }) => failed === undefined) && !history.heldOut.some(failedRound)
-      ? 'failed rollouts: the service does not count them'
+      ? 'failed rollouts, because the service does not count them'
       : '',
-    trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
+    trainer !== undefined && lastReward(history.trainer) === undefined
+      ? 'trainer rewards, because the service has none'
+      : '',
   ];
   const [found] = auditOfCurves(history.trainer, history.heldOut, range);
   return { alarms, unjudged: lacks.filter(Boolean), audit: found?.words };
@@ -192,9 +194,9 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
 export function unjudgedOfRun(rules: AlarmRules, verdicts: Verdicts): ReadonlyMap<AlarmKind, string> {
   const lacks = new Map<AlarmKind, string>();
   if (rules.failedShare !== undefined && !verdicts.has('failed rollouts'))
-    lacks.set('failed rollouts', 'failed rollouts: their number is unknown');
+    lacks.set('failed rollouts', 'failed rollouts, because their number is unknown');
   if (rules.evaluation && !verdicts.has('evaluation range'))
-    lacks.set('evaluation range', 'the mean: too few rewards are known');
+    lacks.set('evaluation range', 'the mean, because too few rewards are known');
   return lacks;
 }
 

@@ -66,7 +66,7 @@ function evidenceWords(run: RunMean): string {
   return [
     interval === undefined
       ? 'no interval: with so many rewards missing, it would be the whole range'
-      : `${intervalWords(interval)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
+      : `${intervalWords(interval)} over ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
     boundsWords(run),
   ]
     .filter(Boolean)
@@ -74,7 +74,7 @@ function evidenceWords(run: RunMean): string {
 }
 
 /**
- * The interval beside a mean in a list, with the number of missing rewards, which widen it: `95% CI 0.312 to 0.688 by
+ * The interval beside a mean in a list, with the number of missing rewards, which widen it: `95% CI 0.312 to 0.688 over
  * 16 tasks, with 88 of 128 rewards missing`. Without an interval, the reason, if it is the number of rewards.
  */
 export function intervalWordsBeside(shown: CertainMean, range: Range): string {
@@ -83,7 +83,7 @@ export function intervalWordsBeside(shown: CertainMean, range: Range): string {
   const missing = Math.max(0, total - rewards);
   if (interval) {
     const without = missing > 0 ? `, with ${missing} of ${total} rewards missing` : '';
-    return `${intervalWords(interval)} by ${counted(tasks, 'task')}${without}`;
+    return `${intervalWords(interval)} over ${counted(tasks, 'task')}${without}`;
   }
   if (reason !== 'nothing' || rewards === 0 || rewards !== shown.graded) return '';
   return `none: ${missing > 0 ? `with ${missing} of ${total} rewards missing, it would be the whole range` : 'too few rewards'}`;

@@ -6,7 +6,7 @@ import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { courseOf, groupOf, passesOf, rolloutsOf, type TaskGroup, withBase } from '../present/task-groups.ts';
+import { groupOf, passesOf, rolloutsOf, scoresByStep, type TaskGroup, withBase } from '../present/task-groups.ts';
 import { byTask, groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
@@ -66,7 +66,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   const steps = new Set(rows.flatMap(({ policy_step }) => policy_step ?? []));
   const groups = [...tasks].map(([id, { unlisted }]) => {
     const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id));
-    return steps.size > 1 ? { ...group, course: courseOf(group.rollouts) } : group;
+    return steps.size > 1 ? { ...group, stepScores: scoresByStep(group.rollouts) } : group;
   });
   return {
     groups,
@@ -109,11 +109,11 @@ export const taskColumn: Column<TaskGroup> = {
 /** The width of the spread column, in terminal cells. */
 export const spreadWidth = 8;
 
-const courseWidth = 12;
+const stepsWidth = 12;
 
 /** The first and last training steps at which a task has a mean, and the number of these steps. */
-function endsOf({ course = [] }: TaskGroup) {
-  const steps = course.flatMap(({ step, mean }) => (mean === undefined ? [] : [{ step, mean }]));
+function endsOf({ stepScores = [] }: TaskGroup) {
+  const steps = stepScores.flatMap(({ step, mean }) => (mean === undefined ? [] : [{ step, mean }]));
   return { first: steps[0], last: steps.at(-1), count: steps.length };
 }
 
@@ -157,19 +157,19 @@ export function groupColumns(
     },
     {
       ...{ id: 'spread', title: 'SPREAD', width: spreadWidth, filtered: false, ifAny: true },
-      value: row => (row.course ? undefined : row.scores.join(' ')),
-      text: row => (row.course ? '' : strip(row)),
+      value: row => (row.stepScores ? undefined : row.scores.join(' ')),
+      text: row => (row.stepScores ? '' : strip(row)),
     },
     { ...numberColumn<TaskGroup>('first', 'FIRST', row => endsOf(row).first?.mean), ...ifAny },
     { ...numberColumn<TaskGroup>('last', 'LAST', row => endsOf(row).last?.mean), ...ifAny },
     { ...numberColumn<TaskGroup>('change', 'CHANGE', changeOf, { text: difference }), ...ifAny },
     {
-      ...{ id: 'course', title: 'BY STEP', width: courseWidth, filtered: false, ifAny: true },
-      value: row => row.course?.map(({ step, mean }) => `${step}: ${reward(mean)}`).join(', '),
-      text: ({ course = [] }) =>
+      ...{ id: 'by-step', title: 'BY STEP', width: stepsWidth, filtered: false, ifAny: true },
+      value: row => row.stepScores?.map(({ step, mean }) => `${step}: ${reward(mean)}`).join(', '),
+      text: ({ stepScores = [] }) =>
         sparkline(
-          course.map(({ mean }) => mean),
-          courseWidth,
+          stepScores.map(({ mean }) => mean),
+          stepsWidth,
           levels,
         ),
     },
@@ -192,8 +192,8 @@ export function groupColumns(
 }
 
 /** The values of k for pass@k and pass^k; none across several training steps, i.e. across different models. */
-const ksOf = ({ scores, course }: TaskGroup): readonly number[] =>
-  course ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
+const ksOf = ({ scores, stepScores }: TaskGroup): readonly number[] =>
+  stepScores ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
 function courseFacts(row: TaskGroup): readonly Fact[] {
   const { first, last, count: steps } = endsOf(row);
@@ -211,7 +211,7 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
     { label: 'task', value: row.task_id },
     { label: 'rollouts', value: countWords(row) },
     { label: 'mean', value: reward(row.mean) },
-    { label: 'rewards', value: row.course ? undefined : rewardWords(row) },
+    { label: 'rewards', value: row.stepScores ? undefined : rewardWords(row) },
     ...courseFacts(row),
     { label: 'passed', value: scores.length === 0 ? undefined : `${passes.passed} of ${scores.length}` },
     ...ksOf(row).flatMap(k => [

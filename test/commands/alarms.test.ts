@@ -76,8 +76,8 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect(out.split('\n')).toEqual([
     '1 alarm:',
     `  step 40, by ${savedAt}: ${dropWords.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 70`,
-    'Not judged: new steps: this machine has not watched the run.',
-    'Not judged: failed rollouts: the service does not count them.',
+    'Not checked: new steps, because this machine has not watched the run.',
+    'Not checked: failed rollouts, because the service does not count them.',
     'Alarms: no new step for 10 times its usual time per step and 5m; 4 held-out rewards in a row below the best, or fewer far below; more than 20% of the rollouts failed.',
     '',
   ]);
@@ -218,7 +218,7 @@ it.each([
       const watched = await cli('watch', ['evr_1', ...alarm]);
       expect(watched.code).toBe(ends);
       expect(watched.notes.includes(`alarm: ${words}`)).toBe(words !== undefined);
-      expect(watched.notes).not.toContain('not judged');
+      expect(watched.notes).not.toContain('not checked');
     }
     expect(lists()).toBeLessThanOrEqual(4);
     const past = await cli('doctor', ['--alarms', 'evr_1']);
@@ -237,7 +237,7 @@ it.each([
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-    const unjudged = 'not judged: failed rollouts';
+    const unjudged = 'not checked: failed rollouts';
     const missing = `29 of 40 rollouts failed or have no reward (72.5%), more than 20%`;
     // The clock of the service may be slow, so an early end does not tell.
     for (const minutes of [0, 120, undefined]) {
@@ -247,7 +247,7 @@ it.each([
       expect(watched.code).toBe(certain ? exitCodes.alarm : exitCodes.endUnseen);
       expect(watched.notes).toContain(certain ?? unjudged);
       const past = await cli('doctor', ['--alarms', 'evr_1']);
-      expect(past.out).toContain(certain ?? 'Not judged: failed rollouts');
+      expect(past.out).toContain(certain ?? 'Not checked: failed rollouts');
       vi.setSystemTime(Date.now() + 70 * 60_000);
       const later = await cli('watch', ['evr_1']);
       expect([later.code, later.notes]).toEqual([exitCodes.alarm, expect.stringContaining(missing)]);
@@ -256,9 +256,9 @@ it.each([
   },
 );
 
-it('watch says that failed rollouts were not judged, and --alarm does not succeed then', async () => {
+it('watch says that failed rollouts were not checked, and --alarm does not succeed then', async () => {
   const { cli } = await uncounted(undefined, undefined);
-  const words = 'not judged: failed rollouts: their number is unknown.';
+  const words = 'not checked: failed rollouts, because their number is unknown.';
   const watched = await cli('watch', ['evr_1']);
   expect([watched.code, watched.notes]).toEqual([exitCodes.done, expect.stringContaining(words)]);
   const alarmed = await cli('watch', ['evr_1', '--alarm']);
@@ -276,6 +276,6 @@ it('judges the mean of an ended evaluation by its rewards where the record has n
   const unjudged = await cliWithAlarms(bare, { evaluation: '0..0.5' })('watch', ['evr_1', '--alarm']);
   expect(unjudged).toMatchObject({
     code: exitCodes.endUnseen,
-    notes: expect.stringContaining('not judged: the mean: too few rewards are known.'),
+    notes: expect.stringContaining('not checked: the mean, because too few rewards are known.'),
   });
 });

@@ -278,7 +278,7 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
     mean_bounds: { low: 0.25 },
   });
   expect((await cli('get', ['evr_new'])).out).toContain(
-    '95% CI 0.735 to 1.00 by 12 tasks, if these are all its rollouts (total unknown)',
+    '95% CI 0.735 to 1.00 over 12 tasks, if these are all its rollouts (total unknown)',
   );
   // The options of the run say how many each task has.
   options = { evaluation_samples_per_task: 4 };

@@ -344,7 +344,7 @@ it.each([
   [
     'is damaged gzip',
     gzipSync(textOf([rollout('one')])).subarray(0, 10),
-    /file\.jsonl cannot be unpacked: unexpected end of file/,
+    /file\.jsonl cannot be decompressed: unexpected end of file/,
   ],
 ])('says in one error that a file %s', async (_, content, words) => {
   const path = join(testFolder(), 'file.jsonl');
@@ -355,7 +355,7 @@ it.each([
   }
 });
 
-it('reads a file that is packed with gzip', async () => {
+it('reads a file that is compressed with gzip', async () => {
   const path = join(testFolder(), 'file.jsonl.gz');
   writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')])));
   const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
@@ -368,7 +368,7 @@ it('reads a file that is packed with gzip', async () => {
   expect(notes).toBe('');
 });
 
-it('says of a packed file with a wrong checksum that it is damaged', async () => {
+it('reports that a compressed file with a wrong checksum is damaged', async () => {
   const path = join(testFolder(), 'file.jsonl.gz');
   const packed = gzipSync(textOf(Array.from({ length: 2_000 }, (_, index) => rollout(`task ${index}`))));
   packed[packed.length - 6] = (packed.at(-6) ?? 0) ^ 1;
@@ -379,7 +379,7 @@ it('says of a packed file with a wrong checksum that it is damaged', async () =>
   expect(notes).toContain(`${path} is damaged: incorrect data check.`);
 });
 
-it('reads what is whole of a packed file that is still written, and says that it ends early', async () => {
+it('reads the complete part of a compressed file that is still being written, and reports its early end', async () => {
   const path = join(testFolder(), 'file.jsonl.gz');
   writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')]), { finishFlush: constants.Z_SYNC_FLUSH }));
   const early = `${path} ends early: unexpected end of file.`;

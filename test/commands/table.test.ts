@@ -152,7 +152,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     }),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
     asJson(['%trajectories%', '--dataset', 'sent'], has({ stored: 0, sent_before: 1, trajectories: [] }), {
-      notes: /^\{"note":"This file was sent into sent before \(.*--new sends it again\."\}$/,
+      notes: /^\{"note":"This file was sent to sent before \(.*--new sends it again\."\}$/,
     }),
     asJson(
       ['%trajectories%', '--dataset', 'sent', '--new'],

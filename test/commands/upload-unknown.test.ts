@@ -204,7 +204,7 @@ it('says that a file was sent before, and sends it again only with --new or once
   await upload();
   const again = await upload();
   expect(again).toMatchObject({ code: exitCodes.done, out: '0 stored, 0 skipped, 0 failed, 2 sent before\n' });
-  expect(again.notes).toMatch(/^This file was sent into d before \(.*\): nothing was sent.* --new sends it again\.$/);
+  expect(again.notes).toMatch(/^This file was sent to d before \(.*\): nothing was sent.* --new sends it again\.$/);
   expect(server.requests).toHaveLength(1);
   expect(await upload('--new')).toMatchObject({ code: exitCodes.done, out: '0 stored, 2 skipped, 0 failed\n' });
   expect(await upload()).toMatchObject({ out: '0 stored, 2 skipped, 0 failed\n', notes: '' });
@@ -218,15 +218,15 @@ it('sends the new lines of a file that has grown, also by standard input, and sa
   const grown = await upload();
   expect(grown).toMatchObject({ code: exitCodes.done, out: '1 stored, 0 skipped, 0 failed, 2 sent before\n' });
   expect(grown.notes).toMatch(
-    /^2 of 3 trajectories were sent into d before \(.*\) and not sent again\. --new sends all of it again\.$/,
+    /^2 of 3 trajectories were sent to d before \(.*\) and not sent again\. --new sends all of it again\.$/,
   );
   expect(await pipe(text)).toMatchObject({
     out: '0 stored, 0 skipped, 0 failed, 3 sent before\n',
-    notes: expect.stringContaining('was sent into d before'),
+    notes: expect.stringContaining('was sent to d before'),
   });
   expect((await pipe(`${text}\n${JSON.stringify({ trace_id: 't4', messages: [] })}`)).notes).toContain('3 of 4');
   write('t1', 't5');
-  expect((await upload()).notes).toContain('1 of 2 trajectories was sent into d before');
+  expect((await upload()).notes).toContain('1 of 2 trajectories was sent to d before');
   expect(stored).toEqual(['t1', 't2', 't3', 't4', 't5']);
 });
 

@@ -15,7 +15,7 @@ describe('a curve in words', () => {
     expect(curveWords('held-out reward', points)).toEqual([
       'held-out reward: 3 values, from 0.100 at step 0 to 0.500 at step 20',
       'highest 0.700 at step 10, lowest 0.100 at step 0',
-      'course: unclear, too few values',
+      'trend: unclear, too few values',
     ]);
     const tie = [0, 1, 2].map(step => ({ step, value: step === 0 ? 0.1 : 0.7 }));
     expect(curveWords('held-out reward', tie)[1]).toBe('highest 0.700 at step 2, lowest 0.100 at step 0');
@@ -25,11 +25,11 @@ describe('a curve in words', () => {
 
   it('says how it goes, and at which step it turns', () => {
     const rising = Array.from({ length: 100 }, (_, index) => ({ step: 3 * index, value: Math.min(index, 60) / 100 }));
-    const course = (points: readonly StepValue[]) => curveWords('trainer reward', points).at(-1);
-    expect(course(rising)).toBe('course: rises until step 180 (0.600), then level');
-    expect(course(rising.map(({ step }) => ({ step, value: 0.5 + noise(step) })))).toBe('course: level');
-    expect(course(rising.map(({ step, value }) => ({ step, value: -value })))).toMatch(
-      /^course: falls until .*, then level$/,
+    const trend = (points: readonly StepValue[]) => curveWords('trainer reward', points).at(-1);
+    expect(trend(rising)).toBe('trend: rises until step 180 (0.600), then level');
+    expect(trend(rising.map(({ step }) => ({ step, value: 0.5 + noise(step) })))).toBe('trend: level');
+    expect(trend(rising.map(({ step, value }) => ({ step, value: -value })))).toMatch(
+      /^trend: falls until .*, then level$/,
     );
   });
 
@@ -60,14 +60,14 @@ describe('a curve in words', () => {
     }
   });
 
-  it('says nothing of the course of two values, and what is unknown of a few', () => {
+  it('says nothing about the trend of two values, and calls that of a few unclear', () => {
     const of = (...values: number[]) =>
       curveWords(
         'x',
         values.map((value, step) => ({ step, value })),
       );
     expect(of(0.1, 0.5)).toHaveLength(1);
-    expect(of(0.5, 0.52, 0.49).at(-1)).toBe('course: unclear, too few values');
+    expect(of(0.5, 0.52, 0.49).at(-1)).toBe('trend: unclear, too few values');
   });
 
   it('counts its gaps and never draws them (W2)', () => {
@@ -107,7 +107,7 @@ describe('a curve in words', () => {
       'no value from step 10 to 19 (10 points)',
       'no value from step 25 to 26 (2 points)',
     ]);
-    expect(words).toContain('course: level');
+    expect(words).toContain('trend: level');
     // Beside steps without a value, they are one gap.
     expect(
       curveWords(
@@ -122,6 +122,6 @@ describe('a curve in words', () => {
       ).at(-2),
     ).toBe('no value at step 50');
     const uneven = [0, 1, 4, 9, 16, 25].map(step => ({ step, value: 1 }));
-    expect(curveWords('x', uneven).at(-1)).toBe('course: level');
+    expect(curveWords('x', uneven).at(-1)).toBe('trend: level');
   });
 });

@@ -62,7 +62,7 @@ describe('an interval', () => {
     };
     // Clopper and Pearson: 6 of 32.
     expect(of(1).interval?.low).toBeCloseTo(0.072_076, 5);
-    expect(certaintyWords(of(1), 1)).toContain('by 6 of 32 tasks');
+    expect(certaintyWords(of(1), 1)).toContain('over 6 of 32 tasks');
     // The others may belong to these tasks.
     expect(of().interval).toBeUndefined();
     // The service may have ignored the options that were sent.
@@ -92,7 +92,7 @@ describe('an interval', () => {
     const some = Array.from({ length: 176 }, (_, index) => ({ task_id: `t${index % 44}`, reward: index % 2 }) as never);
     const options = { status: 'completed', total: 176, range };
     const shown = { mean: 0.5, graded: 176, status: 'completed', certainty: certaintyOf(some, options) };
-    expect(intervalWordsBeside(shown, range)).toMatch(/ by 44 tasks$/);
+    expect(intervalWordsBeside(shown, range)).toMatch(/ over 44 tasks$/);
     expect(intervalWordsBeside(shown, range)).toBe(certaintyWords(runMeanOf(some, options), 0.5));
   });
 

@@ -168,7 +168,7 @@ describe('a reading', () => {
     ]);
     // Without the number of ended rollouts, a share would be wrong.
     expect(judged({ ...progress, terminal_rollouts: null }).unjudged).toEqual([
-      'failed rollouts: their number is unknown',
+      'failed rollouts, because their number is unknown',
     ]);
   });
 
@@ -311,7 +311,7 @@ describe('the past of a run', () => {
     }
   });
 
-  it('takes no part of a round for the best, and says what it could not judge', () => {
+  it('takes no part of a round for the best, and names what it could not check', () => {
     const [part] = curve([0.95], { completed_samples: 5, round_completed: false });
     const rules = { ...off, belowBest: 2, heldOut: [0.5, 1] as const };
     const rest = curve([0.7, 0.5, 0.5]).map(point => ({ ...point, step: point.step + 10 }));
@@ -322,7 +322,7 @@ describe('the past of a run', () => {
     );
     expect(drops).toMatchObject([{ kind: 'held-out drop', step: 40, limit: 0.7 }]);
     expect(reportOf({ ...nothing, heldOut: part ? [part] : [] }, rules, [0, 1]).unjudged).toEqual([
-      'the range of held-out rewards: no round is complete',
+      'the range of held-out rewards, because no round is complete',
     ]);
   });
 
@@ -344,7 +344,7 @@ describe('the past of a run', () => {
     ]);
   });
 
-  it('is a stall of a run that had stalled before it was met, by its checkpoints; not judged without a pace', () => {
+  it('is a stall of a run that had stalled before it was met, by its checkpoints; not checked without a pace', () => {
     const saved = (step: number, at: number) => ({ completed_steps: step, at, since: at });
     const met = { at: 180 * minuteMs, completed_steps: 27 };
     const history: TrainingHistory = {
@@ -359,7 +359,7 @@ describe('the past of a run', () => {
     const once = reportOf({ ...history, silences: [] }, { ...off, silentPaces: 10 }, [0, 1]);
     expect(once).toMatchObject({ alarms: [{ kind: 'stall', value: 21.5 * minuteMs }], unjudged: [] });
     const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
-    expect(unknown).toEqual({ alarms: [], unjudged: ['new steps: how long a step takes is unknown'] });
+    expect(unknown).toEqual({ alarms: [], unjudged: ['new steps, because the time per step is unknown'] });
   });
 
   it('has no stall after the end of a run that was first seen later', () => {
@@ -379,7 +379,7 @@ describe('the past of a run', () => {
     const rules = { ...off, silentMs: 5 * minuteMs };
     for (const completed_at of [at(end), undefined]) {
       const report = reportOf(historyOf(run(completed_at), nothingRead, checkpoints, memory), rules, [0, 1]);
-      expect(report).toEqual({ alarms: [], unjudged: ['new steps: this machine has not watched the run'] });
+      expect(report).toEqual({ alarms: [], unjudged: ['new steps, because this machine has not watched the run'] });
     }
     // It had stood still for 10 minutes before its end.
     const stalled = { ...memory, progressOf: () => [{ at: 50 * minuteMs, completed_steps: 59 }, ...points] };

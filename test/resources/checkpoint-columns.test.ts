@@ -160,7 +160,7 @@ describe('checkpoints', () => {
     // Repeated rollouts are no new tasks: the interval is as wide.
     expect(pooledFact({ data: { ...all, rewards: twice } })).toEqual([
       certainty.interval,
-      expect.stringMatching(/^0\.500 of 80 rewards in 2 evaluations, 95% CI 0\.\d+ to 0\.\d+ by 8 tasks$/),
+      expect.stringMatching(/^0\.500 of 80 rewards in 2 evaluations, 95% CI 0\.\d+ to 0\.\d+ over 8 tasks$/),
     ]);
     expect(pooledFact({ data: { ...all, rewards: twice.map(each => ({ ...each, task_id: null })) } })).toEqual([
       undefined,
@@ -183,7 +183,7 @@ describe('checkpoints', () => {
     const [measured] = withMeasured(rows, [], runs, range, new Map([[poolKey(runs), { data }]]));
     expect(cells(measured ?? {})).toMatchObject({ EVALUATED: '0.747', 'EVAL 95% CI': '' });
     expect(measuredCheckpointFacts(measured ?? {}, range).find(({ label }) => label === 'evaluated')?.value).toMatch(
-      /^0\.747 of 75 rewards in 2 evaluations, mean of tasks 0\.683, 95% CI 0\.\d+ to 0\.\d+ by 60 tasks$/,
+      /^0\.747 of 75 rewards in 2 evaluations, mean of tasks 0\.683, 95% CI 0\.\d+ to 0\.\d+ over 60 tasks$/,
     );
   });
 

@@ -265,7 +265,7 @@ it.each([
   const owner = { resource: runs as Resource, id: 'evr_1', row: run('evr_1', { total_rollouts: 4 }) };
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
-  expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% CI .* by 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
+  expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% CI .* over 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
   expect(text).toContain('3 of 4 rollouts have a reward');
   const isRated = items?.some(item => 'reward' in item) === true;
   expect(text.includes("1 rollout has a reward that the run's rewards lack: not counted")).toBe(isRated);

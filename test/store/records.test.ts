@@ -158,7 +158,7 @@ describe('the record of an upload of trajectories', () => {
     return { tables, recordOf, send, sent, known };
   }
 
-  it('has the lines that were sent into the dataset, each with its number and its last answer', () => {
+  it('has the lines that were sent to the dataset, each with its number and its last answer', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1 });
     onTestFinished(() => void vi.useRealTimers());
     const { tables, recordOf, sent } = lineRecords();

@@ -167,7 +167,7 @@ built; --wait waits until it is ready. A file, or - for standard input, holds tr
 array, or a single object, or any format that benchtop read accepts: rollouts from verifiers and prime-rl,
 Inspect logs, conversations. A note lists omissions. After a failure, repeat the command to send the rest, including
 rejected trajectories. Those without a response, or with an unclear one, count as unknown and are sent again only with
---resend-unknown. Trajectories that were sent into the dataset before, from any file and for any agent, count as sent
+--resend-unknown. Trajectories that were sent to the dataset before, from any file and for any agent, count as sent
 before: they are sent again only with --new, or if the service is known to store nothing twice. If uploads cannot be
 recorded, or their record is in a damaged file, nothing is sent without --new.`,
     args: [{ name: 'PATH', of: 'file' }],

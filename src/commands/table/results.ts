@@ -86,7 +86,7 @@ ${aboutIntervals}`,
     summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
     about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
 the share that passed, and how many rollouts failed or have no reward. The model
-of a training run changes, so its tasks show the mean at the first and last steps, and its course in between.
+of a training run changes, so its tasks show the mean at the first and last steps, and a curve in between.
 
 ${aboutPasses}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
@@ -199,8 +199,8 @@ ${aboutAgreement}`,
   }),
   describe: spec({
     summary: 'describe the curves of a training run, and its teaching signal',
-    about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, their course, and the
-steps without a value. The course splits a curve into parts that rise, fall, go up and down or stay level, with the
+    about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the trend, and the
+steps without a value. The trend splits a curve into parts that rise, fall, go up and down or stay level, with the
 last step and the value of each: the peak where a fall follows a rise, and the low where a rise follows a fall. Changes
 within the noise between neighbours, or within a tenth of the range, count as level.
 
@@ -251,10 +251,10 @@ its best one.`,
   }),
   read: spec({
     summary: 'read a file of rollouts, without a service',
-    about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is packed;
+    about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is compressed;
 elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
 rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic, and
-ShareGPT, any of them packed with gzip; a note names the format and lists omissions. Exit code 1 if some of it could not be
+ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. Exit code 1 if some of it could not be
 read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {

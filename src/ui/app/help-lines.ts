@@ -81,7 +81,7 @@ const keyColumn = 22;
 
 /** Minimum width at which command ids fit. */
 const roomForIds = 70;
-const aboutIds = 'On the right: the command ids, for changing keys with `keys` in config.json.';
+const aboutIds = 'The ids on the right are for changing keys with `keys` in config.json.';
 const aboutRoom = 'At 80 columns or more, this window also shows the command ids for `keys` in config.json.';
 
 /**

@@ -116,6 +116,6 @@ it.each(['watch', 'list'] as const)('says of a running evaluation in the facts w
       .map(line => line.split('│').at(-2)?.trim() ?? '')
       .join(' ');
   await rig.screen.waitFor(text =>
-    /interval +95% CI 0\.\d+ to 0\.\d+ by 40 tasks, with 24 of 64 rewards missing/.test(inspector(text)),
+    /interval +95% CI 0\.\d+ to 0\.\d+ over 40 tasks, with 24 of 64 rewards missing/.test(inspector(text)),
   );
 });

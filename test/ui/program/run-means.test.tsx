@@ -20,7 +20,7 @@ it('names the mean of tasks where the mean of all rewards is another', async () 
   service.answers.getEvalRun = () => ({ eval_run_id: 'evr_1', status: 'completed', reward_mean: 0.75 });
   const screen = openWorld(service, place);
   await screen.waitFor('mean 0.750 of 4 rewards');
-  expect(screen.text()).toMatch(/mean of tasks 0\.500, 95% CI 0\.\d+ to 0\.\d+ by 2 tasks/);
+  expect(screen.text()).toMatch(/mean of tasks 0\.500, 95% CI 0\.\d+ to 0\.\d+ over 2 tasks/);
 });
 
 it.each([

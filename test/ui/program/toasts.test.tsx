@@ -30,7 +30,7 @@ async function openList(): Promise<Screen> {
 
 describe('a notice about what is shown', () => {
   it.each([
-    ['a window is opened', ['?'], 'On the right: the command ids'],
+    ['a window is opened', ['?'], 'The ids on the right'],
     ['another view is opened', [':', 'r', 'u', 'n', 's', 'enter'], '│ Runs '],
   ])('ends when %s, and gives the line back to the keys', async (_, keys, wanted) => {
     const screen = await openList();

@@ -325,7 +325,7 @@ it('draws the reward of a task over the steps of a training run, follows it, and
   });
   await stage.waitFor('REWARD BY STEP');
   expect(stage.text()).toContain('From 60 steps of training, 0 to 59: from different models');
-  // The mean at the first and the last step, and the course in between.
+  // The mean at the first and the last step, and a curve in between.
   expect(stage.text()).toMatch(/▸ slow +118 of 120 +0\.125 +0\.125 +0\.125 +0 +▂{12}/);
   expect(stage.text()).toMatch(/fast +118 of 120 +0\.\d+ +0\.125 +1\.00 +\+0\.875 +▂{6}█{6}/);
   expect(stage.text()).toMatch(/by step +59 steps, 0\.125 at 0, 0\.125 at 59/);

@@ -30,9 +30,9 @@ export function rewardChart(
   return [words, ...drawChart([series], { width, height: lines - 1, theme, crosshair: step }).lines];
 }
 
-export function CoursePreview({ row: { course = [] }, box: { width, height } }: PreviewProps<TaskGroup>) {
+export function StepsPreview({ row: { stepScores = [] }, box: { width, height } }: PreviewProps<TaskGroup>) {
   const theme = useTheme();
-  const chart = rewardChart(course, { width, height: height - 2 }, theme);
+  const chart = rewardChart(stepScores, { width, height: height - 2 }, theme);
   const lines = chart.length === 0 ? [] : ['', theme.styles.header('REWARD BY STEP'), ...chart];
   return <Lines lines={lines} width={width} height={height} />;
 }

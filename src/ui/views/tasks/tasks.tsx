@@ -43,7 +43,7 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
-import { CoursePreview } from './reward-chart.tsx';
+import { StepsPreview } from './reward-chart.tsx';
 import { pairBinding, pairOfTwins, textsIn, worstAndBest } from './rollout-doors.ts';
 import { useRolloutList } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
@@ -206,7 +206,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         promptDoor(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
       ]}
       facts={groupFacts}
-      {...(areBySteps && { preview: CoursePreview })}
+      {...(areBySteps && { preview: StepsPreview })}
       notes={rollouts.notes}
       header={headerOf(title, words, pane, theme)}
       bindings={choices}

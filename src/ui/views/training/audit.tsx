@@ -36,7 +36,7 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
       name="audit"
       source={useAudit(runId)}
       columns={findingColumns}
-      emptyWords="Nothing suspicious was found, which proves nothing"
+      emptyWords="No sign of a problem was found; that is not a proof"
       open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
       label={({ kind }) => findingKinds[kind]}
       header={header}

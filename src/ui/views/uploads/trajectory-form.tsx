@@ -98,7 +98,7 @@ export function UploadForm({ file: { path, begun, agents }, prepare, onClose }: 
       label: 'Into the dataset',
       initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
       help: begun
-        ? clean`Already sent into ${begun.dataset}: ${sentWords(begun)}. Choose the same dataset to send the rest.`
+        ? clean`Already sent to ${begun.dataset}: ${sentWords(begun)}. Choose the same dataset to send the rest.`
         : 'A new dataset is created if none has this name.',
       check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
     },

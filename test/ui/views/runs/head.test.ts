@@ -99,7 +99,7 @@ describe('the interval', () => {
   it('follows the mean, in the head and among the facts (V44)', () => {
     const words = certainty('completed', ofTasks(...Array<number>(19).fill(1), 0));
     // Clopper and Pearson: 19 of 20.
-    expect(words).toBe('95% CI 0.751 to 0.999 by 20 tasks');
+    expect(words).toBe('95% CI 0.751 to 0.999 over 20 tasks');
     const ended = { ...run, status: 'completed' };
     expect(summaryLines(ended, undefined, undefined, 100, theme, words).at(-1)).toBe(words);
     expect(runFacts(ended, undefined, words)).toContainEqual({ label: 'interval', value: words });
@@ -111,7 +111,7 @@ describe('the interval', () => {
       trajectory_id: `traj_${index}`,
       task_id: `t${Math.max(0, index - 99)}`,
     }));
-    const words = 'mean of tasks 0.0500, 95% CI 0.00127 to 0.249 by 20 tasks';
+    const words = 'mean of tasks 0.0500, 95% CI 0.00127 to 0.249 over 20 tasks';
     const certain = runMeanOf(skewed, { status: 'completed', total: 119 });
     expect(certaintyWords(certain, 100 / 119)).toBe(words);
     const seen = {
@@ -140,20 +140,20 @@ describe('the interval', () => {
   });
 
   it('is wrapped, so that its condition is read to the end, in two lines at most (X21)', () => {
-    const words = '95% CI 0.416 to 0.484 by 300 tasks, if the run has ended and these are all its rollouts';
+    const words = '95% CI 0.416 to 0.484 over 300 tasks, if the run has ended and these are all its rollouts';
     const said = (certain: string) =>
       summaryLines(run, undefined, undefined, 56, theme, certain).slice(3).map(stripVTControlCharacters);
     expect(said(words)).toEqual([
-      '95% CI 0.416 to 0.484 by 300 tasks, if the run has ended',
-      'and these are all its rollouts',
+      '95% CI 0.416 to 0.484 over 300 tasks, if the run has',
+      'ended and these are all its rollouts',
     ]);
     const long = said(`${words}; ${words}; ${words}`);
     expect(long).toHaveLength(2);
-    expect(long[1]).toMatch(/^and these are all its rollouts; 95%.*…$/);
+    expect(long[1]).toMatch(/^ended and these are all its rollouts; 95%.*…$/);
   });
 
   it('counts tasks, not rollouts (V44)', () => {
-    expect(certainty('completed', rewardsOf(1, 1, 1, 1))).toBe('95% CI 0.0250 to 1.00 by 1 task');
+    expect(certainty('completed', rewardsOf(1, 1, 1, 1))).toBe('95% CI 0.0250 to 1.00 over 1 task');
   });
 
   it('says its confidence as it is', () => {
@@ -168,22 +168,22 @@ describe('the interval', () => {
   it('says what missing rewards could change (R1)', () => {
     const rewards = ofTasks(...Array<number>(17).fill(1), ...Array<number>(7).fill(0), null, null, null);
     expect(certainty('completed', rewards, 28, 1)).toMatch(
-      /^95% CI 0\.4\d+ to 0\.8\d+ by 24 of 28 tasks; 0\.607 to 0\.750 with the 4 missing$/,
+      /^95% CI 0\.4\d+ to 0\.8\d+ over 24 of 28 tasks; 0\.607 to 0\.750 with the 4 missing$/,
     );
   });
 
   it('says of how many tasks the interval is, listed or not, where that is certain', () => {
     const rated = ofTasks(...Array<number>(163).fill(1));
-    expect(certainty('completed', rated, 200, 1)).toMatch(/ by 163 of 200 tasks; /);
-    expect(certainty('completed', rated, 200)).toMatch(/ by 163 tasks; /);
+    expect(certainty('completed', rated, 200, 1)).toMatch(/ over 163 of 200 tasks; /);
+    expect(certainty('completed', rated, 200)).toMatch(/ over 163 tasks; /);
     // Three tasks, one of them of two rollouts, or four: nobody knows.
-    expect(certainty('completed', ofTasks(1, 0, 1), 4)).toMatch(/ by 3 tasks; /);
-    expect(certainty('completed', rated, 163)).toMatch(/ by 163 tasks$/);
+    expect(certainty('completed', ofTasks(1, 0, 1), 4)).toMatch(/ over 3 tasks; /);
+    expect(certainty('completed', rated, 163)).toMatch(/ over 163 tasks$/);
   });
 
   it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
     expect(certainty('running', ofTasks(1, 0, 1), 28, 1)).toMatch(
-      /^95% CI 0\.00\d+ to 0\.99\d+ by 3 of 28 tasks; 0\.0714 to 0\.964 with the 25 to come$/,
+      /^95% CI 0\.00\d+ to 0\.99\d+ over 3 of 28 tasks; 0\.0714 to 0\.964 with the 25 to come$/,
     );
     expect(certainty('cancelled', ofTasks(1, 0, 1), 28, 1)).toMatch(/; 0\.0714 to 0\.964 with the 25 missing$/);
     // Some may belong to these tasks: at worst, six to each task with a mean of 1, and 13 to others.
@@ -195,9 +195,9 @@ describe('the interval', () => {
   it('is left out where the service does not report how many are to come, and else on the condition that the run has ended', () => {
     const words = (status: string | null) => wordsOf(runMeanOf(ofTasks(1, 0, 1), { status }));
     expect(words('running')).toBe('no interval: the service does not report how many rewards are missing');
-    expect(words(null)).toMatch(/^95% CI 0\.\d+ to 0\.\d+ by 3 tasks, if the run has ended and these are all /);
+    expect(words(null)).toMatch(/^95% CI 0\.\d+ to 0\.\d+ over 3 tasks, if the run has ended and these are all /);
     // A2: it may leave out failed rollouts.
-    expect(words('completed')).toMatch(/by 3 tasks, if these are all its rollouts \(total unknown\)$/);
+    expect(words('completed')).toMatch(/over 3 tasks, if these are all its rollouts \(total unknown\)$/);
   });
 
   it('takes no number for that of its rollouts that cannot be', () => {

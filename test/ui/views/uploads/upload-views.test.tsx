@@ -616,7 +616,7 @@ describe('an upload of trajectories that was not finished', () => {
     const screen = await openAfter(limited, 'cut-words');
     expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 stored');
     await screen.press('ctrl-r');
-    await screen.waitFor('Already sent into cut-words: 100 stored');
+    await screen.waitFor('Already sent to cut-words: 100 stored');
     await screen.press('enter');
     await screen.waitFor('20 stored  0 skipped  0 failed  100 sent before');
     await screen.press('esc');
@@ -628,7 +628,7 @@ describe('an upload of trajectories that was not finished', () => {
     const lost = new NetworkError('The line is cut.', { outcomeUnknown: true });
     const screen = await openAfter(lost, 'asked-words');
     await screen.press('ctrl-r');
-    await screen.waitFor('Already sent into asked-words: 100 stored, 0 skipped, 0 failed, 20');
+    await screen.waitFor('Already sent to asked-words: 100 stored, 0 skipped, 0 failed, 20');
     expect(screen.text()).toContain('Send the unknown ones again');
     await screen.press('enter');
     await screen.waitFor('sent; 20 unknown');

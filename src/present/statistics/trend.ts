@@ -1,4 +1,4 @@
-/** Finds a curve's course: where it rises, falls or stays level. Pure. */
+/** Finds a curve's trend: where it rises, falls or stays level. Pure. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean } from '../../base/statistics.ts';
 
@@ -20,7 +20,7 @@ const leastLevel = 3;
 const leastChange = 0.1;
 /** Minimum noise, as a share of the range, so that a smooth bend is not split into many pieces. */
 const leastNoise = 0.01;
-/** Fewer values have no course: four without a trend all rise or all fall by chance in 1 of 12 cases, five in 1 of 60. */
+/** Fewer values have no trend: four random values all rise or all fall in 1 of 12 cases, five in 1 of 60. */
 const leastValues = 5;
 /** A curve with at least this many values and no clear change is level; a shorter one is unclear. */
 const levelFrom = 10;
@@ -95,7 +95,7 @@ function fitter(values: readonly number[], noise: number, penalty: number) {
 /** The best division into pieces, each level or a line. @param values scaled to the range 1 */
 function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   const { length } = values;
-  // Tuned so that, from ten values on, at most one in twenty courses of pure noise is not level.
+  // Tuned so that, from ten values on, at most one in twenty curves of pure noise is not level.
   const penalty = 2.5 * Math.log(length) * (1 + 12 / (length - 2));
   const fitted = fitter(values, noise, penalty);
   // For the first `to` values split into `count + 1` pieces: the lowest cost, and where the last piece starts.
@@ -217,14 +217,14 @@ const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move =>
 };
 
 /**
- * A curve's course: pieces, each level or a line, that minimise the squares plus a penalty per parameter, after Y.-C.
+ * A curve's trend: pieces, each level or a line, that minimise the squares plus a penalty per parameter, after Y.-C.
  * Yao, "Estimating the number of change-points via Schwarz' criterion", Statistics & Probability Letters 6 (1988),
  * found by the dynamic program of I. E. Auger and C. E. Lawrence, "Algorithms for the optimal identification of segment
  * neighborhoods", Bulletin of Mathematical Biology 51 (1989). The noise is estimated from neighbours, after T. Gasser,
  * L. Sroka and C. Jennen-Steinmetz, "Residual variance and residual pattern in nonlinear regression", Biometrika 73
  * (1986). Empty for fewer than three values.
  */
-export function courseOf(all: readonly number[]): readonly Stretch[] {
+export function trendOf(all: readonly number[]): readonly Stretch[] {
   if (all.length < 3) return [];
   if (all.length < leastValues) return [{ turn: 'unclear', last: all.length - 1 }];
   const size = Math.ceil(all.length / mostValues);

@@ -1,16 +1,16 @@
-/** The course of a curve: where it rises, falls or stays level. */
+/** The trend of a curve: where it rises, falls or stays level. */
 import { describe, expect, it } from 'vitest';
-import { courseOf } from '../../../src/present/statistics/course.ts';
+import { trendOf } from '../../../src/present/statistics/trend.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
 const turns = (values: readonly number[]): string =>
-  courseOf(values)
+  trendOf(values)
     .map(({ turn, last }, index, all) => (index === all.length - 1 ? turn : `${turn} to ${last}`))
     .join(', ');
 /** Roughly normal, with a standard deviation of 1: the sum of twelve uniform numbers. */
 const noise = (random: Random): number => Array.from({ length: 12 }, () => random.next()).reduce((a, b) => a + b, -6);
 
-describe('the course of a curve', () => {
+describe('the trend of a curve', () => {
   it('sees a rise within the first tenth, and where it ends', () => {
     const plateau = new Array<number>(97).fill(0.671);
     expect(turns([0.12, 0.423, 0.642, ...plateau])).toBe('rises to 3, level');
@@ -33,8 +33,8 @@ describe('the course of a curve', () => {
     ['level', [0.1 + 0.2, 0.3, 0.3, 0.3, 0.3]],
     ['', [0, 1]],
     ['', [-1e308, 1e308, 0, 0, 0]],
-  ])('of few values: %s', (course, values) => {
-    expect(turns(values)).toBe(course);
+  ])('of few values: %s', (trend, values) => {
+    expect(turns(values)).toBe(trend);
   });
 
   it('tells a plateau before and after a collapse, however small the values are', () => {
@@ -80,7 +80,7 @@ describe('the course of a curve', () => {
         const values = Array.from({ length }, (_, index) => shape((index / length) * stretched + moved));
         const range = Math.max(...values) - Math.min(...values);
         let from = 0;
-        for (const { turn, last } of courseOf(values)) {
+        for (const { turn, last } of trendOf(values)) {
           const part = values.slice(from, last + 1).map(value => value * (turn === 'falls' ? -1 : 1));
           expect(part.length).toBeGreaterThan(0);
           if (turn === 'rises' || turn === 'falls') {
@@ -96,7 +96,7 @@ describe('the course of a curve', () => {
   });
 
   it('names the step also in a curve of many values', () => {
-    const [rise] = courseOf(Array.from({ length: 100_000 }, (_, index) => Math.min(1, index / 20_000)));
+    const [rise] = trendOf(Array.from({ length: 100_000 }, (_, index) => Math.min(1, index / 20_000)));
     expect(rise?.turn).toBe('rises');
     expect(Math.abs((rise?.last ?? 0) - 20_000)).toBeLessThan(1_000);
   });
@@ -113,12 +113,12 @@ describe('the course of a curve', () => {
     ['rises, level', share => Math.min(1, share * 10)],
     ['level, rises, level', share => (share < 0.5 ? 0 : 1)],
     ['rises, falls', share => 1 - Math.abs(share - 0.5) * 2],
-  ])('finds in noise, in 9 of 10 curves: %s', (course, shape) => {
-    const random = new Random(course);
+  ])('finds in noise, in 9 of 10 curves: %s', (trend, shape) => {
+    const random = new Random(trend);
     const curves = Array.from({ length: 100 }, () =>
       Array.from({ length: 60 }, (_, index) => shape(index / 59) + 0.1 * noise(random)),
     );
-    const right = curves.filter(values => turns(values).replaceAll(/ to \d+/g, '') === course);
+    const right = curves.filter(values => turns(values).replaceAll(/ to \d+/g, '') === trend);
     expect(right.length).toBeGreaterThanOrEqual(90);
   });
 });
