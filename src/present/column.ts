@@ -1,5 +1,6 @@
 /** Table columns as data, and their widths. Pure. */
 
+import { perArguments } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type StatusMeaning, statusWords } from '../contract/status.ts';
 import { cutApart } from '../text/apart.ts';
@@ -452,8 +453,14 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);
   const text = value === undefined ? '' : asReceived(value);
-  return column.status ? (isWaiting(row) ? 'waiting' : statusWords(text)) : text;
+  return column.status ? (isWaiting(row) ? waitingWord : wordsOfStatus(text)) : text;
 }
+
+/** 100,000 rows have only a few distinct statuses. */
+const wordsOfStatus = perArguments(statusWords);
+
+/** What lists show as the status of a run whose work cannot go on; filters accept the service's status too. */
+export const waitingWord = 'waiting';
 
 /** Whether the work of a run in a row cannot go on, which the local service reports beside its status. */
 const isWaiting = (row: unknown): boolean => isRecord(row) && Boolean(row['waits_because']);

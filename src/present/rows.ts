@@ -1,10 +1,8 @@
 /** Filters and sorts a table's rows. Caches the last result, so that moving the cursor costs nothing. */
-import { perArguments } from '../base/memo.ts';
-import { statusWords } from '../contract/status.ts';
 import { type Filter, filterTexts, pick } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import type { Column } from './column.ts';
+import { type Column, cellText } from './column.ts';
 import { isPlainWords, parseRowFilter, type RowFilter } from './row-filter.ts';
 import { isSameSort, type Sort, sortOrder } from './sort.ts';
 
@@ -204,9 +202,6 @@ function filterSearchable<Row>(
 
 const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(text) : text);
 
-/** 100,000 rows have only a few distinct statuses. */
-const wordsOfStatus = perArguments(statusWords);
-
 /**
  * A cell's search text: its text on one line. Empty for numbers shown as words, such as ages, which change while the
  * user types. A status or a name is searchable both as shown and as the service wrote it, one per line.
@@ -215,7 +210,7 @@ function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   if (typeof value === 'number' && column.text) return '';
   const line = onOneLine(String(value ?? ''));
-  const shown = column.status ? wordsOfStatus(line) : column.text ? onOneLine(column.text(row)) : line;
+  const shown = column.status || column.text ? onOneLine(cellText(column, row)) : line;
   return shown === line ? line : `${line}\n${shown}`;
 }
 

@@ -1,7 +1,7 @@
 /** The states of Watch's lines in words: as much as there is room for. */
 
 import { hasEnded, statusMeaning, statusWords } from '../contract/status.ts';
-import type { StatusLook } from '../present/column.ts';
+import { type StatusLook, waitingWord } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
 import { checkpointWords, type Silence } from '../queries/pace.ts';
@@ -61,6 +61,14 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
 const isWaiting = ({ waits, status, gone }: WatchedResource): boolean =>
   waits !== undefined && status !== undefined && !gone && !hasEnded(status);
 
+/** `2 running, 1 waiting`; empty if no line waits. */
+export function waitingWords(rows: readonly WatchedResource[]): string {
+  const [waiting, others] = [rows.filter(isWaiting).length, rows.filter(row => !isWaiting(row) && !row.gone)];
+  if (waiting === 0) return '';
+  const running = others.filter(({ status = '' }) => statusMeaning(status) === 'running').length;
+  return [running > 0 ? `${running} running` : '', `${waiting} ${waitingWord}`].filter(Boolean).join(', ');
+}
+
 /** A line's state, preceded by a word for any alarm. */
 export function stateOf(row: WatchedResource, now: number): LineState {
   if (row.group) return stateOfGroup(row.group.members, now);
@@ -74,7 +82,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
   const short = ended ? stateText(ended, 'short') : name;
   if (isWaiting(row))
-    return { ...state, word, text: `${state.text}, ${name}`, short: `${word} ${state.word}`, look: 'alarm', reasons };
+    return { ...state, word, text: `${state.text}, ${name}`, short: `${word} ${state.short}`, look: 'alarm', reasons };
   const text = first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
   return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm', reasons };
 }
@@ -115,7 +123,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     return { word, text: word, look: 'unknown' };
   }
   if (hasEnded(status)) return endedState(row, status, now);
-  if (isWaiting(row)) return { word: 'waits', text: `waits: ${row.waits}`, short: 'waits', look: 'waiting' };
+  if (isWaiting(row)) return { word: waitingWord, text: `waits: ${row.waits}`, short: 'waits', look: 'waiting' };
   const look = statusMeaning(status);
   const word = statusWords(status);
   if (standing.kind === 'queued') {

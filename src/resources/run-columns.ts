@@ -3,7 +3,15 @@
 import { perArguments } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
-import { type Column, idColumn, type NameOf, namedColumn, plainColumn, statusColumn } from '../present/column.ts';
+import {
+  type Column,
+  idColumn,
+  type NameOf,
+  namedColumn,
+  plainColumn,
+  statusColumn,
+  waitingWord,
+} from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
@@ -44,7 +52,7 @@ import { namedRun } from './run-places.ts';
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
   plainColumn('name', 'RUN', { min: 13, max: 60, grow: 3 }, row => row.display_name ?? row.eval_run_id),
-  statusColumn(row => row.status, { known: evalRunStatuses }),
+  statusColumn(row => row.status, { known: [...evalRunStatuses, waitingWord] }),
   plainColumn('mean', 'MEAN', 7, listedMean, {
     align: 'right',
     bestFirst: true,

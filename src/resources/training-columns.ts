@@ -11,6 +11,7 @@ import {
   type NameOf,
   namedColumn,
   statusColumn,
+  waitingWord,
 } from '../present/column.ts';
 import { type MeasuredMean, meanText } from '../present/mean.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
@@ -81,7 +82,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     value: row => row.display_name ?? row.training_run_id,
   },
   {
-    ...statusColumn<ProgressedRun>(row => row.status, { known: trainingStatuses }),
+    ...statusColumn<ProgressedRun>(row => row.status, { known: [...trainingStatuses, waitingWord] }),
     width: { min: 11, max: 16, grow: 1 },
   },
   { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },

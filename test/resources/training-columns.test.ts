@@ -131,5 +131,18 @@ it('the status of a run that waits is waiting in lists, and as the service wrote
     const wordOf = (row: object) => status && [cellText(status, row), status.value(row)];
     expect(wordOf({ status: 'running', waits_because: 'The disk is full.' })).toEqual(['waiting', 'running']);
     expect(wordOf({ status: 'running', waits_because: null })).toEqual(['running', 'running']);
+    // Filters find it under both.
+    const rows = [
+      { status: 'running', waits_because: 'The disk is full.' },
+      { status: 'running' },
+      { status: 'failed' },
+    ];
+    const arrange = createArrange(status ? [status] : [], row => String(rows.indexOf(row as (typeof rows)[number])));
+    const found = (filter: string) => arrange(rows, { filter, sort: undefined }).ids;
+    for (const word of ['waiting', 'status:waiting', 'status=waiting']) expect(found(word)).toEqual(['0']);
+    for (const word of ['running', 'status:running', 'status=running']) expect(found(word)).toEqual(['0', '1']);
+    const none = arrange(rows.slice(1), { filter: 'status:waiting', sort: undefined });
+    expect(none.ids).toEqual([]);
+    expect(none.doubt).toBeUndefined();
   }
 });

@@ -5,7 +5,7 @@ import { observeTraining, trainingProgressQuery } from '../../src/queries/traini
 import { alarmsIn, judge, readingOf } from '../../src/resources/alarms.ts';
 import { resourceOfKind } from '../../src/resources/catalogue.ts';
 import { numbersOf } from '../../src/resources/inbox.ts';
-import { stateOf, stateText } from '../../src/resources/line-state.ts';
+import { stateOf, stateText, waitingWords } from '../../src/resources/line-state.ts';
 import { noteAlarms, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { reasonWords, watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
@@ -291,7 +291,7 @@ it('the state of a run that waits begins with the reason of the service, without
   };
   const full = 'The disk is full';
   const waiting = lineOf(full);
-  expect(stateOf(waiting, at)).toEqual({ word: 'waits', text: `waits: ${full}`, short: 'waits', look: 'waiting' });
+  expect(stateOf(waiting, at)).toEqual({ word: 'waiting', text: `waits: ${full}`, short: 'waits', look: 'waiting' });
   expect([waiting.pace, waiting.rate, reasonWords(waiting)]).toEqual(['', '', `waits: ${full}`]);
   const reading = readingOf({ ...waiting, waits: full }, workbench.remembered.progressOf('trn_1'), at + 600_000);
   const alarms = alarmsIn(judge(reading, { ...workbench.alarmsFor(undefined), silentMs: 60_000 }, [0, 1]));
@@ -299,6 +299,13 @@ it('the state of a run that waits begins with the reason of the service, without
   expect(stateOf({ ...waiting, alarms }, at)).toMatchObject({ short: 'ALARM waits', look: 'alarm' });
   expect(stateOf({ ...waiting, alarms }, at).text).toBe(`waits: ${full}, ALARM stall 10m`);
   // A service that does not report it with the progress does not end the wait; one that reports none does.
-  expect(stateOf(lineOf(undefined), at).word).toBe('waits');
+  expect(stateOf(lineOf(undefined), at).word).toBe('waiting');
+  // The summary counts it apart from the runs that go on.
+  const running = { ...waiting, waits: undefined };
+  expect([
+    waitingWords([running]),
+    waitingWords([waiting]),
+    waitingWords([running, waiting, { ...running, gone: true }]),
+  ]).toEqual(['', '1 waiting', '1 running, 1 waiting']);
   expect(stateOf(lineOf(null), at).text).toBe('running, ETA 36s');
 });

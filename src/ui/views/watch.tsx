@@ -14,7 +14,7 @@ import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
-import { alarmFacts, stateOf } from '../../resources/line-state.ts';
+import { alarmFacts, stateOf, waitingWords } from '../../resources/line-state.ts';
 import { meanOf } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { intervalWordsBeside } from '../../resources/run-mean.ts';
@@ -123,7 +123,7 @@ export function WatchView() {
       membersOf={({ group }) => group?.members}
       toggles={({ id, group }) => group && (() => keep(toggled(grouping, id)))}
       rowsAt={oldestRead(rows)}
-      header={useInboxLines()}
+      header={useSummaryLines(rows)}
       columns={columns}
       emptyWords="Nothing is running or pinned"
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
@@ -230,15 +230,18 @@ function dismissal(workbench: Workbench, lines: readonly WatchedResource[]): Bin
   };
 }
 
-/** One line about the inbox; none if it is empty. */
-function useInboxLines(): readonly string[] {
+/** One line about runs that wait, if any do, and one about the inbox, unless it is empty. */
+function useSummaryLines(rows: readonly WatchedResource[]): readonly string[] {
   const events = useInbox();
   const keyOf = useKeyOf();
   const { styles } = useTheme();
   const { inbox } = useWorkbench();
   const words = summaryOf(inbox);
-  if (words === '') return [];
+  const waiting = waitingWords(rows);
+  const waitingLines = waiting === '' ? [] : [styles.warning(waiting)];
+  if (words === '') return waitingLines;
   return [
+    ...waitingLines,
     `${(events.some(event => isBad(event) && inbox.isNew(event)) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
   ];
 }

@@ -117,6 +117,20 @@ it('announces as usual what ends while somebody looks', async () => {
   expect(screen.workbench.inbox.list()).toEqual([]);
 });
 
+it('counts the runs that wait in Watch, and finds them by that word', async () => {
+  const service = threeRuns({ trn_1: 'running', trn_2: 'running', trn_3: 'running' });
+  Object.assign(service.answers, {
+    getTrainingProgress: ({ training_run_id = '' }) => ({
+      ...{ training_run_id, status: 'running', completed_steps: 40, total_steps: 400 },
+      waits_because: training_run_id === 'trn_2' ? 'The disk of this machine is full' : null,
+    }),
+  });
+  const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 40 });
+  await screen.waitFor('2 running, 1 waiting');
+  await screen.type('/waiting\r');
+  await screen.waitFor(text => text.includes('sweep trn_2') && !text.includes('sweep trn_1'));
+});
+
 it('rings once for an alarm, marks its line while it holds, and has it in the inbox', async () => {
   const rewards = [0.7, 0.3];
   const service = threeRuns({ trn_1: 'running' });
