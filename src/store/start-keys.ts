@@ -86,7 +86,7 @@ const startKeyOf = ({ key, open, pid, sent_at }: Row): StartKey => ({
 export class StartKeys {
   readonly #tables: Tables;
   /** Keys that could not be written, by action and content. */
-  readonly #unwritten = new Map<string, StartKey>();
+  readonly #unwritten = new Map<string, readonly StartKey[]>();
   /** Keys that this program has sent. */
   readonly #sent = new Set<string>();
   /** Keys that could not be deleted. */
@@ -104,10 +104,11 @@ export class StartKeys {
 
   /** All keys for this content with an unknown outcome, latest first. */
   #all(action: string, content: string): StartKey[] {
-    const unwritten = this.#unwritten.get(`${action} ${content}`);
+    const unwritten = this.#unwritten.get(`${action} ${content}`) ?? [];
     const sql = 'select * from starts where profile = ? and action = ? and content = ? order by sent_at desc';
     const written = this.#tables.all(sql, this.#tables.scope, action, content).map(startKeyOf);
-    return [...(unwritten ? [unwritten] : []), ...written.filter(({ key }) => !this.#settled.has(key))];
+    const isNew = ({ key }: StartKey): boolean => !unwritten.some(each => each.key === key) && !this.#settled.has(key);
+    return [...unwritten, ...written.filter(isNew)];
   }
 
   /** The latest key that no other program is still sending. */
@@ -138,20 +139,25 @@ export class StartKeys {
   /**
    * The key to send with this input. It stays the same until it is settled or expires.
    *
-   * @param chosen the user's own key
+   * @param chosen the user's own key; an earlier one whose outcome is unknown is kept as well
    */
   take(action: string, input: unknown, chosen?: string, now = Date.now()): string {
     const content = requestOf(input);
+    const isExpired = ({ sentAt }: StartKey): boolean => now - sentAt >= honouredMs;
+    const all = this.#all(action, content);
     const known = this.#latest(action, content, now);
-    const repeated = known && now - known.sentAt < honouredMs ? known.key : undefined;
+    const repeated = known && !isExpired(known) ? known.key : undefined;
     const key = chosen ?? repeated ?? crypto.randomUUID();
-    if (known && known.key !== key) this.#forget(action, content, known.key);
-    const before = known?.key === key ? known : undefined;
+    // A new key replaces those that the service may have forgotten.
+    if ((chosen ?? repeated) === undefined)
+      for (const { key } of all.filter(isExpired)) this.#forget(action, content, key);
+    const before = all.find(each => each.key === key);
     this.#keep(action, content, {
       key,
       // If this program did not send it, its sender ended before the response arrived.
       isOpen: before !== undefined && (before.isOpen || !this.#sent.has(key)),
-      sentAt: before?.sentAt ?? now,
+      // The latest key comes first, also of two that are sent within a millisecond.
+      sentAt: before?.sentAt ?? Math.max(now, (all[0]?.sentAt ?? 0) + 1),
       pid: process.pid,
     });
     this.#sent.add(key);
@@ -253,12 +259,20 @@ export class StartKeys {
     const { key, isOpen, pid, sentAt } = entry;
     const id = `${action} ${content}`;
     if (this.#tables.run(sql, this.#tables.scope, action, content, key, isOpen ? 1 : 0, pid, sentAt)) {
-      this.#unwritten.delete(id);
-    } else this.#unwritten.set(id, entry);
+      this.#dropUnwritten(id, key);
+    } else this.#unwritten.set(id, [entry, ...this.#dropUnwritten(id, key)]);
+  }
+
+  /** Returns the other unwritten keys for this action and content. */
+  #dropUnwritten(id: string, key: string): readonly StartKey[] {
+    const left = (this.#unwritten.get(id) ?? []).filter(each => each.key !== key);
+    if (left.length > 0) this.#unwritten.set(id, left);
+    else this.#unwritten.delete(id);
+    return left;
   }
 
   #forget(action: string, content: string, key: string): void {
-    this.#unwritten.delete(`${action} ${content}`);
+    this.#dropUnwritten(`${action} ${content}`, key);
     const sql = 'delete from starts where profile = ? and action = ? and content = ? and key = ?';
     if (!this.#tables.run(sql, this.#tables.scope, action, content, key)) this.#settled.add(key);
   }

@@ -94,6 +94,35 @@ it('sends the key that the user gives, and remembers that one', () => {
   expect(keys.take('startEval', run)).toBe('mine');
 });
 
+it.each([
+  { file: 'written', isHeld: false },
+  { file: 'in memory, where the file cannot be written', isHeld: true },
+])(
+  'keeps an open key that is $file, while another key of the user is sent and after it (issue 16, 5)',
+  ({ isHeld }) => {
+    const folder = testFolder();
+    const { keys } = program(folder);
+    const blocker = new DatabaseSync(join(folder, 'state.db'));
+    if (isHeld) blocker.exec('begin immediate');
+    const open = keys.take('startEval', run);
+    keys.settle('startEval', run, open, 'unknown');
+    expect(keys.take('startEval', run, 'mine')).toBe('mine');
+    keys.settle('startEval', run, 'mine', 'unknown');
+    expect(keys.take('startEval', run, 'third')).toBe('third');
+    // A refusal says nothing about the first attempt with this key, though others were sent after it.
+    expect(keys.take('startEval', run, 'mine')).toBe('mine');
+    keys.settle('startEval', run, 'mine', 'refused');
+    keys.settle('startEval', run, 'third', 'started');
+    expect(keys.earlier('startEval', run)?.key).toBe('mine');
+    keys.settle('startEval', run, 'mine', 'started');
+    expect(keys.earlier('startEval', run)?.key).toBe(open);
+    expect(keys.openNames('startEval', run)).toEqual(['nightly']);
+    keys.settle('startEval', run, open, 'started');
+    expect(keys.earlier('startEval', run)).toBeUndefined();
+    blocker.close();
+  },
+);
+
 it('keeps keys in memory while the file cannot be written, and never takes a settled one', () => {
   const folder = testFolder();
   const { keys } = program(folder);
