@@ -64,6 +64,18 @@ it('does so in Watch, too', async () => {
   await screen.waitFor(text => /WATCHED[\s\S]*seed1[\s\S]*held-out 0\.100 {2}.*trainer 0\.090/.test(text));
 });
 
+it('draws it where a filter leaves few rows (C2)', async () => {
+  const screen = openWorld(worldOf(9), list('training'), { columns: 100, rows: 17 });
+  await screen.waitFor('seed9');
+  await screen.type('/seed3');
+  await screen.waitFor('1 of 9');
+  expect(screen.text()).not.toContain('└┬');
+  await screen.press('enter');
+  await screen.waitFor(text => /└┬[\s\S]*held-out 0\.300/.test(text));
+  await screen.press('esc');
+  await screen.waitFor(text => text.includes('seed9') && !text.includes('└┬'));
+});
+
 it('gives the lines to the rows where there are many, and to the facts where these are shown', async () => {
   const screen = openWorld(worldOf(9), list('training'), { columns: 100, rows: 17 });
   await screen.waitFor('seed9');

@@ -82,7 +82,9 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const [sort, setSort] = useState(initial.sort);
   const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
   const { live, list, rows, ordered, joinedTo, loaded, error } = useListRows(props, unjoined);
-  const room = useListRoom(props, list, error, props.grouped ?? rows);
+  // How many rows the filter left when it was last typed to its end: the room stays the same while the user types.
+  const [kept, setKept] = useState<number>();
+  const room = useListRoom(props, list, error, props.grouped ?? rows, kept);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
     // As the table shows them, without keeping its rows in memory.
     const arrange = createArrange(columns, source.id);
@@ -127,6 +129,8 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   });
   // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);
+  const found = table.state.filter === '' ? undefined : table.arranged.rows.length || undefined;
+  if (!table.typing && found !== kept) setKept(found);
   useEffect(() => remember(table.state), [remember, table.state]);
   useLostMarks(table);
   const { see } = list;
@@ -193,12 +197,13 @@ function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]
   return field === undefined ? undefined : { field, descending: sort?.descending ?? false };
 }
 
-/** The header gives way to the rows, the notes and an error. */
+/** The header gives way to the rows, the notes and an error. @param count how many rows are shown, if not all are */
 function useListRoom<Row>(
   { notes = [], header = [], isFolded = false, footer, preview, keepsPreview = false, below }: ResourceListProps<Row>,
   list: PagedList<Row>,
   error: Error | undefined,
   rows: readonly Row[],
+  count = rows.length,
 ): ListRoom {
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -214,9 +219,9 @@ function useListRoom<Row>(
   const left = Math.max(0, pane.height - others - headerLines);
   const isPreviewed = preview !== undefined && !inspector.shown && rows.length > 0;
   // The text about the row under the cursor may need lines of its own: as many for every row, so that nothing moves.
-  const longest = below && rows.length < left ? largestOf(rows, row => displayWidth(below(row) ?? '')) : 0;
+  const longest = below && count < left ? largestOf(rows, row => displayWidth(below(row) ?? '')) : 0;
   const belowLines = Math.min(mostBelow, Math.floor(longest / (pane.width - 4)));
-  const needed = Math.max(fewestTableLines, rows.length + otherLines + belowLines);
+  const needed = Math.max(fewestTableLines, count + otherLines + belowLines);
   const isShared = footer !== undefined || (isPreviewed && left - needed >= fewestPreviewLines);
   const kept = isPreviewed && keepsPreview ? Math.min(fewestPreviewLines, left - fewestLinesAbovePreview) : 0;
   const isKept = !isShared && kept >= fewestKeptLines;
