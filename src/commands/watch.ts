@@ -10,7 +10,7 @@ import { lookAt } from '../resources/look.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
-import { clock } from '../text/time.ts';
+import { clockOrDay, endInstant } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong } from './find.ts';
@@ -132,10 +132,11 @@ async function printChange(
   io: CommandIo,
 ): Promise<void> {
   const { id, label, heldOut: held_out, failure } = seen;
-  const now = Date.now();
-  const at = new Date(now).toISOString();
+  // Work may have ended before it was watched.
+  const ms = (hasEnded(seen.status) && endInstant(seen)) || Date.now();
+  const at = new Date(ms).toISOString();
   // Logs are read on other days and in other time zones.
-  const time = io.columns === undefined ? at : clock(now);
+  const time = io.columns === undefined ? at : clockOrDay(ms);
   const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
   const text = `${clean`${time}  ${label}  ${seenWords(seen)}`}\n`;
   // One line per change: logs are read line by line.

@@ -11,7 +11,13 @@ const createdAt = '2026-01-02T03:00:00.000Z';
 const savedAt = '2026-01-02T03:30:00.000Z';
 
 /** A training run of `kernel-cuda` whose held-out rewards are given; it has ended as `end` after `left` answers. */
-async function trained(rewards: readonly number[], left = 0, end = 'succeeded', trainer_rewards: object[] = []) {
+async function trained(
+  rewards: readonly number[],
+  left = 0,
+  end = 'succeeded',
+  trainer_rewards: object[] = [],
+  completed_at: string | null = null,
+) {
   const state = { left };
   const status = () => (state.left > 0 ? 'running' : end);
   const record = () => ({
@@ -20,7 +26,7 @@ async function trained(rewards: readonly number[], left = 0, end = 'succeeded', 
     display_name: 'sweep',
     status: status(),
     created_at: createdAt,
-    completed_at: null,
+    completed_at: status() === 'running' ? null : completed_at,
   });
   const held_out_rewards = rewards.map((held_out_reward, index) => ({
     step: (index + 1) * 10,
@@ -103,6 +109,12 @@ it('watch notes an alarm, and has an exit code of its own if it holds at the end
     const recovered = await (await trained([0.7, 0.1, 0.9, 0.92], 2))()('watch', ['sweep', ...more]);
     expect([recovered.code, recovered.notes]).toEqual([0, '']);
   }
+});
+
+it('watch prints when a run ended, if the service says it (C3)', async () => {
+  const endedAt = '2026-01-02T04:05:06.000Z';
+  const { code, out } = await (await trained([0.5], 0, 'failed', [], endedAt))()('watch', ['sweep', '--json']);
+  expect([code, JSON.parse(out)]).toMatchObject([1, { at: endedAt, status: 'failed' }]);
 });
 
 it.each([
