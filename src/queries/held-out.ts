@@ -52,6 +52,11 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
 }
 
+/** A mean with the best one of all rounds up to it; see `bestHeldOut`. */
+export interface RankedMean extends HeldOutMean {
+  readonly bestYet: HeldOutMean;
+}
+
 export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** See `bestHeldOut`. */
@@ -59,7 +64,7 @@ export interface HeldOutMeans {
   /** Whether a round is incomplete, so that the means may change even after the run has ended. */
   readonly isUnfinished?: boolean | undefined;
   /** The newest means, oldest first. */
-  readonly recent?: readonly HeldOutMean[];
+  readonly recent?: readonly RankedMean[];
   /** The whole curve at equally spaced steps, oldest first; undefined where a reward is missing. */
   readonly curve: readonly (number | undefined)[];
   /** The usual number of steps between rewards; undefined if there is only one point. */
@@ -270,8 +275,17 @@ export function heldOutOfStep(
 const mostRecent = 40;
 
 /** The newest means before an index, oldest first. */
-export const recentMeans = (means: readonly HeldOutMean[], end = means.length): readonly HeldOutMean[] =>
+export const recentMeans = <Mean>(means: readonly Mean[], end = means.length): readonly Mean[] =>
   means.slice(Math.max(0, end - mostRecent), end);
+
+/** A curve's means in order, each with the best one up to it. */
+export function rankedMeansOf(points: readonly HeldOutReward[]): readonly RankedMean[] {
+  let bestYet: HeldOutMean | undefined;
+  return heldOutMeansOf(points).map(mean => {
+    bestYet = (bestYet && bestHeldOut([bestYet, mean])) ?? mean;
+    return { ...mean, bestYet };
+  });
+}
 
 /** Longer curves are thinned out: no line on screen has room for more. */
 const mostValues = 512;
@@ -371,10 +385,10 @@ export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[])
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
   const points = rewards.toSorted((left, right) => left.step - right.step);
-  const means = heldOutMeansOf(points);
-  const newest = means.at(-1);
-  if (!newest) return undefined;
-  const best = bestHeldOut(means) ?? newest;
+  const means = rankedMeansOf(points);
+  const ranked = means.at(-1);
+  if (!ranked) return undefined;
+  const { bestYet: best, ...newest } = ranked;
   const failedSince = failedRounds(points);
   const last = failedSince && !failedSince.isUnfinished ? { ...newest, failedSince } : newest;
   const steps = points.map(({ step }) => step);

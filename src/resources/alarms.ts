@@ -4,7 +4,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { intervalDefaults } from '../present/statistics/interval.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
-import { bestHeldOut, type FailedRound, type HeldOutMean, type HeldOutMeans } from '../queries/held-out.ts';
+import type { FailedRound, HeldOutMean, HeldOutMeans, RankedMean } from '../queries/held-out.ts';
 import { paceOf, rateWords, type Silence, silenceAt, silenceMs } from '../queries/pace.ts';
 import { listsRewards, mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
@@ -60,7 +60,7 @@ export interface ReadSilence {
 /** The data read for a run. A missing part has not been read; a `null` part has nothing to check. */
 export interface Reading {
   readonly silence?: ReadSilence | null | undefined;
-  readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
+  readonly heldOut?: Pick<HeldOutMeans, 'recent'> | undefined;
   readonly trainer?: { readonly reward: number; readonly step: number | undefined } | undefined;
   readonly rollouts?: Rollouts | undefined;
   /** The newest held-out round, if it has no reward because every rollout so far has failed. */
@@ -134,7 +134,9 @@ function dropIn(newest: readonly HeldOutMean[], best: HeldOutMean, range: Range,
  * The drop if `count` means in a row are below the best one, or fewer that are so far below that this is as unlikely:
  * the risks of separate rounds multiply. So a collapse raises the alarm at its first round.
  */
-function dropAt(recent: readonly HeldOutMean[], best: HeldOutMean, count: number, range: Range) {
+function dropAt(recent: readonly RankedMean[], count: number, range: Range) {
+  const best = recent.at(-1)?.bestYet;
+  if (!best) return undefined;
   for (let rounds = Math.min(count, recent.length); rounds > 0; rounds -= 1) {
     const confidence = rounds === count ? undefined : 1 - (1 - intervalDefaults.confidence) ** (count / rounds);
     const drop = dropIn(recent.slice(-rounds), best, range, confidence);
@@ -147,12 +149,8 @@ function dropAt(recent: readonly HeldOutMean[], best: HeldOutMean, count: number
  * The alarm if there is a drop now; a round that has only just begun does not end it. It is a repeat if there was one
  * at any of the `count` rounds before: a run may keep collapsing and recovering.
  */
-function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
-  const dropUpTo = (end: number) => {
-    const known = recent.slice(0, Math.max(0, end));
-    const bestYet = best.step <= (known.at(-1)?.step ?? 0) ? best : bestHeldOut(known);
-    return bestYet && dropAt(known, bestYet, count, range);
-  };
+function dropOf(recent: readonly RankedMean[], count: number, range: Range) {
+  const dropUpTo = (end: number) => dropAt(recent.slice(0, Math.max(0, end)), count, range);
   const finished = recent.length - (recent.at(-1)?.isUnfinished ? 1 : 0);
   const end = [recent.length, finished].find(dropUpTo);
   const drop = end && dropUpTo(end);
@@ -250,7 +248,7 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
     verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
   if (heldOut?.recent?.length) {
     const { belowBest } = rules;
-    verdicts.set('held-out drop', belowBest === undefined ? undefined : dropOf(heldOut, belowBest, range));
+    verdicts.set('held-out drop', belowBest === undefined ? undefined : dropOf(heldOut.recent, belowBest, range));
   }
   const last = heldOut?.recent?.findLast(({ isUnfinished }) => !isUnfinished);
   if (last) {

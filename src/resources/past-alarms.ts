@@ -5,7 +5,7 @@ import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointTimes } from '../queries/checkpoints.ts';
-import { bestHeldOut, failedRound, type HeldOutMean, heldOutMeansOf, recentMeans } from '../queries/held-out.ts';
+import { failedRound, heldOutMeansOf, type RankedMean, rankedMeansOf, recentMeans } from '../queries/held-out.ts';
 import { type PaceHints, paceOf, silenceMs } from '../queries/pace.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { parseTime } from '../text/time.ts';
@@ -213,19 +213,17 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   const times = [...history.points, ...history.times].toSorted((left, right) => left.at - right.at);
   const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;
   const episodes = new Episodes();
-  let best: HeldOutMean | undefined;
   const points = history.heldOut.toSorted((left, right) => left.step - right.step);
-  const means = heldOutMeansOf(points);
+  const means = rankedMeansOf(points);
   let index = -1;
   for (const point of points) {
     const lost = failedRound(point);
     if (lost) episodes.add(judge({ failedRound: lost }, rules, range), lost.step, undefined);
     if (point.held_out_reward == null) continue;
     index += 1;
-    const mean = means[index] as HeldOutMean;
-    best = bestHeldOut(best ? [best, mean] : [mean]) ?? mean;
-    const heldOut = { best, recent: recentMeans(means, index + 1) };
-    episodes.add(judge({ heldOut }, rules, range), mean.step, undefined);
+    const { step } = means[index] as RankedMean;
+    const heldOut = { recent: recentMeans(means, index + 1) };
+    episodes.add(judge({ heldOut }, rules, range), step, undefined);
   }
   const { trainer } = history;
   for (const [index, step] of trainer.steps.entries()) {

@@ -311,6 +311,14 @@ describe('the past of a run', () => {
     }
   });
 
+  it('has one drop of a collapse longer than the means that are kept, whatever new best interrupts it', () => {
+    const rewards = [0.7, ...Array.from({ length: 50 }, () => 0.05), 0.9, 0.05];
+    const drops = pastAlarms({ ...nothing, heldOut: curve(rewards) }, alarmDefaults.all, [0, 1]);
+    expect(drops).toMatchObject([{ step: 20, limit: 0.7, overAtStep: undefined }]);
+    const [alarm] = alarmsIn(judge(heldOut(rewards), alarmDefaults.all, [0, 1]));
+    expect(alarm).toMatchObject({ step: 530, limit: 0.9, isRepeat: true });
+  });
+
   it('takes no part of a round for the best, and names what it could not check', () => {
     const [part] = curve([0.95], { completed_samples: 5, round_completed: false });
     const rules = { ...off, belowBest: 2, heldOut: [0.5, 1] as const };
