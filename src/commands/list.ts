@@ -353,7 +353,6 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       io,
     });
     let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], unread: [], isCutOff: false, isRemembered: false };
-    let doubt: string | undefined;
     const held: object[] = [];
     const waits: string[] = [];
     let isEmpty = true;
@@ -361,9 +360,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       isEmpty &&= rows.length === 0;
       lacking.look(rows);
       const found = await measured.filtered(rows);
-      ({ doubt } = found);
-      pushAll(waits, waitsOf(resource, found.rows));
-      await output.take(found.rows, read);
+      pushAll(waits, waitsOf(resource, found));
+      await output.take(found, read);
     };
     for await (const page of pagesOf(resource, scope, context)) {
       last = page;
@@ -378,7 +376,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken === 0) status?.check();
     await fields.check();
     if (!isEmpty) lacking.check();
-    if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
+    if (output.taken === 0) measured.checkStatus();
     const shown = sort ? await endSorted(output, sort, flags, io) : await output.end(rows => rows);
     for (const note of [...last.notes, ...waits]) io.note(note);
     if (shown > 0) for (const note of lacking.notes()) io.note(note);

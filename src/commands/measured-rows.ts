@@ -1,7 +1,7 @@
 /** Adds to a list the values that need requests for each row, if the command shows, sorts or filters by them. */
 import { perArguments } from '../base/memo.ts';
 import { type Column, fitColumns, namedColumn } from '../present/column.ts';
-import { columnsIn } from '../present/row-filter.ts';
+import { columnsIn, parseRowFilter } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type MeasuredList, type Resource, wordFor, wordsFor } from '../resources/define.ts';
@@ -78,6 +78,9 @@ export class MeasuredRows {
   readonly #shown: ReadonlySet<string>;
   /** Whether only a sort needs the values. It puts a row without one last, but a filter or a script needs the value. */
   readonly #isForOrder: boolean;
+  readonly #status: Column<object> | undefined;
+  /** A row of each status on any page. */
+  readonly #ofStatus = new Map<unknown, object>();
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;
   #left = mostMeasured;
@@ -117,6 +120,7 @@ export class MeasuredRows {
     this.#isForOrder = exact.size === 0;
     this.#shown = costly(options.shown);
     this.#arrange = createArrange(columns, id);
+    this.#status = columns.find(({ status }) => status);
   }
 
   /** The columns for a list with these rows. */
@@ -166,13 +170,10 @@ export class MeasuredRows {
    * The rows that pass the filter, with the values that the filter and the order need. If only the order needs a value,
    * a row may lack it.
    *
-   * @returns in `doubt`, why no row can pass if the filter names something that does not exist
    * @throws CommandError if the filter is wrong
    * @throws ServiceError
    */
-  async filtered(
-    rows: readonly object[],
-  ): Promise<{ readonly rows: readonly object[]; readonly doubt: string | undefined }> {
+  async filtered(rows: readonly object[]): Promise<readonly object[]> {
     const onUnread: MeasuredList['onUnread'] = (row, error, isOfAll) => {
       if (isOfAll) throw error;
       this.#leave(row, error);
@@ -180,9 +181,17 @@ export class MeasuredRows {
     const about = this.#isForOrder ? { onUnread, silentMs, needsOne: true } : {};
     const read = await this.#read(rows, this.#first, this.#context, about);
     const arrange = this.#resource.measures ? createArrange(this.#filtered(read), this.#id) : this.#arrange;
-    const { rows: kept, notice, doubt } = arrange(read, { filter: this.#options.filter, sort: undefined });
+    const { rows: kept, notice } = arrange(read, { filter: this.#options.filter, sort: undefined });
     if (notice) throw new CommandError(notice);
-    return { rows: kept, doubt };
+    for (const row of rows) this.#ofStatus.set(this.#status?.value(row), row);
+    return kept;
+  }
+
+  /** Call this after the last row if none passed. @throws CommandError if the filter names a status that does not exist */
+  checkStatus(): void {
+    const filter = parseRowFilter(this.#options.filter, this.columns([]));
+    const doubt = 'error' in filter ? undefined : filter.doubt([...this.#ofStatus.values()]);
+    if (doubt) throw new CommandError(doubt.words);
   }
 
   /**

@@ -553,6 +553,27 @@ it('reads the texts of rollouts only for a column or a filter that names them', 
 });
 
 it.each([
+  ['first', ['odd', 'usual']],
+  ['middle', ['usual', 'odd', 'usual']],
+  ['last', ['usual', 'odd']],
+])('knows a status that only a row of the %s page has, and refuses one that no page has', async (_, statuses) => {
+  const listTrajectories: Behaviour = (response, request) => {
+    const page = Number(new URL(request.url, 'http://service').searchParams.get('cursor') ?? 0);
+    const items = [{ trajectory_id: `traj_${page}`, task_id: 'task', status: statuses[page] }];
+    const has_more = page + 1 < statuses.length;
+    return json({ items, has_more, next_cursor: has_more ? String(page + 1) : null })(response, request);
+  };
+  const { url } = await hostileServer(listTrajectories);
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  const list = (filter: string) => cli('list', ['trajectories', '--ids', '--all', '--filter', filter]);
+  expect(await list('status:odd nothing-is-called-so')).toMatchObject({ code: 0, notes: 'No trajectories match.' });
+  const { code, notes } = await list('status:nonexistent');
+  expect(code).toBe(2);
+  // Known are those of every page, not only of the last one.
+  for (const status of statuses) expect(notes).toMatch(new RegExp(`No status nonexistent\\. Statuses: .*${status}`));
+});
+
+it.each([
   ['first', [true, false]],
   ['last', [false, true]],
 ])('filters and sorts by a value that only the rows of the %s page have', async (_, pages) => {

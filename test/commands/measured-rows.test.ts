@@ -80,7 +80,7 @@ it('sorts without the value of a row that is silent for 5 seconds, and names the
   );
   const filtered = measured.filtered(['run_1', 'run_2', 'run_3'].map(id => ({ id })));
   await vi.advanceTimersByTimeAsync(5_000);
-  expect((await filtered).rows.map(value)).toEqual([1, undefined, 1]);
+  expect((await filtered).map(value)).toEqual([1, undefined, 1]);
   measured.note();
   expect(notes.at(-1)).toBe(
     'BEST could not be read for 1 row (run_2): There was no response for 5s. Rows without the value come last.',
