@@ -35,7 +35,7 @@ export interface RowReader {
   endBlock(block: RowBlock): void;
 }
 
-/** Keeps the rows of one answer. */
+/** Keeps all rows of one response. */
 export class AllRows implements RowReader {
   readonly blocks = [];
   readonly rows: unknown[] = [];
@@ -50,18 +50,18 @@ export class AllRows implements RowReader {
 }
 
 /**
- * Takes a list's rows out of JSON text: the text is the list itself, or an object with the list in a field. The rest of
- * the text has an empty list. Rows that the reader has kept from an earlier response are compared rather than parsed.
+ * Extracts a list's rows from JSON text: the text is the list itself, or an object with the list in a field. The text
+ * that remains has an empty list. Rows that the reader has kept from an earlier response are compared rather than parsed.
  */
 export class JsonRows {
   readonly #field: RegExp;
   readonly #reader: RowReader;
-  #place: 'before' | 'within' | 'behind' = 'before';
+  #place: 'before' | 'within' | 'after' = 'before';
   #depth = 0;
   #isText = false;
   #isEscaped = false;
   readonly #rest: Uint8Array[] = [];
-  /** The rows that are not taken yet, after an opening bracket. */
+  /** The bytes of rows that have not been parsed yet, after an opening bracket. */
   readonly #rows: GrowingBytes;
   #hasTaken = false;
   #isUnusable = false;
@@ -131,7 +131,7 @@ export class JsonRows {
     // Where the current part of the text or the rows begins, and the comma after its last whole row.
     let [from, whole] = [0, -1];
     let [depth, isText, isEscaped] = [this.#depth, this.#isText, this.#isEscaped];
-    for (let at = 0; at < bytes.length && this.#place !== 'behind'; at += 1) {
+    for (let at = 0; at < bytes.length && this.#place !== 'after'; at += 1) {
       const byte = bytes[at];
       if (isText) {
         if (isEscaped) isEscaped = false;
@@ -155,7 +155,7 @@ export class JsonRows {
         if (depth >= 0 || this.#place === 'before') continue;
         this.#takeRows(bytes.subarray(from, at), false);
         [from, whole] = [at, -1];
-        this.#place = 'behind';
+        this.#place = 'after';
       }
     }
     [this.#depth, this.#isText, this.#isEscaped] = [depth, isText, isEscaped];
@@ -189,7 +189,7 @@ export class JsonRows {
     const isMissing = (isFollowed || this.#hasTaken) && text.slice(1, -1).trim() === '';
     this.#hasTaken = true;
     if (!Array.isArray(rows) || isMissing) this.#keepUnusable(`${leftOut}${text.slice(1, -1)}`);
-    // The parser of the rest refuses them.
+    // Rows nested too deep stay in the text, whose parser refuses them.
     else if (isNestedDeeper(rows, deepestJson - 1)) this.#keepUnusable(text.slice(1, -1));
     else for (const row of rows) this.#reader.add(row);
     if (!isFollowed) return;
@@ -205,7 +205,7 @@ export class JsonRows {
     this.#isUnusable = true;
   }
 
-  /** The text without the rows. It is unusable if the rows are unusable. */
+  /** The text without the rows. It is invalid if the rows are invalid. */
   text(): string {
     if (this.#isSame) this.#differ();
     if (this.#rows.size > 0) this.#keepUnusable(`${leftOut}${this.#rows.takeText().slice(1)}`);

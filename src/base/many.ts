@@ -1,4 +1,4 @@
-/** For any number of items: calls with one argument per item fail above about 100,000; long strings exhaust memory. */
+/** Helpers for any number of items. Calls with an argument per item fail above about 100,000, and long strings exhaust memory. */
 
 /** Appends items to a list. */
 export function pushAll<Item>(list: Item[], items: Iterable<Item>): void {
@@ -29,7 +29,7 @@ export function minOf(values: Iterable<number>, most = Number.POSITIVE_INFINITY)
 /** Characters per batch. */
 const batchLength = 64 * 1024;
 
-/** Joins short pieces of text, so that each is worth a system call. */
+/** Joins short pieces of text into batches, so that writing them takes few system calls. */
 export function* inBatches(parts: Iterable<string>): Generator<string, void> {
   let batch = '';
   for (const part of parts) {

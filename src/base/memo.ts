@@ -1,11 +1,11 @@
 /** Caches a value computed from an object for as long as the object lives. */
 export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const made = new WeakMap<Key, { readonly value: Value }>();
+  const cache = new WeakMap<Key, { readonly value: Value }>();
   return key => {
-    const cached = made.get(key);
+    const cached = cache.get(key);
     if (cached) return cached.value;
     const value = make(key);
-    made.set(key, { value });
+    cache.set(key, { value });
     return value;
   };
 }
@@ -15,17 +15,17 @@ export function perArguments<Arguments extends readonly (number | string | undef
   make: (...values: Arguments) => Value,
   most = 2_000,
 ): (...values: Arguments) => Value {
-  const made = new Map<string, Value>();
+  const cache = new Map<string, Value>();
   return (...values) => {
     const key = values.join();
-    if (made.has(key)) return made.get(key) as Value;
+    if (cache.has(key)) return cache.get(key) as Value;
     // A map keeps its keys in the order they were added.
-    for (const oldest of made.keys()) {
-      if (made.size < most) break;
-      made.delete(oldest);
+    for (const oldest of cache.keys()) {
+      if (cache.size < most) break;
+      cache.delete(oldest);
     }
     const value = make(...values);
-    made.set(key, value);
+    cache.set(key, value);
     return value;
   };
 }

@@ -112,13 +112,13 @@ export function histogram(values: readonly number[], most: number): Bin[] {
   return counts.map((each, index) => ({ low: edges[index] ?? low, high: edges[index + 1] ?? high, count: each }));
 }
 
-/** Each bin's value, or its bounds with the excluded one after a round bracket: `[0.1, 0.2)`. */
+/** Each bin's value, or its bounds with a round bracket at the excluded one: `[0.1, 0.2)`. */
 export const binLabels = (bins: readonly Bin[], words: (bound: number) => string): readonly string[] =>
   bins.map(({ low, high }, index) =>
     low === high ? words(low) : `[${words(low)}, ${words(high)}${index === bins.length - 1 ? ']' : ')'}`,
   );
 
-/** Whole steps from a multiple of `step` at or below `low` to one at or above `high`. */
+/** The bins of width `step` that cover `low` to `high`: the index of the first one, and their number. */
 function binsBetween(low: number, high: number, step: number): { readonly first: number; readonly count: number } {
   // A bound counts as a multiple of the step if only rounding errors separate them.
   const first = Math.floor(low / step + 1e-9);

@@ -12,9 +12,9 @@ import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
+import { type FollowedState, followedStateWords, stateFields } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { checkField, printRecord, type RecordFlags, recordText } from './output.ts';
-import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
 import { WatchedAlarms } from './watch-alarms.ts';
@@ -137,10 +137,13 @@ export async function printOutcome(
 }
 
 /** Notes each change while waiting. */
-export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
+export function noteChange(
+  { label }: Pick<ResourceRef, 'label'>,
+  io: CommandIo,
+): (seen: FollowedState) => Promise<void> {
   return async seen => {
-    const fields = { id: seen.id, ...fieldsOfSeen(seen), failure: seen.failure };
-    io.note(clean`${label}: ${seenWords(seen)}`, fields);
+    const fields = { id: seen.id, ...stateFields(seen), failure: seen.failure };
+    io.note(clean`${label}: ${followedStateWords(seen)}`, fields);
   };
 }
 

@@ -26,7 +26,7 @@ type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefine
 const nowhere = 'benchtop-doctor-finds-nothing-8d41';
 
 /** Treats a refusal of the name as a result; any other failure proves nothing. */
-async function shownBy(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
+async function resultOf(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
   try {
     return await probe();
   } catch (error) {
@@ -105,7 +105,7 @@ async function probeAll(
     ],
   ];
   const answers = probes.map(async ([names, probe]) => {
-    const shown = await shownBy(probe);
+    const shown = await resultOf(probe);
     return names.map(name => [name, shown] as const);
   });
   return new Map((await Promise.all(answers)).flat());

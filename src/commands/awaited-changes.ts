@@ -9,8 +9,8 @@ import { noteChange } from './act.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange } from './failure.ts';
 import { type Found, nameOf } from './find.ts';
+import type { FollowedState } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
-import type { Seen } from './seen.ts';
 import { type AwaitedChange, untilEnded, type WaitOptions } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -53,7 +53,7 @@ export async function awaited(
 ): Promise<Outcome> {
   const note = noteChange(ref, io);
   let status: string | undefined;
-  const onChange = (seen: Seen): Promise<void> => {
+  const onChange = (seen: FollowedState): Promise<void> => {
     status = seen.status;
     return note(seen);
   };

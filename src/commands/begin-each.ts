@@ -1,11 +1,11 @@
 /** Starts several runs with one command, each with its own request. A repeated command starts only the missing ones. */
-import { type Start, startedOtherwise } from '../resources/action.ts';
+import { type Start, wrongStartWords } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { finish, printRequests } from './act.ts';
-import { type BeginFlags, type Begun, begunOf, type Creation, sendStart } from './begin.ts';
+import { type BeginFlags, type Creation, type StartedWork, sendStart, startedWork } from './begin.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
@@ -33,7 +33,7 @@ async function sendEach<Input extends object>(
   const { memory, signal } = context;
   const { startKeys } = memory;
   const { keyed = kind } = send;
-  const begun: Begun[] = [];
+  const begun: StartedWork[] = [];
   /** The names of the rest, split by whether they may have started. */
   const left = { open: [] as string[], unsent: [] as string[] };
   const errors: unknown[] = [];
@@ -46,8 +46,8 @@ async function sendEach<Input extends object>(
   for (const [index, { input, name, flags }] of starts.entries()) {
     const before = known[index];
     if (before) {
-      const earlier = begunOf(creation, before, before, context);
-      const otherwise = startedOtherwise(before, input) ?? '';
+      const earlier = startedWork(creation, before, before, context);
+      const otherwise = wrongStartWords(before, input) ?? '';
       io.note(clean`${earlier.ref.label} has already started, as ${earlier.ref.id}. ${otherwise}`.trim(), {
         id: earlier.ref.id,
       });
@@ -98,14 +98,14 @@ export async function beginEach<Input extends object>(
     io.note(words.filter(Boolean).join(' '));
   }
   const ended = await Promise.all(
-    begun.map(async ({ ref, result, again }) => {
+    begun.map(async ({ ref, result, reread }) => {
       let text = '';
       const print = async (more: string): Promise<void> => {
         text += more;
       };
       const own: CommandIo = Object.create(io, { print: { value: print } });
       const each = { ...flags, among: begun.length, isLine: true };
-      const code = await finish(ref, result, again, each, context, own).catch(async (error: unknown) => {
+      const code = await finish(ref, result, reread, each, context, own).catch(async (error: unknown) => {
         await io.fail(error);
         return exitCodeOf(error);
       });

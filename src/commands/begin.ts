@@ -5,7 +5,7 @@ import { endpoints } from '../contract/endpoints.ts';
 import { isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { type Start, startedOtherwise } from '../resources/action.ts';
+import { type Start, wrongStartWords } from '../resources/action.ts';
 import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
@@ -186,14 +186,14 @@ async function withCause(
     return new ServiceError(error.kind, `${error.message}${hint}`, error);
   }
   if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, flags, context, isRepeat);
-  if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
+  if (error.kind === 'validation' && model !== undefined) return asUnknownModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
   const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
   return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
 }
 
 /** Turns the refusal of a model that is not listed into a "not found" error. */
-async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
+async function asUnknownModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
   if (!error.param?.includes('model') && !error.message.includes(model)) return error;
   try {
     const { items } = await modelList.readPage({ ...context, query: {} });
@@ -207,25 +207,25 @@ async function ofModel(error: ServiceError, model: string, context: CommandConte
 }
 
 /** A start request that was sent. */
-export interface Begun {
+export interface StartedWork {
   readonly ref: ResourceRef;
   /** The response. */
   readonly result: object;
   /** Reads the record of the started work. */
-  readonly again: () => Promise<object>;
+  readonly reread: () => Promise<object>;
 }
 
 /** @param started the started record, or the response merged with the input */
-export function begunOf({ kind }: Creation, result: object, started: object, context: CommandContext): Begun {
+export function startedWork({ kind }: Creation, result: object, started: object, context: CommandContext): StartedWork {
   const resource = resourceOrThrow(kind);
   const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
-  const again = async (): Promise<object> => {
+  const reread = async (): Promise<object> => {
     const query = resource.get?.(ref.id);
     const row = await query?.read(context);
     if (query && row) rememberRows(context.memory, query, [row]);
     return row ?? {};
   };
-  return { ref, result, again };
+  return { ref, result, reread };
 }
 
 /** Sends a start request. @throws ServiceError, CommandError */
@@ -235,10 +235,10 @@ export async function sendStart<Input extends object>(
   flags: BeginFlags,
   context: CommandContext,
   io: CommandIo,
-): Promise<Begun> {
+): Promise<StartedWork> {
   const { send } = creation;
   const { idempotencyKey, alone } = flags;
-  // If the response is lost, only the error reports that the work may have started, and its key.
+  // A signal must not kill the command: after a lost response, only its error reports that the work may have started.
   io.stopOnSignals?.();
   const { service, memory, signal, note } = context;
   const isRepeat = mayBeRepeat(send, input, context);
@@ -250,15 +250,14 @@ export async function sendStart<Input extends object>(
   const result = await sendKeyed(service, send, input, keyed).catch(async (error: unknown) => {
     throw await withCause(error, creation, input, flags, context, isRepeat);
   });
-  // Remember the started resource.
   const seen = send.starts?.(result, input);
   if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);
-  const otherwise = startedOtherwise(result as object, input);
+  const otherwise = wrongStartWords(result as object, input);
   if (otherwise !== undefined) io.note(otherwise);
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
   // Options that have no effect may be mistakes.
   if (Array.isArray(ignored) && ignored.length > 0) io.note(clean`Ignored by the service: ${ignored.map(String)}.`);
-  return begunOf(creation, result as object, { ...result, ...input }, context);
+  return startedWork(creation, result as object, { ...result, ...input }, context);
 }
 
 /** Sends a start request, waits for the work to end and prints the outcome; with --dry-run, only prints the request. */
@@ -270,6 +269,6 @@ export async function begin<Input extends object>(
   io: CommandIo,
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(creation.send, [input], context, flags, io);
-  const { ref, result, again } = await sendStart(creation, input, flags, context, io);
-  return finish(ref, result, again, flags, context, io);
+  const { ref, result, reread } = await sendStart(creation, input, flags, context, io);
+  return finish(ref, result, reread, flags, context, io);
 }

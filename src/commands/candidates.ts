@@ -129,7 +129,7 @@ const resourcesOf = (kinds: readonly string[]): Resource[] =>
   resources.filter(({ kind, names }) => kinds.includes(kind ?? names[1]));
 
 /** The resources whose rows an argument or a flag of the command may name. */
-export function resourcesTaken(
+export function acceptedResources(
   { of, kinds }: Pick<ArgumentSpec, 'of' | 'kinds'>,
   command: string,
 ): readonly Resource[] {
@@ -158,8 +158,8 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
     const resource = resourceNamed(args[0] ?? '') ?? resourceOfId(args[0] ?? '');
     return resource ? onService(line, io, async context => fieldsOfRows(resource, context)) : [];
   }
-  const prints = name === 'api' ? args.slice(0, 1) : (sentBy(name)?.prints ?? printed.get(name));
-  const fixed = changedBy(name).length > 0 ? ['id', 'kind', 'done'] : printedHere.get(name);
+  const prints = name === 'api' ? args.slice(0, 1) : (sentBy(name)?.prints ?? printedOperations.get(name));
+  const fixed = changedBy(name).length > 0 ? ['id', 'kind', 'done'] : localFields.get(name);
   if (!prints && fixed) return fixed.map(field => [field, 'field']);
   const fields = (prints ?? []).flatMap(operation => {
     const endpoint = own<Endpoint>(endpoints, operation ?? '');
@@ -169,14 +169,14 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
 }
 
 /** The operations whose responses a command prints, if no action declares them. */
-const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Operation[]>([
+const printedOperations: ReadonlyMap<string, readonly Operation[]> = new Map<string, Operation[]>([
   ['reward', ['logReward']],
   ['secret set', ['createSecret']],
   ['chat', ['createChatCompletion']],
 ]);
 
 /** The fields of output that is not a response from the service. */
-const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
+const localFields: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
   ['profile list', ['name', 'address', 'key', 'default']],
   ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
   ['watch', ['at', 'kind', 'id', 'label', 'status', 'done', 'total', 'mean', 'graded', 'held_out', 'failure']],
@@ -285,7 +285,7 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
 }
 
 /** The value to complete, and its context. */
-interface Completed {
+interface Completion {
   readonly line: Line;
   readonly io: CommandIo;
   /** The line's first argument. */
@@ -296,7 +296,7 @@ interface Completed {
 
 const singular = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
 
-const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[] | Promise<Candidate[]> } = {
+const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[] | Promise<Candidate[]> } = {
   file: () => [[fileNames, '']],
   profile: ({ io }) => profileCandidates(io),
   operation: async () => {
@@ -352,6 +352,6 @@ export async function valueCandidates(
 ): Promise<Candidate[]> {
   const { of, kinds = [], choices } = spec;
   if (choices) return choices.map(choice => [choice, '']);
-  const taken = resourcesTaken(spec, line.name);
+  const taken = acceptedResources(spec, line.name);
   return of === undefined ? [] : sources[of]({ line, io, first: line.args[0] ?? '', kinds, taken });
 }

@@ -1,6 +1,6 @@
 /** `benchtop choices`: which of two models the user preferred in chats. */
 import { countPairs, type PairCounts } from '../chat/choices.ts';
-import { savedChats } from '../chat/kept.ts';
+import { savedChats } from '../chat/saved.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Column } from '../present/column.ts';
 import { signTest } from '../present/statistics/sign-test.ts';

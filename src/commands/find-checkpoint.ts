@@ -27,7 +27,7 @@ import {
   findAmong,
   isCalled,
   isNone,
-  type LookedUp,
+  type LookupResult,
   lookUp,
   readFound,
   resourceOrThrow,
@@ -202,7 +202,7 @@ interface Readings {
   /** The name before an `@`; the word itself without one. */
   readonly name: string;
   /** The training runs with this name. */
-  readonly named: LookedUp;
+  readonly named: LookupResult;
 }
 
 /** The whole word may also be a training run's name; one listing finds both. @throws CommandError, ServiceError */

@@ -111,7 +111,7 @@ const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
   tried !== undefined && !(tried instanceof ServiceError);
 
 /** The rows that have a word as their id or, failing that, as their name. */
-export interface LookedUp {
+export interface LookupResult {
   readonly found: readonly Found[];
   /** Whether `found` are rows from lists, which may lack some of their records' fields. */
   readonly isListed: boolean;
@@ -133,7 +133,7 @@ export async function lookUp(
   word: string,
   context: CommandContext,
   listed?: (row: object) => void,
-): Promise<LookedUp> {
+): Promise<LookupResult> {
   if (word.trim() === '') {
     throw new CommandError(`The id or name is empty: give one of a ${oneOf(among.map(wordFor))}.`);
   }

@@ -9,12 +9,12 @@ import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { type Seen, seenWords } from './seen.ts';
+import { type FollowedState, followedStateWords } from './followed-state.ts';
 
 export interface Following {
   readonly label: string;
-  readonly look: () => Promise<Seen>;
-  readonly onChange: (seen: Seen) => Promise<void>;
+  readonly look: () => Promise<FollowedState>;
+  readonly onChange: (seen: FollowedState) => Promise<void>;
   /** Called after each response until the work has ended. */
   readonly onWait?: () => Promise<void>;
   readonly note: (text: string) => void;
@@ -41,7 +41,7 @@ const notedEveryMs = 60_000;
 const mostWithout = 3;
 
 /** Why the last response does not show whether the work has ended; undefined if it does. */
-export function openBecause(seen: Seen | undefined): string | undefined {
+export function openBecause(seen: FollowedState | undefined): string | undefined {
   if (!seen) return undefined;
   if (seen.status === undefined) return 'the service reports no status for it';
   return isUnknown(seen.status) ? clean`benchtop does not know the status ${seen.status}` : undefined;
@@ -78,7 +78,7 @@ export async function follow(following: Following): Promise<string> {
     try {
       const seen = await look();
       failures = 0;
-      const words = seenWords(seen);
+      const words = followedStateWords(seen);
       if (words !== reported) await onChange(seen);
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';

@@ -12,7 +12,7 @@ import { doneWith } from '../queries/evaluations.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
-import { type LookedAt, lookAt } from '../resources/look.ts';
+import { type CurrentState, lookAt } from '../resources/look.ts';
 import { failedAmong } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { type Note, savedNotes } from '../store/notes.ts';
@@ -20,10 +20,10 @@ import { counted } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
+import { progressWords, withoutReward } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { noteUnreadable, printRecord, printsRecord } from './output.ts';
-import { progressWords, withoutReward } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -66,7 +66,7 @@ const withGraded = z.object({ graded: z.optional(z.number()) });
 const hasValue = (record: object, name: string): boolean => isRecord(record) && own(record, name) != null;
 
 /** The progress under the contract's names, without fields that the record already has. */
-function progressFields(seen: LookedAt, { progressNames }: Watching, record: object): object {
+function progressFields(seen: CurrentState, { progressNames }: Watching, record: object): object {
   if (!progressNames) return {};
   const { done, total, mean, graded, heldOut, bestHeldOut } = seen;
   const { done: doneName, total: totalName, mean: meanName } = progressNames;
@@ -82,7 +82,7 @@ function progressFields(seen: LookedAt, { progressNames }: Watching, record: obj
   return Object.fromEntries(Object.entries(fields).filter(isNew));
 }
 
-function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[] {
+function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): Fact[] {
   const label = watch.recordsProgress ? 'trainer reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   const without = withoutReward(seen);
   const mean = hasMean ? undefined : seen.mean;

@@ -16,7 +16,7 @@ import { isUnanswered, ReadOnlyError } from '../service/errors.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns } from '../text/terminal.ts';
 import { askLine } from './act.ts';
-import { resourcesTaken } from './candidates.ts';
+import { acceptedResources } from './candidates.ts';
 import { originsOf } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { messageOf } from './failure.ts';
@@ -275,13 +275,13 @@ class Lines implements LineMode {
     };
     const args = parsed.args.map((word, index) => {
       const argument = spec.args?.[index] ?? spec.args?.at(-1);
-      return String(read(word, argument ? resourcesTaken(argument, name) : [], name));
+      return String(read(word, argument ? acceptedResources(argument, name) : [], name));
     });
     // Without its kind, an id may be that of another resource.
     if (name === 'get' && args.length === 1 && isNumber(parsed.args[0])) args.unshift(this.#list().name);
     const typed = Object.entries(parsed.flags).map(([key, value]) => {
       const flag = own(spec.flags, key);
-      return [key, read(value, flag ? resourcesTaken(flag, name) : [], longFlag(key))];
+      return [key, read(value, flag ? acceptedResources(flag, name) : [], longFlag(key))];
     });
     const isPlain = ['json', 'format', 'ids', 'field', 'jq'].every(key => !Object.hasOwn(parsed.flags, key));
     const general = {

@@ -9,7 +9,7 @@ import type { Column } from '../present/column.ts';
 import { resourceOfId } from '../resources/catalogue.ts';
 import {
   conflictsIn,
-  type Merged,
+  type MergeCounts,
   type Note,
   type NoteChange,
   noteProblem,
@@ -156,7 +156,8 @@ async function readNotes(path: string): Promise<Note[]> {
   return notes;
 }
 
-const mergedWords = ({ added, updated, kept }: Merged): string => `${added} new, ${updated} newer, ${kept} unchanged`;
+const mergedWords = ({ added, updated, kept }: MergeCounts): string =>
+  `${added} new, ${updated} newer, ${kept} unchanged`;
 
 export async function importAll(
   { args: [path = ''], flags }: CommandInput<'notes import'>,

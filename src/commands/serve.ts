@@ -124,12 +124,12 @@ async function end(dataFolder: string, pid: number, flags: Flags, io: CommandIo)
 }
 
 async function stop(dataFolder: string, state: string, flags: Flags, io: CommandIo): Promise<ExitCode> {
-  const { FolderHeld, stopService } = await import('../local/daemon/client.ts');
+  const { FolderHeldError, stopService } = await import('../local/daemon/client.ts');
   let stopped: LocalAddress | undefined;
   try {
     stopped = await stopService(dataFolder);
   } catch (error) {
-    if (!(error instanceof FolderHeld) || error.pid === undefined) throw error;
+    if (!(error instanceof FolderHeldError) || error.pid === undefined) throw error;
     return end(dataFolder, error.pid, flags, io);
   }
   if (flags.json) await io.print(`${safeJson({ stopped: stopped !== undefined, data: dataFolder })}\n`);

@@ -20,8 +20,8 @@ import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { type Following, follow, openBecause, unseenWords } from './follow.ts';
+import type { FollowedState } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
-import type { Seen } from './seen.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import type { WatchedAlarms } from './watch-alarms.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
@@ -41,7 +41,11 @@ async function readFailure({ kind, id }: ResourceRef, context: QueryContext): Pr
  *
  * @param unread called with the reason if the rewards cannot be read
  */
-async function withCertainty(seen: Seen, context: QueryContext, unread: (words: string) => void): Promise<Seen> {
+async function withCertainty(
+  seen: FollowedState,
+  context: QueryContext,
+  unread: (words: string) => void,
+): Promise<FollowedState> {
   const certain = await readRunMean(seen, context).catch((error: unknown) => {
     if (!context.signal.aborted) unread(`No interval, because its rewards could not be read. ${errorMessage(error)}`);
   });
@@ -77,7 +81,7 @@ export interface AwaitedChange extends Pick<Following, 'isLast'> {
   /** E.g. `cancelled`. */
   readonly past: string;
   /** The current state; by default as for running work. */
-  readonly look?: (service: Service, signal: AbortSignal) => Promise<Seen>;
+  readonly look?: (service: Service, signal: AbortSignal) => Promise<FollowedState>;
   /** Whether the change has reached this status. */
   readonly isDone: (status: string) => boolean;
 }
@@ -92,7 +96,7 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
   /** Reports of failed and missing parts that the user has already seen. */
   readonly noted?: readonly string[];
-  readonly onChange: (seen: Seen) => Promise<void>;
+  readonly onChange: (seen: FollowedState) => Promise<void>;
   /** Judged on each response. If an alarm holds at the end, success has exit code 8. */
   readonly alarms?: WatchedAlarms;
   /** Ends the wait without a message. */
@@ -165,7 +169,7 @@ const untilAdvice = 'It may still be running. --until rewards=N or --until quiet
 const isSuccess = (status: string): boolean => statusMeaning(status) === 'success';
 
 /** The current state, with the reason if it has failed. */
-async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise<Seen> {
+async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise<FollowedState> {
   const seen = await lookAt(ref, context);
   if (statusMeaning(seen.status ?? '') !== 'failure') return seen;
   return { ...seen, failure: await readFailure({ ...ref, id: seen.id }, context) };
@@ -190,7 +194,7 @@ class EndWait {
    * undefined after a response.
    */
   #silentSince: number | undefined = 0;
-  #last: Seen | undefined;
+  #last: FollowedState | undefined;
   #caution: Promise<string | undefined> | undefined;
 
   constructor(ref: ResourceRef, context: CommandContext, io: CommandIo, options: WaitOptions) {
@@ -241,7 +245,7 @@ class EndWait {
     return { ...this.#context, service };
   }
 
-  async #look(): Promise<Seen> {
+  async #look(): Promise<FollowedState> {
     const { service, signal } = this.#context;
     const { change } = this.#options;
     this.#silentSince ??= Date.now();
@@ -264,7 +268,7 @@ class EndWait {
   }
 
   /** With --until, judges the end by the rewards. */
-  async #judged(found: Seen, service: Service): Promise<Seen> {
+  async #judged(found: FollowedState, service: Service): Promise<FollowedState> {
     if (!this.#judge) return found;
     const rewards = await readRewards(service, this.#ref.id, this.#context.signal).catch((error: unknown) => {
       if (!this.#isLast(found.status)) throw error;
@@ -275,7 +279,7 @@ class EndWait {
     return { ...found, graded, mean, done: doneWith(found.done, graded) };
   }
 
-  async #report(seen: Seen): Promise<void> {
+  async #report(seen: FollowedState): Promise<void> {
     const { onChange } = this.#options;
     if (this.#ref.kind !== 'run' || (seen.mean === undefined && !seen.done)) return onChange(seen);
     const reading = this.#reading(readingRewardsOnce(this.#context.service.background));

@@ -19,9 +19,9 @@ import type { ProgressPoint } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import type { FollowedState } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { alarmRulesOf } from './past-alarms.ts';
-import type { Seen } from './seen.ts';
 import type { CommandContext } from './with-service.ts';
 
 type Watched = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'total' | 'failed' | 'mean' | 'graded'>;
@@ -76,7 +76,12 @@ export class WatchedAlarms {
   }
 
   /** Notes once which alarms cannot be checked. */
-  #noteUnjudged({ id, label, kind, status }: Seen, rules: AlarmRules, verdicts: Verdicts, { silence }: Reading): void {
+  #noteUnjudged(
+    { id, label, kind, status }: FollowedState,
+    rules: AlarmRules,
+    verdicts: Verdicts,
+    { silence }: Reading,
+  ): void {
     const lacks = kind === 'run' && hasEnded(status) ? unjudgedOfRun(rules, verdicts) : [];
     for (const [unjudged, words] of lacks) {
       if (this.#unjudged.has(unjudged)) continue;
@@ -94,7 +99,7 @@ export class WatchedAlarms {
   }
 
   /** @throws CommandError at the first alarm, if that ends the wait */
-  async see(seen: Seen): Promise<void> {
+  async see(seen: FollowedState): Promise<void> {
     const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
     const { measured, failedRounds, endTime, waits } = seen;
     const { memory, config } = this.#context;

@@ -14,9 +14,9 @@ import { clockOrDay, endInstant } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong } from './find.ts';
+import { type FollowedState, followedStateWords, stateFields } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord } from './output.ts';
-import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
@@ -127,7 +127,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
 
 async function printChange(
   { kind }: ResourceRef,
-  seen: Seen,
+  seen: FollowedState,
   flags: CommandInput<'watch'>['flags'],
   io: CommandIo,
 ): Promise<void> {
@@ -137,8 +137,8 @@ async function printChange(
   const at = new Date(ms).toISOString();
   // Logs are read on other days and in other time zones.
   const time = io.columns === undefined ? at : clockOrDay(ms);
-  const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
-  const text = `${clean`${time}  ${label}  ${seenWords(seen)}`}\n`;
+  const record = { at, kind, id, label, ...stateFields(seen), held_out, failure };
+  const text = `${clean`${time}  ${label}  ${followedStateWords(seen)}`}\n`;
   // One line per change: logs are read line by line.
   if (flags.json) await io.print(`${safeJson(record)}\n`);
   else await printRecord(record, id, flags, io, { text: () => text });
@@ -172,7 +172,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     const stop = new AbortController();
     const reading = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
-      const onChange = (seen: Seen): Promise<void> => printChange(ref, seen, flags, io);
+      const onChange = (seen: FollowedState): Promise<void> => printChange(ref, seen, flags, io);
       const alarms = new WatchedAlarms(reading, io, flags.alarm ?? false);
       const waiting = { timeout: flags.timeout, until, onChange, alarms, among: refs.length, stop: stop.signal };
       try {

@@ -66,7 +66,7 @@ const toolCalls = z.nullish(
 /** The model's message: complete in a response, in fragments in a stream. Servers use two names for the reasoning. */
 export const modelMessage = z.looseObject({
   role: textOrJson,
-  /** Text or parts, unchanged; see `saidIn`. */
+  /** Text or parts, unchanged; see `messageTexts`. */
   content: z.optional(z.unknown()),
   reasoning_content: textOrJson,
   reasoning: textOrJson,
@@ -75,18 +75,18 @@ export const modelMessage = z.looseObject({
 });
 
 /** The text in a message or fragment, by kind; empty if missing. */
-export interface Said {
+export interface MessageTexts {
   readonly content: string;
   readonly reasoning: string;
   readonly refusal: string;
 }
 
 /** Reads content as text or as parts: `text`, `refusal`, `thinking`. */
-export function saidIn(message: z.output<typeof modelMessage> | null | undefined): Said {
+export function messageTexts(message: z.output<typeof modelMessage> | null | undefined): MessageTexts {
   const { content, reasoning_content, reasoning, refusal } = message ?? {};
   const own = { reasoning: reasoning_content || reasoning || '', refusal: refusal || '' };
   if (!Array.isArray(content)) return { content: written(content) ?? '', ...own };
-  const textOf = (kind: keyof Said): string =>
+  const textOf = (kind: keyof MessageTexts): string =>
     content
       .filter(part => kindOfPart(part) === kind)
       .map(textOfPart)
@@ -98,7 +98,7 @@ export function saidIn(message: z.output<typeof modelMessage> | null | undefined
   };
 }
 
-function kindOfPart(part: unknown): keyof Said {
+function kindOfPart(part: unknown): keyof MessageTexts {
   const type = isRecord(part) ? part['type'] : undefined;
   if (type === 'refusal') return 'refusal';
   return type === 'thinking' || type === 'reasoning' ? 'reasoning' : 'content';
@@ -129,7 +129,7 @@ export function partsIn({
 
 /** The text of an answer for graders: without reasoning, refusal, images and tool calls. */
 export const answerText = (message: Pick<z.output<typeof modelMessage>, 'content'>): string =>
-  partsIn(message)?.text ?? saidIn(message).content;
+  partsIn(message)?.text ?? messageTexts(message).content;
 
 export const chatCompletion = z.looseObject({
   id: text,

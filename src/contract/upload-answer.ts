@@ -85,7 +85,7 @@ function indexOf({ request_index, failure }: UploadedTrajectory): number | undef
   return (failure?.item_index ?? index) === index ? index : Number.NaN;
 }
 
-interface Answered {
+interface UploadAnswer {
   readonly rows: readonly UploadedTrajectory[];
   readonly failures: readonly Failure[];
 }
@@ -95,7 +95,7 @@ interface Answered {
  * response fits both. Undefined if an index is out of range, occurs twice or contradicts an id: then no index can be
  * trusted. Counting from 1 is certain only if the response covers every trajectory.
  */
-function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
+function firstIndex({ rows, failures }: UploadAnswer, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
   const lists = [rows.map(indexOf), failures.map(({ item_index }) => item_index)].map(list =>
     list.filter(each => each != null),
   );
@@ -114,7 +114,7 @@ function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1
 }
 
 /** The trajectory that each row is about. */
-function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number | undefined, ids: Ids) {
+function placesOfRows({ rows }: UploadAnswer, sent: readonly Sent[], first: number | undefined, ids: Ids) {
   const places = rows.map(row => {
     const index = indexOf(row);
     if (index === undefined) return ids.named(row);
@@ -134,16 +134,16 @@ function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number |
 }
 
 /** The meanings of known statuses. Any other status is uncertain. */
-type Said = 'stored' | 'skipped' | 'failed' | undefined;
-const meanings: ReadonlyMap<string, Said> = new Map([
+type StatusMeaning = 'stored' | 'skipped' | 'failed' | undefined;
+const meanings: ReadonlyMap<string, StatusMeaning> = new Map([
   ['uploaded', 'stored'],
   ['skipped', 'skipped'],
   ['error', 'failed'],
   ['failed', 'failed'],
   ['rejected', 'failed'],
 ]);
-const isThere = (said: Said): boolean => said === 'stored' || said === 'skipped';
-const saidBy = ({ status }: UploadedTrajectory): Said => meanings.get(status?.trim().toLowerCase() ?? '');
+const isThere = (said: StatusMeaning): boolean => said === 'stored' || said === 'skipped';
+const meaningOf = ({ status }: UploadedTrajectory): StatusMeaning => meanings.get(status?.trim().toLowerCase() ?? '');
 
 /** The parts of the response about one trajectory. */
 interface About {
@@ -156,21 +156,25 @@ interface About {
 }
 
 /** One trajectory's outcome, before the counts are considered. */
-function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
+function outcomeOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
   const row = rows[0];
   const failure = rows.map(each => each.failure).find(saysWhy) ?? listed;
-  const said = rows.map(saidBy);
+  const said = rows.map(meaningOf);
   const has = said.find(each => each === 'stored') ?? said.find(each => each === 'skipped');
   const hasFailed = said.includes('failed');
   // A failure reported for a stored trajectory is a warning, e.g. that a field was ignored.
   if (has && !hasFailed) return { row, failure, outcome: has };
   if (!hasFailed && !failure) return { row, outcome: 'unknown' };
-  const doubt = doubtOf({ has: has ?? others.map(saidBy).find(isThere), rows, isOfIt });
+  const doubt = doubtOf({ has: has ?? others.map(meaningOf).find(isThere), rows, isOfIt });
   return { row, failure, doubt, outcome: doubt === undefined ? 'failed' : 'unknown' };
 }
 
 /** Why the trajectory may be stored although the response reports a failure. */
-function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
+function doubtOf({
+  has,
+  rows,
+  isOfIt,
+}: Pick<About, 'rows' | 'isOfIt'> & { readonly has: StatusMeaning }): string | undefined {
   if (has) return 'The response reports it as both stored and failed';
   if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
   return isOfIt ? undefined : 'The response names an id that was not sent with it';
@@ -200,7 +204,7 @@ export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent
 function readFrom(
   first: number | undefined,
   answer: UploadTrajectoriesResult,
-  answered: Answered,
+  answered: UploadAnswer,
   sent: readonly Sent[],
   ids: Ids,
 ): ReadAnswer {
@@ -213,7 +217,7 @@ function readFrom(
     const rows = rowsAt(at);
     // A shared id, or an index that cannot be trusted, may still be right.
     const others = unplaced.filter(row => ids.hasOneOf(row, at) || (indexOf(row) !== undefined && ids.isOf(row, at)));
-    return saidOf({ rows, others, listed: byItem.get(at)?.[0], isOfIt: rows.every(row => ids.isOf(row, at)) });
+    return outcomeOf({ rows, others, listed: byItem.get(at)?.[0], isOfIt: rows.every(row => ids.isOf(row, at)) });
   });
   const left = {
     stored: leftOf('stored', answer.uploaded, said, unplaced),
@@ -231,9 +235,9 @@ function readFrom(
 }
 
 /** Whether the service stored nothing: both counts are 0, a failure gives a reason, and no row contradicts that. */
-function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, failures }: Answered): boolean {
+function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, failures }: UploadAnswer): boolean {
   const isNone = uploaded === 0 && skipped === 0 && failures.length > 0 && unreadableIn(rows) === 0;
-  return isNone && rows.every(row => saidBy(row) === 'failed' && !row.trajectory_id);
+  return isNone && rows.every(row => meaningOf(row) === 'failed' && !row.trajectory_id);
 }
 
 function withoutDoubt(item: ItemOutcome): ItemOutcome {
@@ -271,7 +275,7 @@ function leftOf(
 ): number {
   const known = said.filter(each => each.outcome === outcome).length;
   const total = Number.isSafeInteger(count) ? Number(count) : 0;
-  return Math.max(total - known, unplaced.filter(row => saidBy(row) === outcome).length);
+  return Math.max(total - known, unplaced.filter(row => meaningOf(row) === outcome).length);
 }
 
 /** Assigns the remaining counts to unknown outcomes. If the counts exceed those, failed trajectories become unknown. */
@@ -308,7 +312,9 @@ function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): 
 /** The failure in a row that matches no trajectory. */
 function failureIn(row: UploadedTrajectory): readonly Failure[] {
   if (saysWhy(row.failure)) return [row.failure];
-  return row.status == null || isThere(saidBy(row)) ? [] : [{ message: `a trajectory has the status ${row.status}` }];
+  return row.status == null || isThere(meaningOf(row))
+    ? []
+    : [{ message: `a trajectory has the status ${row.status}` }];
 }
 
 /** Whether a failure has a code, a message or a context; an object of nulls counts as missing. */

@@ -45,7 +45,7 @@ export const headings: ReadonlySet<string> = new Set([
 
 function linesOf({ text, heading }: Block): { readonly lines: string[]; readonly skipped: number } {
   const all = text.split('\n');
-  // `reasoning, 490 characters`
+  // The first line of a fold is its heading: `reasoning, 490 characters`.
   const skipped = heading === 'fold' ? 1 : 0;
   const lines = all
     .slice(skipped)

@@ -20,8 +20,8 @@ const isFailure = (status: string | null | undefined): boolean =>
 export const hasFailed = ({ status, error, rollout }: GroupRollout): boolean =>
   isFailure(status) || isFailure(rollout?.status) || Boolean(error);
 
-/** Why a rollout has no regular end; also undefined if the status is unknown or missing. */
-export function unendedState(row: GroupRollout): 'failed' | 'running' | undefined {
+/** Whether a rollout failed or is still running; undefined if neither, or if its status is unknown or missing. */
+export function unfinishedState(row: GroupRollout): 'failed' | 'running' | undefined {
   if (hasFailed(row)) return 'failed';
   const isKnownToRun = [row.status, row.rollout?.status].some(each => each && isRunning(each) && !isUnknown(each));
   return isKnownToRun ? 'running' : undefined;
@@ -51,7 +51,7 @@ export interface TaskGroup {
   /** Mean number of completion tokens in the rollouts that report it; undefined if none does. */
   readonly tokens: number | undefined;
   readonly kind: GroupKind;
-  /** Its rewards at each training step, in order, if the rollouts come from several steps. */
+  /** Its rewards by training step, in order, if the rollouts come from several steps. */
   readonly stepScores?: readonly StepScores[] | undefined;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
@@ -80,7 +80,7 @@ export function groupOf(
 ): TaskGroup {
   const scores = sortedScores(rollouts);
   const others = rollouts.filter(({ reward }) => reward == null || !Number.isFinite(reward));
-  const states = others.map(unendedState);
+  const states = others.map(unfinishedState);
   const failedUnscored = states.filter(state => state === 'failed').length;
   const running = states.filter(state => state === 'running').length;
   return {
@@ -94,7 +94,7 @@ export function groupOf(
   };
 }
 
-/** The rewards at each training step that the rollouts name. */
+/** The rewards by training step, for the rollouts that name one. */
 export function scoresByStep(rollouts: readonly GroupRollout[]): readonly StepScores[] {
   const bySteps = Map.groupBy(rollouts, ({ policy_step }) => policy_step ?? undefined);
   return [...bySteps]

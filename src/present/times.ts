@@ -57,7 +57,7 @@ export function timeColumn<Row>(
   };
 }
 
-export interface Timed {
+export interface RunTimes {
   /** When it was requested. */
   readonly created_at?: string | null | undefined;
   readonly completed_at?: string | null | undefined;
@@ -72,26 +72,26 @@ export interface Timed {
  * How long an ended run took, in milliseconds. Includes the time in the queue, which services do not report, unless the
  * run was seen leaving the queue.
  */
-function took({ created_at, completed_at, began_at }: Timed): number | undefined {
+function took({ created_at, completed_at, began_at }: RunTimes): number | undefined {
   const [from, to] = [began_at ?? instant(created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }
 
 /** Milliseconds in the queue; undefined if it was not seen leaving the queue. */
-function queued({ created_at, began_at }: Timed): number | undefined {
+function queued({ created_at, began_at }: RunTimes): number | undefined {
   const from = instant(created_at);
   return from === undefined || began_at == null ? undefined : Math.max(0, began_at - from);
 }
 
 /** `queued 3m, ran 38m`, or the total with a note if the time in the queue is unknown. Empty while both are unknown. */
-export function tookWords(row: Timed): string {
+export function tookWords(row: RunTimes): string {
   const [waited, ran] = [queued(row), took(row)];
   if (waited === undefined) return ran === undefined ? '' : `${duration(ran)}, including any time in the queue`;
   return [`queued ${duration(waited)}`, ran === undefined ? '' : `ran ${duration(ran)}`].filter(Boolean).join(', ');
 }
 
 /** A column that shows milliseconds as a duration, or as seconds for programs. */
-function lengthColumn<Row extends Timed>(
+function lengthColumn<Row extends RunTimes>(
   id: string,
   length: (row: Row) => number | undefined,
   otherwise: (row: Row) => string,
@@ -110,10 +110,10 @@ function lengthColumn<Row extends Timed>(
 }
 
 /** How long an ended run took. */
-export const durationColumn = <Row extends Timed>(): Column<Row> => lengthColumn('took', took, () => '');
+export const durationColumn = <Row extends RunTimes>(): Column<Row> => lengthColumn('took', took, () => '');
 
 /** How long a run was queued, or a note that TOOK may include it. */
-export const queueColumn = <Row extends Timed>(): Column<Row> =>
+export const queueColumn = <Row extends RunTimes>(): Column<Row> =>
   lengthColumn('queued', queued, row => (took(row) === undefined ? '' : 'in TOOK'));
 
 /** When a row that the service does not list was last seen. */

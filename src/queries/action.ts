@@ -23,7 +23,7 @@ import { clean } from '../text/sanitise.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
 /** A resource that an action removed. */
-export interface Removed {
+export interface RemovedResource {
   /** Missing for resources without a status, which are not remembered. */
   readonly kind?: string;
   readonly id: string;
@@ -31,7 +31,7 @@ export interface Removed {
 
 interface Removal<Input, Result> {
   /** The resource that a success deletes; undefined if it was kept, by the response. */
-  resource(input: Input, answer?: Result): Removed | undefined;
+  resource(input: Input, answer?: Result): RemovedResource | undefined;
   /** Reads the resource again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
   /** The response to a deletion that leaves only this record; undefined if more than the record is left. */

@@ -21,7 +21,7 @@ import { everyPlainTrainingRun, observeTraining, stepsOf } from './training.ts';
 import { heldOutRewardsQuery } from './training-curves.ts';
 
 /** The relevant fields of a record that refers to a checkpoint. */
-export interface Referred {
+export interface CheckpointUser {
   readonly checkpoint_id?: string | null | undefined;
   readonly checkpoint_step?: number | null | undefined;
   readonly base_model_slug?: string | null | undefined;
@@ -36,7 +36,7 @@ export const mostSearched = 100;
 const finalCheckpoints = perObject((_: RememberedStore) => new Map<string, Promise<readonly Checkpoint[]>>());
 
 /** Whether a run may have produced the checkpoint. */
-function mayBeOf(run: TrainingRun, { checkpoint_step, base_model_slug, created_at }: Referred): boolean {
+function mayBeOf(run: TrainingRun, { checkpoint_step, base_model_slug, created_at }: CheckpointUser): boolean {
   const differs = base_model_slug != null && run.base_model_slug != null && base_model_slug !== run.base_model_slug;
   const isLater = created_at != null && run.created_at != null && Date.parse(run.created_at) > Date.parse(created_at);
   return !differs && !isLater && (checkpoint_step ?? 0) <= (stepsOf(run) ?? Number.POSITIVE_INFINITY);
@@ -53,7 +53,7 @@ export class OriginSearch {
    *
    * @throws ServiceError
    */
-  async runOf(wanted: Referred, context: QueryContext): Promise<TrainingRun | undefined> {
+  async runOf(wanted: CheckpointUser, context: QueryContext): Promise<TrainingRun | undefined> {
     const { memory } = context;
     const seen = memory.list('training').map(({ id, record, status }): TrainingRun => {
       return { ...record, training_run_id: id, status };
@@ -64,7 +64,7 @@ export class OriginSearch {
   }
 
   /** A checkpoint's origin. @param withReward also reads its held-out reward @throws ServiceError */
-  async find(wanted: Referred, context: QueryContext, withReward = true): Promise<Origin | undefined> {
+  async find(wanted: CheckpointUser, context: QueryContext, withReward = true): Promise<Origin | undefined> {
     const { checkpoint_id: id } = wanted;
     if (!id) return undefined;
     if (!rememberedOrigin(id, context.memory)) await this.runOf(wanted, context);
@@ -75,7 +75,7 @@ export class OriginSearch {
 
   async #among(
     runs: readonly TrainingRun[],
-    wanted: Referred,
+    wanted: CheckpointUser,
     context: QueryContext,
   ): Promise<TrainingRun | undefined> {
     for (const run of runs) {

@@ -1,6 +1,6 @@
 /** Compares two evaluation runs task by task. */
 
-import { type OfBoth, type Side, sides } from '../base/sides.ts';
+import { type BySide, type Side, sides } from '../base/sides.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -32,9 +32,9 @@ export interface ComparedTask {
   readonly new: number | undefined;
   /** New minus base; missing if either is missing. */
   readonly difference: number | undefined;
-  readonly rollouts: OfBoth<Rollouts>;
+  readonly rollouts: BySide<Rollouts>;
   /** The runs' totals when the rewards were read; the same for every task. */
-  readonly runs: OfBoth<RunExtent>;
+  readonly runs: BySide<RunExtent>;
 }
 
 const noRollouts: Rollouts = { listed: [], unlisted: 0 };
@@ -76,7 +76,7 @@ export function isChanged({ difference, base, new: fresh, rollouts }: ComparedTa
  * The rollouts to look at first for a task: the worst one from the run that did worse, and the best one from the other.
  * For an unchanged task, the worst ones.
  */
-export function telling(task: ComparedTask): OfBoth<Rollouts['listed'][number] | undefined> {
+export function rolloutsToShow(task: ComparedTask): BySide<Rollouts['listed'][number] | undefined> {
   const { difference, rollouts } = task;
   const lost = lostBy(task);
   const failed = rollouts[lost].listed.find(({ trajectory_id, reward }) => trajectory_id && reward === undefined);
@@ -163,7 +163,7 @@ export function comparedPool(ids: readonly string[]): (context: QueryContext) =>
 }
 
 /** The tasks of two runs, and notes about omitted rewards. */
-type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
+type Comparison = AnnotatedPage<ComparedTask> & BySide<RewardMean>;
 
 /** @param baseRuns the ids of the runs that are pooled as the base run, at least one; likewise `newRuns` */
 export function comparison(

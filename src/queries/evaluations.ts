@@ -1,7 +1,7 @@
 /** Queries and actions for evaluation runs. */
 
 import { isRecord, own } from '../base/own-property.ts';
-import type { OfBoth } from '../base/sides.ts';
+import type { BySide } from '../base/sides.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -37,7 +37,7 @@ export const evaluationKeys = {
   soFar: (runId: string) => ['evaluations', 'so far', runId],
   certainty: (runId: string, of: RecordedMean) => ['evaluations', 'certainty', runId, of],
   rewards: (runId: string, of: RecordedMean) => ['evaluations', 'rewards', runId, of],
-  difference: (runId: string, baseline: string, means: OfBoth<RecordedMean>) => [
+  difference: (runId: string, baseline: string, means: BySide<RecordedMean>) => [
     'evaluations',
     'difference',
     runId,
@@ -184,7 +184,7 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
     costly: true,
     readPage: async context => {
       const page = await readAcross(context, {
-        words: 'runs',
+        noun: 'runs',
         operation: 'listEvalRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
         // The count may be missing: only a zero makes the request unnecessary.

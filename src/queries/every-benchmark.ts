@@ -12,11 +12,11 @@ import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
 
 /** Maximum number of benchmarks per page. */
-const benchmarksAPage = 50;
-/** After this many 404s that may be about the path, requests stop until those in flight have been answered. */
-const fewRefused = 3;
+const benchmarksPerPage = 50;
+/** After this many 404s that may be about the path, no request is sent until those in flight have been answered. */
+const enoughRefusals = 3;
 
-interface OfBenchmark {
+interface BenchmarkPart {
   readonly bench_id?: string | null | undefined;
   readonly created_at?: string | null | undefined;
 }
@@ -29,7 +29,7 @@ export interface AcrossOptions<Row> {
   /** Whether a benchmark may have rows, judging by its record. Others are skipped, unless none may have rows. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** The plural noun for the rows in notes: `runs`. */
-  readonly words: string;
+  readonly noun: string;
 }
 
 /** A part of a page: one benchmark's rows, starting at a cursor. */
@@ -61,9 +61,9 @@ const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor 
  *
  * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
  */
-export async function readAcross<Row extends OfBenchmark>(
+export async function readAcross<Row extends BenchmarkPart>(
   context: PageContext<Row>,
-  { mayHave = () => true, words, ...options }: AcrossOptions<Row>,
+  { mayHave = () => true, noun, ...options }: AcrossOptions<Row>,
 ): Promise<AnnotatedPage<Row>> {
   const rest = restOf(context.query.cursor);
   const isContinued = rest !== undefined && (rest.parts.length > 0 || rest.benchmarks === null);
@@ -76,7 +76,7 @@ export async function readAcross<Row extends OfBenchmark>(
   } = isContinued
     ? continued(rest)
     : { ...(await nextBenchmarks(context, mayHave, rest?.benchmarks)), later: rest?.failed ?? [] };
-  const reading = new PartsReading(context, parts, { ...options, knownToExist: isContinued });
+  const reading = new PartsReader(context, parts, { ...options, knownToExist: isContinued });
   await reading.readAll();
   const { items, failed, dropped } = reading;
   // Responses arrive in any order: rows created at the same time must not change places.
@@ -87,13 +87,13 @@ export async function readAcross<Row extends OfBenchmark>(
   );
   const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff].includes(true);
   const next: Rest = {
-    parts: reading.more(),
+    parts: reading.remainingParts(),
     benchmarks,
-    failed: eachPartOnce([...later, ...reading.again()]),
+    failed: eachPartOnce([...later, ...reading.failedParts()]),
     isCutOff: isIncomplete,
   };
   const hasRest = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;
-  const notes = [unreadableWords(unread), isContinued ? undefined : failureWords(failed, parts.length, words)];
+  const notes = [unreadableWords(unread), isContinued ? undefined : failureWords(failed, parts.length, noun)];
   return {
     items,
     has_more: hasRest || isIncomplete,
@@ -102,7 +102,7 @@ export async function readAcross<Row extends OfBenchmark>(
     isPartial: failed.size > 0,
     requests: (isContinued ? 0 : 1) + parts.length,
     note: notes.filter(Boolean).join('. ') || undefined,
-    rest: restWords(next, words),
+    rest: restWords(next, noun),
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
 }
@@ -113,7 +113,7 @@ interface PartsOptions<Row> extends Pick<AcrossOptions<Row>, 'operation' | 'read
 }
 
 /** Reads the parts of a page, a few at a time. */
-class PartsReading<Row extends OfBenchmark> {
+class PartsReader<Row extends BenchmarkPart> {
   readonly items: Row[] = [];
   /** Why a benchmark's rows could not be read, by its id. */
   readonly failed = new Map<string, Error>();
@@ -127,7 +127,7 @@ class PartsReading<Row extends OfBenchmark> {
   /** The cursor for the next rows, by benchmark. */
   readonly #cursors = new Map<string, string>();
   #succeeded = 0;
-  /** Whether the endpoint may not exist. No more requests are sent until those in flight have settled it. */
+  /** Whether the endpoint may not exist. No request is sent until those in flight show whether it does. */
   #mayBeMissing = false;
 
   constructor(context: PageContext<Row>, parts: readonly Part[], options: PartsOptions<Row>) {
@@ -180,13 +180,13 @@ class PartsReading<Row extends OfBenchmark> {
     this.failed.set(benchId, asError(error));
     const refused = [...this.failed.values()].filter(mayLackPath).length;
     this.#mayBeMissing ||=
-      !this.#options.knownToExist && this.#succeeded === 0 && refused >= Math.min(fewRefused, this.#parts.length);
+      !this.#options.knownToExist && this.#succeeded === 0 && refused >= Math.min(enoughRefusals, this.#parts.length);
     if (this.#context.signal.aborted || error instanceof CapabilityMissingError) throw error;
     if (this.failed.size === this.#parts.length && !this.#mayBeMissing) throw error;
   }
 
-  /** The parts left after the rows read, in the order of the benchmarks, so that equal pages have equal cursors. */
-  more(): readonly Part[] {
+  /** The parts with more rows to read, in the order of the benchmarks, so that equal pages have equal cursors. */
+  remainingParts(): readonly Part[] {
     return this.#parts.flatMap(({ benchId }) => {
       const cursor = this.#cursors.get(benchId);
       return cursor === undefined ? [] : [{ benchId, cursor }];
@@ -194,7 +194,7 @@ class PartsReading<Row extends OfBenchmark> {
   }
 
   /** The failed parts, in the same order. */
-  again(): readonly Part[] {
+  failedParts(): readonly Part[] {
     return this.#parts.filter(({ benchId }) => this.failed.has(benchId));
   }
 }
@@ -213,18 +213,18 @@ function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
 
 /** The benchmarks on the next page of their list, and the number of unreadable ones. */
 async function nextBenchmarks(
-  { service, signal, memory, progressed }: PageContext<OfBenchmark>,
+  { service, signal, memory, progressed }: PageContext<BenchmarkPart>,
   mayHave: (benchmark: Benchmark) => boolean,
   cursor: string | null | undefined,
 ): Promise<Omit<Rest, 'failed'> & { readonly unread: number }> {
-  const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
+  const query = { limit: benchmarksPerPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
   progressed?.();
   // On screen, the names distinguish the rows of different benchmarks.
   memory.see(page.items.map(({ bench_id: id, label }) => ({ kind: 'benchmark', id, label })));
-  const held = page.items.filter(mayHave);
+  const likely = page.items.filter(mayHave);
   // Ask for at least one benchmark even if none has rows: only a response shows whether the service has such lists.
-  const chosen = held.length > 0 ? held : page.items.slice(0, 1);
+  const chosen = likely.length > 0 ? likely : page.items.slice(0, 1);
   const parts = chosen.map(({ bench_id }) => ({ benchId: bench_id }));
   const benchmarks = nextCursor(page, next => next === cursor) ?? null;
   return { parts, benchmarks, unread: page.dropped, isCutOff: isCutOff(page, benchmarks) };

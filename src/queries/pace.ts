@@ -154,7 +154,7 @@ export interface RunSituation {
 }
 
 /** Whether a run is queued, silent or moving. All times are in milliseconds. */
-export type Standing =
+export type PaceState =
   /** How long it has been queued; undefined after the first step, as it is then unknown when the wait began. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
   /** `checkpointMs` is the last checkpoint's age, if the last step was not observed. */
@@ -168,7 +168,7 @@ export type Standing =
  * for a run that is being cancelled or has only a rough pace, no estimate before the first steps, and no silence while
  * the run was not observed. A run that has not begun is queued, not silent.
  */
-export function standingOf(pace: Pace, situation: RunSituation): Standing {
+export function paceStateOf(pace: Pace, situation: RunSituation): PaceState {
   const { status, completed, total, observedAt, startedAt, now } = situation;
   if (status != null && statusMeaning(status) === 'waiting') {
     const isKnown = startedAt !== undefined && (completed ?? 0) === 0;
@@ -190,7 +190,7 @@ export function standingOf(pace: Pace, situation: RunSituation): Standing {
 export const checkpointWords = (ms: number): string => `last checkpoint ${age(ms)} ago`;
 
 /** A standing in words; empty if it is unknown. */
-export function standingWords(standing: Standing): string {
+export function paceStateWords(standing: PaceState): string {
   switch (standing.kind) {
     case 'queued':
       return standing.forMs === undefined ? 'queued' : `queued ${duration(standing.forMs)}`;
@@ -213,4 +213,4 @@ export function rateWords(stepMs: number): string {
   return stepMs < 100_000 ? `${Number((stepMs / 1_000).toPrecision(2))} s/step` : `${duration(stepMs)}/step`;
 }
 
-export const paceWords = (pace: Pace, situation: RunSituation): string => standingWords(standingOf(pace, situation));
+export const paceWords = (pace: Pace, situation: RunSituation): string => paceStateWords(paceStateOf(pace, situation));

@@ -1,6 +1,6 @@
 /** A run's difference from the baseline, remembered without the rewards of either. */
 import { isRecord } from '../base/own-property.ts';
-import { type OfBoth, sides } from '../base/sides.ts';
+import { type BySide, sides } from '../base/sides.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -19,7 +19,7 @@ export interface RunDifference {
   /** Identifies the method behind the interval. */
   readonly method: number;
   /** The mean and number of all rewards at the time they were read. */
-  readonly means: OfBoth<Partial<RecordedMean>>;
+  readonly means: BySide<Partial<RecordedMean>>;
 }
 
 /** Whether a difference still holds for these runs. A different mean or number of rewards means different rewards. */
@@ -45,8 +45,8 @@ function isRunDifference(value: unknown): value is RunDifference {
 export function rememberedDifference(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,
-  ended: string | null | undefined,
+  endStatus: string | null | undefined,
 ): RunDifference | undefined {
   const { status, difference } = memory.find('run', runId) ?? {};
-  return status === ended && isRunDifference(difference) ? difference : undefined;
+  return status === endStatus && isRunDifference(difference) ? difference : undefined;
 }

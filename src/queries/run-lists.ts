@@ -6,7 +6,7 @@ import { amended } from './lists/amended.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
 import { extentOfRecord, readRunRewards } from './run-extent.ts';
-import { type Certainty, isOfMean, mayHaveCome, rememberedCertainty } from './run-mean.ts';
+import { type Certainty, isOfMean, mayHaveLateRewards, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, type RewardMean } from './run-rewards.ts';
 
 const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
@@ -43,7 +43,7 @@ function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
       const known = page.items.map(run => {
         const certainty = certaintyOfListed(run, context);
         if (!certainty) return run;
-        if (mayHaveCome(certainty)) outdated.add(run.eval_run_id);
+        if (mayHaveLateRewards(certainty)) outdated.add(run.eval_run_id);
         return withOutcome(run, { mean: certainty.means[0], rewards: certainty.rewards });
       });
       const lacks = (run: EvalRun): boolean => mayHaveRewards(run) || outdated.has(run.eval_run_id);

@@ -167,7 +167,7 @@ export function lateRewardsDue(readAfterEnd: ReadAfterEnd | undefined, attempted
 }
 
 /** Whether late rewards may have arrived since the last read. */
-export const mayHaveCome = ({ readAfterEnd }: Certainty): boolean =>
+export const mayHaveLateRewards = ({ readAfterEnd }: Certainty): boolean =>
   (lateRewardsDue(readAfterEnd) ?? Number.POSITIVE_INFINITY) <= Date.now();
 
 function reasonOf({
@@ -254,7 +254,7 @@ export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean):
 
 /** Whether an ended run with this mean need not have its rewards read again. */
 export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>
-  certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveCome(certainty);
+  certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveLateRewards(certainty);
 
 /** The displayed mean, with the certainty that was read. */
 export interface CertainMean {

@@ -116,7 +116,7 @@ export const everyPlainTrainingRun: ListSource<TrainingRun> = remembering(
     costly: true,
     readPage: context =>
       readAcross(context, {
-        words: 'training runs',
+        noun: 'training runs',
         operation: 'listTrainingRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
       }),

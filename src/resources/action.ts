@@ -24,7 +24,7 @@ const comparedFields = [
 ] as const;
 
 /** A sentence if the response to a start request names a different benchmark or checkpoint than was requested. */
-export function startedOtherwise(answer: object, input: object): string | undefined {
+export function wrongStartWords(answer: object, input: object): string | undefined {
   const [answered, requested] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
   const others = comparedFields.flatMap(([name, answerField, inputField]) => {
     const [started, wanted] = [answered?.[answerField], requested?.[inputField]];

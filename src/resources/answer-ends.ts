@@ -1,7 +1,7 @@
 /** Counts how the rollouts of compared runs ended: at the token limit, or with tool errors. */
 import { errorMessage } from '../base/errors.ts';
 import { perArguments } from '../base/memo.ts';
-import { type OfBoth, otherSide, type Side, sides } from '../base/sides.ts';
+import { type BySide, otherSide, type Side, sides } from '../base/sides.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf, toolErrorOf } from '../present/outcome-classes.ts';
@@ -118,7 +118,7 @@ function differ(one: Counted, other: Counted): boolean {
   return Math.abs(shareOf(one) - shareOf(other)) > Math.max(noticeableDifference, 2 * error);
 }
 
-const runWords: OfBoth<string> = { base: 'the base', new: 'the new run' };
+const runWords: BySide<string> = { base: 'the base', new: 'the new run' };
 
 /**
  * How the answers of two runs ended, if a large share was cut off or they differ noticeably: `79 of 80 answers of the

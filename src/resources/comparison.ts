@@ -1,7 +1,7 @@
 /** Shows a comparison of two runs: its columns, its facts, and its verdict in words. */
 
 import { minOf } from '../base/many.ts';
-import { type OfBoth, otherSide, type Side, sides } from '../base/sides.ts';
+import { type BySide, otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
@@ -17,7 +17,7 @@ import type { Interval } from '../present/statistics/interval.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import type { RunTasks } from '../present/statistics/tasks.ts';
 import type { Gate } from '../present/statistics/verdict.ts';
-import { type ComparedTask, lostBy, lowest, telling, unlistedTask, withoutReward } from '../queries/compare.ts';
+import { type ComparedTask, lostBy, lowest, rolloutsToShow, unlistedTask, withoutReward } from '../queries/compare.ts';
 import { extentOf } from '../queries/extent-of.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
@@ -76,9 +76,9 @@ export interface NamedComparison extends ComparedRuns {
   /** How the answers ended; may be empty. */
   readonly endsWords?: string;
   /** How many rewards of each run are full; undefined if unknown. */
-  readonly full?: OfBoth<number | undefined>;
+  readonly full?: BySide<number | undefined>;
   /** The same in words, if some rewards are partial and some are full; may be empty. */
-  readonly fullWords?: OfBoth<string>;
+  readonly fullWords?: BySide<string>;
 }
 
 /**
@@ -179,7 +179,7 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
       .filter(Boolean)
       .join(', ');
   };
-  const opened = telling(task);
+  const opened = rolloutsToShow(task);
   const lost = lostBy(task);
   return [
     { label: 'task', value: task.task_id || undefined },

@@ -26,7 +26,7 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
 }
 
 /** A resource's state, as commands report it. */
-export interface LookedAt extends KnownResource {
+export interface CurrentState extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
   /** Likewise for the best one. */
@@ -41,7 +41,7 @@ export interface LookedAt extends KnownResource {
  *
  * @throws ServiceError if one of the reads fails
  */
-export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<LookedAt> {
+export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<CurrentState> {
   // A run's record may be older than its progress, so the last observation with a status wins.
   const { details, measures, status } = resourceOfKind(ref.kind)?.watch ?? {};
   const queries = [

@@ -7,7 +7,7 @@ import { meanNumber } from '../present/mean.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
-import { OriginSearch, type Referred } from '../queries/checkpoint-origins.ts';
+import { type CheckpointUser, OriginSearch } from '../queries/checkpoint-origins.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { ifThere } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -81,7 +81,7 @@ export const originMeasured = (of: Origin): string =>
   `${originWords(of)}${of.held_out ? `, held-out ${meanNumber(heldOutMean(of.held_out))}` : ''}`;
 
 /** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
-export const originOf = (referred: Referred, context: QueryContext): Promise<Origin | undefined> =>
+export const originOf = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
   ifThere(true, () => new OriginSearch().find(referred, context));
 
 /** Maximum time between the two status changes of a promotion, in milliseconds. */

@@ -8,7 +8,7 @@ import { statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
-import type { Referred } from '../queries/checkpoint-origins.ts';
+import type { CheckpointUser } from '../queries/checkpoint-origins.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
@@ -107,13 +107,13 @@ async function readDeployments(
 }
 
 /** What leaves production, as `replacedWords` describes it. */
-export interface Replaced {
+export interface ReplacementWords {
   readonly words: string;
   /** The words without origins, which may be read only later. */
   readonly plain: string;
 }
 
-export function replacement(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): Replaced {
+export function replacement(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): ReplacementWords {
   const untraced = (row: TracedDeployment): Deployment => ({ ...row, from_run: undefined });
   const demoted = entry.demoted && untraced(entry.demoted);
   return {
@@ -123,7 +123,7 @@ export function replacement(entry: Entry, rows: readonly TracedDeployment[], com
 }
 
 /** Adds a checkpoint's origin, if it can be read in time. @throws AbortError if the user interrupts */
-export async function withOrigin<Row extends Referred>(
+export async function withOrigin<Row extends CheckpointUser>(
   row: Row,
   context: QueryContext,
   late: AbortSignal = AbortSignal.timeout(patienceMs),
@@ -140,7 +140,7 @@ export async function withOrigin<Row extends Referred>(
  *
  * @throws AbortError if the user interrupts
  */
-export async function replacedNow(entry: Entry, context: QueryContext): Promise<Replaced> {
+export async function replacedNow(entry: Entry, context: QueryContext): Promise<ReplacementWords> {
   const late = AbortSignal.timeout(patienceMs);
   // Ask even if the list cannot be read.
   const { rows, unread } = await readDeployments(context, late);
@@ -172,7 +172,7 @@ export async function servedNow(removed: readonly Deployment[], context: QueryCo
 }
 
 /** Whether a confirmation still holds: it named everything that would be replaced now. */
-export const isStillReplaced = (entry: Entry, shown: Replaced, now: Replaced): boolean =>
+export const isStillReplaced = (entry: Entry, shown: ReplacementWords, now: ReplacementWords): boolean =>
   shown.plain === now.plain || (!entry.demoted && shown.plain === replacedWords(entry, [], false));
 
 const production = Symbol('in production');

@@ -15,13 +15,13 @@ export const isRechecked = <Row>({ change, destructive }: RowAction<Row>): boole
   destructive === true || change?.outages !== undefined;
 
 /** A row in the state that the confirmation showed. */
-export interface Asked<Row extends object> {
+export interface ConfirmedRow<Row extends object> {
   readonly resource: Pick<ResourceOf<Row>, 'get' | 'label' | 'list'>;
   readonly change: Change<Row>;
   readonly row: Row;
 }
 
-export interface Rechecked<Row> {
+export interface RecheckResult<Row> {
   /** The current rows, in the same order; undefined if a row no longer exists. */
   readonly rows: readonly (Row | undefined)[];
   /** Why the change must be confirmed again; undefined if the confirmation still holds. */
@@ -36,7 +36,7 @@ const knownOf = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null));
 
 /** Whether a row's name has changed since the confirmation. A field that only one version has is not a change. */
-function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, now: Row): boolean {
+function isRenamed<Row extends object>({ resource, change, row }: ConfirmedRow<Row>, now: Row): boolean {
   const nameOf = change.called ?? ((each: Row) => labelOf(resource, each));
   const [before, after] = [knownOf(row), knownOf(now)];
   return nameOf({ ...after, ...before } as Row) !== nameOf({ ...before, ...after } as Row);
@@ -46,15 +46,15 @@ function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, no
  * Whether the confirmation for a row still holds. A user who typed a slug that may be in production has also confirmed
  * that it is.
  */
-function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
+function isStillTrue<Row extends object>(asked: ConfirmedRow<Row>, now: Row): boolean {
   const { change, row } = asked;
   const slugs = new Set(outagesOf(change, [row]).map(({ slug }) => slug));
   return !isRenamed(asked, now) && outagesOf(change, [now]).every(({ slug }) => slugs.has(slug));
 }
 
 /** Adds to each row whether it is in production. @throws AbortError if the user interrupts */
-export async function withProduction<Row extends object, Each extends Pick<Asked<Row>, 'change' | 'row'>>(
-  asked: readonly (Each & Pick<Asked<Row>, 'change' | 'row'>)[],
+export async function withProduction<Row extends object, Each extends Pick<ConfirmedRow<Row>, 'change' | 'row'>>(
+  asked: readonly (Each & Pick<ConfirmedRow<Row>, 'change' | 'row'>)[],
   context: QueryContext,
 ): Promise<readonly Each[]> {
   const known = new Map<Each, Row>();
@@ -77,10 +77,10 @@ export async function withProduction<Row extends object, Each extends Pick<Asked
  * @throws `read`'s error after the user interrupts
  */
 export async function recheck<Row extends object>(
-  asked: readonly Asked<Row>[],
+  asked: readonly ConfirmedRow<Row>[],
   read: (query: LiveQuery<Row>) => Promise<Row>,
   context: QueryContext,
-): Promise<Rechecked<Row>> {
+): Promise<RecheckResult<Row>> {
   const { signal } = context;
   const again: (Row | undefined)[] = Array.from(asked, () => undefined);
   const unread = new Map<number, string>();
@@ -100,7 +100,7 @@ export async function recheck<Row extends object>(
   let objection: string | undefined;
   for (const { index, row } of await withProduction(there, context)) {
     again[index] = row;
-    if (!isStillTrue(asked[index] as Asked<Row>, row)) objection = unread.get(index) ?? changedWords;
+    if (!isStillTrue(asked[index] as ConfirmedRow<Row>, row)) objection = unread.get(index) ?? changedWords;
   }
   return { rows: again, objection };
 }

@@ -4,7 +4,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { referenceFact } from '../present/fact.ts';
 import { asOld, isRoundDue } from '../queries/held-out.ts';
 import { cachedQuery } from '../queries/live-query.ts';
-import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
+import { type PaceState, paceOf, paceStateOf, paceStateWords, rateWords } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { isFollowed } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
@@ -33,7 +33,7 @@ export interface WatchedResource extends KnownResource {
   /** Whether an evaluation's mean lags behind its progress. */
   readonly isMeanOld?: boolean;
   /** Its pace when its progress was last read. */
-  readonly standing: Standing;
+  readonly standing: PaceState;
   /** When its progress (or else its status) was last read, in epoch milliseconds. */
   readonly readAt: number | undefined;
   /** Distinguishes it from lines of the same kind and label; undefined if there are none. */
@@ -74,9 +74,9 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   const pace = paceOf(remembered.progressOf(id), paceHints(known));
   const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.patienceMs;
   const at = observedAt ?? now;
-  const standing = standingOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
+  const standing = paceStateOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
   const old = isOld ? `read ${age(now - at)} ago` : '';
-  const words = standingWords(standing);
+  const words = paceStateWords(standing);
   const withAge = (text: string): string => [text, old].filter(Boolean).join('  ');
   const rate = standing.kind === 'moving' ? rateWords(standing.stepMs) : words;
   return { standing, pace: withAge(words), rate: withAge(rate) };
@@ -168,7 +168,7 @@ function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: n
 const shortId = 5;
 
 /** Adds words that distinguish lines with the same label. */
-export function toldApart<Line extends Labelled>(
+export function withDistinctions<Line extends Labelled>(
   remembered: RememberedStore,
   lines: readonly Line[],
   now = Date.now(),
@@ -240,7 +240,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   const pins = workbench.pins.list().length;
   const lineOf = lineMaker(workbench, now);
   const lines = watchedKnown(workbench, now).map((known, index) => lineOf(known, index < pins));
-  return toldApart(workbench.remembered, lines, now).toSorted(
+  return withDistinctions(workbench.remembered, lines, now).toSorted(
     (left, right) => rankOf(left, workbench) - rankOf(right, workbench),
   );
 }

@@ -8,7 +8,7 @@ import { type Column, plainColumn } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
-import { type ComparedTask, compareTasks, telling, unlistedTask } from '../queries/compare.ts';
+import { type ComparedTask, compareTasks, rolloutsToShow, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
 import { contradictionWords, ratedRewards, valuesOf } from '../queries/run-rewards.ts';
 import { readAnswerEnds } from '../resources/answer-ends.ts';
@@ -119,7 +119,7 @@ async function* changedTask(task: ComparedTask, names: Record<Side, string>, con
     kind: 'heading',
     text: `${task.task_id} · ${difference(by)} · ${reward(base)} to ${reward(fresh)}`,
   };
-  const opened = telling(task);
+  const opened = rolloutsToShow(task);
   const ids = sides.map(side => opened[side]?.trajectory_id);
   const read = [];
   for (const [index, side] of sides.entries()) {

@@ -9,14 +9,14 @@ import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
 import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
 import { isBeyond, type Range, type RunTasks } from '../present/statistics/tasks.ts';
-import { unendedState } from '../present/task-groups.ts';
+import { unfinishedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { limitsFact } from '../resources/comparison.ts';
 import { counted, difference, percent, reward } from '../text/numbers.ts';
 import type { Regrader } from './regraders.ts';
 
-type Unended = NonNullable<ReturnType<typeof unendedState>>;
+type Unended = NonNullable<ReturnType<typeof unfinishedState>>;
 /** How many rollouts have no answer to grade. */
 export type LeftOut = Readonly<Record<Unended, number>>;
 
@@ -73,7 +73,7 @@ export async function regradeAll(
   { onGraded, onLeftOut }: Regrading,
 ): Promise<void> {
   const gradable = rows.filter(row => {
-    const state = unendedState(row);
+    const state = unfinishedState(row);
     if (state) onLeftOut(state);
     return !state;
   });
@@ -82,7 +82,7 @@ export async function regradeAll(
     const before = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
     try {
       const trajectory = await trajectoryQuery(trajectory_id).read(context);
-      const state = unendedState(trajectory);
+      const state = unfinishedState(trajectory);
       if (state) return onLeftOut(state);
       const { reward: new_reward, explanation } = await grader(trajectory, context.signal);
       onGraded({ ...before, new_reward, explanation, error: undefined });

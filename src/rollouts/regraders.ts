@@ -3,7 +3,7 @@ import { errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { runProgram } from '../base/run-program.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
-import { answerText, saidIn } from '../contract/inference.ts';
+import { answerText, messageTexts } from '../contract/inference.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { type GraderSpec, gradeEnded, graderKinds, graderSpec, shortfallOf } from '../grading/graders.ts';
 import { isEmpty } from '../present/other-fields.ts';
@@ -174,7 +174,7 @@ export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubri
     ];
     const { choices } = await service.chat.complete({ model, messages, temperature: 0 }, { signal });
     const [choice] = choices;
-    const { content, refusal } = saidIn(choice?.message);
+    const { content, refusal } = messageTexts(choice?.message);
     const text = content.trim();
     const { tool_calls } = choice?.message ?? {};
     const shortfall = shortfallOf({ refusal, finish_reason: choice?.finish_reason, tool_calls }, text === '');

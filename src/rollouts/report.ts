@@ -11,7 +11,7 @@ import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
 import { sortRows } from '../present/sort.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type TaskGroup, unendedState } from '../present/task-groups.ts';
+import { type TaskGroup, unfinishedState } from '../present/task-groups.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeansOf, otherSplits } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
@@ -140,7 +140,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   // Rollouts that never started are not listed.
   const all = hasEnded(rewards?.status) ? Math.max(rows.length, rewards?.total ?? 0) : rows.length;
   const without = all - values.length;
-  const states = unrated.map(unendedState);
+  const states = unrated.map(unfinishedState);
   const [failed, running] = (['failed', 'running'] as const).map(state => states.filter(each => each === state).length);
   const words = [
     `mean ${meanWords({ mean: shown, count: values.length })}`,

@@ -10,8 +10,8 @@ import {
   chatChunk,
   chatCompletion,
   inferenceEndpoints,
-  type Said,
-  saidIn,
+  type MessageTexts,
+  messageTexts,
   type Usage,
 } from '../contract/inference.ts';
 import { parseWhole } from '../contract/proto-field.ts';
@@ -33,7 +33,7 @@ export interface ChatOptions extends CallOptions {
 
 /** An event in a stream. `index` is its choice's place in order of arrival, because some servers count from 1. */
 export type ChatEvent =
-  | ({ readonly kind: 'delta'; readonly index: number } & Partial<Said>)
+  | ({ readonly kind: 'delta'; readonly index: number } & Partial<MessageTexts>)
   /** A fragment of the choice's tool call at this position. */
   | {
       readonly kind: 'call';
@@ -218,7 +218,7 @@ function* eventsOf({ choices, usage }: ChatChunk, places: Map<number, number>): 
   for (const [position, { index, delta, finish_reason }] of (choices ?? []).entries()) {
     const choice = places.get(index ?? position) ?? places.size;
     places.set(index ?? position, choice);
-    const said = Object.entries(saidIn(delta)).filter(([, text]) => text !== '');
+    const said = Object.entries(messageTexts(delta)).filter(([, text]) => text !== '');
     if (said.length > 0) yield { kind: 'delta', index: choice, ...Object.fromEntries(said) };
     for (const [at, { index: call, function: called }] of (delta?.tool_calls ?? []).entries()) {
       const [name, input] = [called?.name ?? '', called?.arguments ?? ''];

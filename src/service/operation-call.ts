@@ -37,7 +37,7 @@ import {
   withAgent,
   withPayload,
 } from './request.ts';
-import type { Tries } from './retry.ts';
+import type { Attempts } from './retry.ts';
 import { type AttemptRequest, type Call, limitTime, type TimeLimit } from './send.ts';
 import { shownHeaders } from './trace.ts';
 import type { CallFacts } from './wire-error.ts';
@@ -170,7 +170,7 @@ export class OperationCall<Value> implements Call<Value> {
     };
   }
 
-  facts({ attempts, mayHaveHappened }: Tries): CallFacts {
+  facts({ attempts, mayHaveHappened }: Attempts): CallFacts {
     const { auth } = this.#endpoint;
     const { pathname: path, host } = this.#url;
     return {

@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly kind: 'not_understood' };
 
 /** A call's attempts so far. */
-export interface Tries {
+export interface Attempts {
   /** How many requests were made. */
   readonly attempts: number;
   /** How many were repeated after a wait. */
@@ -28,7 +28,7 @@ export interface Tries {
   readonly mayHaveHappened: boolean;
 }
 
-export const untried: Tries = {
+export const noAttempts: Attempts = {
   attempts: 0,
   retries: 0,
   recoveries: 0,
@@ -54,7 +54,7 @@ export interface Situation {
     /** Whether this is a poll: the next poll is the retry. */
     readonly background: boolean;
   };
-  readonly tries: Tries;
+  readonly tries: Attempts;
   /** Undefined if the caller aborted the call, or no attempt can succeed. */
   readonly outcome: Outcome | undefined;
   /** The response's headers, with lower-case names. */
@@ -88,7 +88,7 @@ export type Decision =
       readonly again: true;
       readonly by: 'renewal' | 'recovery' | 'redirect' | 'retry';
       readonly waitMs: number;
-      readonly tries: Tries;
+      readonly tries: Attempts;
     };
 
 const maxRecoveries = 2;
@@ -109,7 +109,7 @@ function mayFollow(call: Repeatability, status: number): boolean {
  * The remedy after which a failed call may be repeated at once: re-read its credential, find the lost service, or
  * follow a redirect.
  */
-export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | 'follow' | undefined {
+export function remedyFor(tries: Attempts, outcome: Outcome | undefined): 'renew' | 'recover' | 'follow' | undefined {
   if (outcome?.kind === 'answer' && movesGet.has(outcome.status)) return tries.redirected ? undefined : 'follow';
   if (outcome?.kind === 'answer' && outcome.status === 401) return tries.renewed ? undefined : 'renew';
   return isLost(outcome) && tries.recoveries < maxRecoveries ? 'recover' : undefined;

@@ -10,8 +10,16 @@ import { serviceLost } from './connection.ts';
 import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
 import type { ServiceOptions, Timeouts } from './options.ts';
-import { decide, isTransient, type Outcome, type Repeatability, remedyFor, type Tries, untried } from './retry.ts';
-import { type Traced, traceAnswer, traceRequest } from './trace.ts';
+import {
+  type Attempts,
+  decide,
+  isTransient,
+  noAttempts,
+  type Outcome,
+  type Repeatability,
+  remedyFor,
+} from './retry.ts';
+import { type TraceOptions, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, hostUnavailable, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
 /** The parts of a request that each attempt sets itself. */
@@ -25,13 +33,13 @@ export interface Call<Value> extends Repeatability {
   readonly timeouts: Timeouts;
   readonly time: TimeLimit;
   /** The parts that the tracer may show. */
-  readonly traced: Pick<Traced, 'endpoint' | 'body'>;
+  readonly traced: Pick<TraceOptions, 'endpoint' | 'body'>;
   /** Facts for errors. */
-  readonly facts: (tries: Tries) => CallFacts;
+  readonly facts: (tries: Attempts) => CallFacts;
   /** The address of the next attempt. @throws ServiceError */
-  readonly locate: (tries: Tries) => Promise<URL>;
+  readonly locate: (tries: Attempts) => Promise<URL>;
   /** The request for the next attempt. @throws ServiceError, RouteError, WireFailure once the call is aborted */
-  readonly request: (tries: Tries) => Promise<AttemptRequest>;
+  readonly request: (tries: Attempts) => Promise<AttemptRequest>;
   /** Called with each response before its body is read. */
   readonly answered: (answer: WireAnswer, facts: CallFacts) => void;
   /** Reads a response, regardless of its status. @throws ServiceError for a refusal, WireFailure */
@@ -48,7 +56,7 @@ export interface Call<Value> extends Repeatability {
 
 /** How an attempt ended. Without an `outcome`, it is the last one. */
 type Attempt<Value> = {
-  readonly tries: Tries;
+  readonly tries: Attempts;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
 } & (
@@ -71,7 +79,7 @@ export interface Sending {
 /** Sends the call, with retries, and returns its value. @throws ServiceError */
 export async function send<Value>(call: Call<Value>, { options, gates, clock }: Sending): Promise<Value> {
   const { operation, method, background, time } = call;
-  let tries = untried;
+  let tries = noAttempts;
   /** The last attempt's error, unless its refused credential has been renewed. */
   let last: ServiceError | undefined;
   for (;;) {
@@ -128,9 +136,9 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
  */
 async function locate(
   call: Call<unknown>,
-  tries: Tries,
+  tries: Attempts,
   clock: Clock,
-): Promise<{ readonly url: URL } | { readonly tries: Tries }> {
+): Promise<{ readonly url: URL } | { readonly tries: Attempts }> {
   const { time, timeouts } = call;
   try {
     return { url: await call.locate(tries) };
@@ -149,7 +157,7 @@ async function locate(
 async function run<Value>(
   call: Call<Value>,
   url: URL,
-  before: Tries,
+  before: Attempts,
   { tracer }: Sending['options'],
 ): Promise<Attempt<Value>> {
   const { method, timeouts, time } = call;

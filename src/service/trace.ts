@@ -26,7 +26,7 @@ export type TraceEvent =
 export type Tracer = (event: TraceEvent) => void;
 
 /** How to trace a request. */
-export interface Traced {
+export interface TraceOptions {
   readonly tracer: Tracer | undefined;
   readonly endpoint: Pick<Endpoint, 'operation' | 'sensitiveAnswer'>;
   /** The body without sensitive values; if undefined, only its size is shown. */
@@ -51,7 +51,7 @@ export function shownHeaders(headers: Headers, redact: Redact): Headers {
 }
 
 /** Reports a request to the tracer, if there is one. */
-export function traceRequest(request: WireRequest, traced: Traced): void {
+export function traceRequest(request: WireRequest, traced: TraceOptions): void {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return;
   const { url, method } = request;
@@ -62,7 +62,7 @@ export function traceRequest(request: WireRequest, traced: Traced): void {
 }
 
 /** Returns the response, reporting its body to the tracer as it is read; unchanged without a tracer. */
-export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
+export function traceAnswer(answer: WireAnswer, traced: TraceOptions): WireAnswer {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return answer;
   const headers = shownHeaders(answer.headers, redact);
@@ -73,7 +73,7 @@ export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
 
 function traceRequestBody(
   { body, headers }: WireRequest,
-  { body: redactedBody, redact }: Traced,
+  { body: redactedBody, redact }: TraceOptions,
   tracer: Tracer,
 ): void {
   const bytes = body instanceof Uint8Array ? body.byteLength : body ? Number(headers['content-length'] ?? 0) : 0;
@@ -101,7 +101,7 @@ async function* watched(chunks: AsyncGenerator<Uint8Array, void>, body: AnswerBo
 /** Reports a response's body: at its end, or line by line if it streams. */
 class AnswerBody {
   readonly #tracer: Tracer;
-  readonly #traced: Traced;
+  readonly #traced: TraceOptions;
   readonly #streams: boolean;
   readonly #decoder = new StringDecoder();
   /** Whether the rest is not kept. */
@@ -113,7 +113,7 @@ class AnswerBody {
   #shown = 0;
   #text = '';
 
-  constructor(tracer: Tracer, traced: Traced, streams: boolean) {
+  constructor(tracer: Tracer, traced: TraceOptions, streams: boolean) {
     this.#tracer = tracer;
     this.#traced = traced;
     this.#streams = streams;

@@ -18,7 +18,7 @@ import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
 import { type AnswerHead, type CallOptions, type Timeouts, timeoutsOf } from './options.ts';
 import { guardOf, type ReachGuard } from './reach.ts';
 import { requireTls } from './request.ts';
-import type { Tries } from './retry.ts';
+import type { Attempts } from './retry.ts';
 import { type AttemptRequest, type Call, limitTime, send, type TimeLimit } from './send.ts';
 import { type CallFacts, sentence } from './wire-error.ts';
 
@@ -105,7 +105,7 @@ class Upload implements Call<void> {
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
 
-  async locate({ attempts }: Tries): Promise<URL> {
+  async locate({ attempts }: Attempts): Promise<URL> {
     const { connection } = this.#client;
     if (!connection.isOwn(this.#url)) return this.#url;
     this.#place = await connection.locate('apiKey', this.time.signal);
@@ -114,7 +114,7 @@ class Upload implements Call<void> {
     throw urlError('upload_url_expired', what, { attempts });
   }
 
-  async request({ attempts }: Tries): Promise<AttemptRequest> {
+  async request({ attempts }: Attempts): Promise<AttemptRequest> {
     const { agents, clock, options, connection } = this.#client;
     const { untilMs = Number.POSITIVE_INFINITY, onProgress } = this.#options;
     const { path } = this.#target;
@@ -147,7 +147,7 @@ class Upload implements Call<void> {
     return () => Readable.from(readFile(handle, size, onChanged), { objectMode: false });
   }
 
-  facts({ attempts }: Tries): CallFacts {
+  facts({ attempts }: Attempts): CallFacts {
     const { pathname: path, host, search } = this.#url;
     const given = Object.entries(this.#headers.sent).filter(([name]) => !storageHeader.test(name));
     return {

@@ -7,7 +7,7 @@ export interface StoredEvent {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
-  /** `end` or `stall`. */
+  /** `end`, or the kind of an alarm. */
   readonly what: string;
   /** When it happened; epoch milliseconds. */
   readonly at: number;
@@ -53,7 +53,7 @@ export class EventRecords {
   }
 
   /** The alarms that hold, dismissed or not. */
-  raised(): EventKey[] {
+  activeAlarms(): EventKey[] {
     const sql = "select * from events where profile = ? and what <> 'end'";
     const alarms = this.#tables.all(sql, this.#tables.scope).flatMap(eventOf);
     return alarms.filter(({ detail }) => detail['overAtStep'] === undefined);
@@ -80,7 +80,7 @@ export class EventRecords {
     this.#tables.run(sql, this.#tables.scope, kind, id, what);
   }
 
-  /** Deletes older events. */
+  /** Deletes events before this time. */
   prune(before: number): void {
     this.#tables.run('delete from events where at < ?', before);
   }

@@ -30,7 +30,7 @@ export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at'>;
 export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;
 
 /** The result of a merge. */
-export interface Merged {
+export interface MergeCounts {
   readonly added: number;
   readonly updated: number;
   /** Notes that are not newer than the saved ones. */
@@ -143,7 +143,7 @@ export class NoteRecords {
   }
 
   /** Adds unknown notes and replaces older ones. Undefined if the notes could not be read or saved. */
-  merge(notes: readonly Note[]): Merged | undefined {
+  merge(notes: readonly Note[]): MergeCounts | undefined {
     let [added, updated, kept] = [0, 0, 0];
     const isSaved = this.#tables.atOnce(run => {
       const newest = this.#byKey();

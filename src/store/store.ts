@@ -24,7 +24,7 @@ export interface ResourceRef {
 }
 
 /** A saved conversation. */
-export interface KeptChat {
+export interface SavedChat {
   readonly id: string;
   readonly title: string;
   /** Epoch milliseconds of its last turn. */
@@ -243,7 +243,7 @@ export class RememberedStore {
    * Saves a conversation, replacing its previous version; an unchanged one keeps its time. False if it could not be
    * saved.
    */
-  keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): boolean {
+  saveChat({ id, title, talk }: Omit<SavedChat, 'at'>, now = Date.now()): boolean {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
     const isKept = this.#tables.run(sql, this.#scope, id, title, now, JSON.stringify(talk));
@@ -256,7 +256,7 @@ export class RememberedStore {
   }
 
   /** The conversations, most recent first. */
-  chats(): KeptChat[] {
+  chats(): SavedChat[] {
     return this.#tables
       .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#scope)
       .map(({ id, title, at, talk }) => ({

@@ -32,7 +32,7 @@ interface KnownText {
 }
 
 /** A trajectory to keep. */
-export interface KeptText extends Pick<KnownText, 'steps' | 'record'> {
+export interface TextToSave extends Pick<KnownText, 'steps' | 'record'> {
   readonly trajectoryId: string;
   readonly parts: readonly TextPart[];
 }
@@ -188,7 +188,7 @@ export class TextIndex {
   }
 
   /** Saves a trajectory's text, replacing its previous version. */
-  keep({ trajectoryId, steps, record, parts }: KeptText, now = Date.now()): void {
+  keep({ trajectoryId, steps, record, parts }: TextToSave, now = Date.now()): void {
     this.#write(() => {
       this.#makeRoom();
       this.#atOnce(() => {

@@ -61,7 +61,8 @@ function pair(amount: number, size: number, large: string, small: string): strin
 const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * Formats that `Date.parse` reads directly: services use them, and for a list of 100,000 rows it makes a difference.
+ * Formats that `Date.parse` accepts as they are. Services use them, and skipping `moment` saves time in a list of
+ * 100,000 rows.
  */
 const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 

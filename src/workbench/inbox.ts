@@ -401,7 +401,7 @@ export class Inbox {
   }
 
   #readRaised(): Set<string> {
-    return new Set(this.#remembered().events.raised().map(nameOf));
+    return new Set(this.#remembered().events.activeAlarms().map(nameOf));
   }
 
   #set(list: readonly InboxEvent[]): void {

@@ -1,6 +1,6 @@
 /** Feeds the observations in each response to the statuses, the inbox and the remembered store. */
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import type { Removed } from '../queries/action.ts';
+import type { RemovedResource } from '../queries/action.ts';
 import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
 import type { Lists } from '../queries/lists/lists.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
@@ -136,7 +136,7 @@ export class Records {
   }
 
   /** Removes a resource that this program has just deleted. @param touches key prefixes of lists that contained it */
-  deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
+  deleted({ kind, id }: RemovedResource, touches: readonly (readonly unknown[])[]): void {
     for (const under of touches) this.#of.lists.remove(under, [id]);
     if (kind === undefined) return;
     this.#of.statuses.forget({ kind, id });

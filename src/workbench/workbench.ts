@@ -93,7 +93,7 @@ export class Workbench implements QueryHost {
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
-  /** The file on screen; flags and notes on it would be lost. */
+  /** The file on screen. Flags and notes on it are not saved. */
   readonly file: ShownFile | undefined;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;

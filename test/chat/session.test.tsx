@@ -4,11 +4,11 @@ import { render } from 'ink-testing-library';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { answersAt } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
-import { chatOf, exportedChat, forgetChat, type ListedChat, talkOf, trajectoriesOf } from '../../src/chat/kept.ts';
+import { chatOf, exportedChat, forgetChat, type ListedChat, savedTalk, trajectoriesOf } from '../../src/chat/saved.ts';
 import { ChatSession } from '../../src/chat/session.ts';
 import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
 import { WorkbenchProvider } from '../../src/ui/data/workbench.tsx';
-import { useChatSession, useChats, useKeptChat } from '../../src/ui/views/chat/use-kept-chat.ts';
+import { useChatSession, useChats, useSavedChat } from '../../src/ui/views/chat/use-saved-chat.ts';
 import type { Service, Workbench } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -48,7 +48,7 @@ function talkingService() {
 const forget = (): void => {};
 
 function ShownService({ talk }: { readonly talk: ChatSession }) {
-  useKeptChat({ id: 'c1', settings }, useChatSession(talk, forget), undefined);
+  useSavedChat({ id: 'c1', settings }, useChatSession(talk, forget), undefined);
   return null;
 }
 
@@ -173,7 +173,7 @@ describe('an answer', () => {
     expect(answer()).toMatchObject(whole);
     expect(kept()[0]?.turns.at(-1)).toMatchObject(whole);
     const chat = { id: 'c1', settings, turns: talk.conversation.turns };
-    expect(chatOf('c1', talkOf(chat))).toEqual(chat);
+    expect(chatOf('c1', savedTalk(chat))).toEqual(chat);
     expect(exportedChat(chat).branches[0]?.turns.at(-1)).toMatchObject(whole);
     expect(trajectoriesOf(chat, '')[0]?.item['messages']).toEqual([
       { role: 'user', content: 'what is tea?' },
@@ -335,7 +335,7 @@ describe('an answer', () => {
 
 it('a conversation that cannot be saved would be lost, until an answer of it can be', async () => {
   const { workbench, talk, says, ends, kept } = opened();
-  const full = vi.spyOn(workbench.remembered, 'keepChat').mockReturnValue(false);
+  const full = vi.spyOn(workbench.remembered, 'saveChat').mockReturnValue(false);
   const answered = async (): Promise<void> => {
     talk.send('what is tea?', settings);
     says('a leaf');
@@ -351,7 +351,7 @@ it('a conversation that cannot be saved would be lost, until an answer of it can
 
 it('a conversation that is forgotten is not saved at the end, even if it could not be saved before', async () => {
   const { workbench, talk, says, ends, kept } = opened();
-  const full = vi.spyOn(workbench.remembered, 'keepChat').mockReturnValue(false);
+  const full = vi.spyOn(workbench.remembered, 'saveChat').mockReturnValue(false);
   talk.send('what is tea?', settings);
   says('a leaf');
   ends();
@@ -374,7 +374,7 @@ describe('a second model that is sent away while it answers', () => {
     readonly talk: ChatSession;
     readonly second?: ChatSession;
   }) {
-    useKeptChat({ id, settings }, talk, second);
+    useSavedChat({ id, settings }, talk, second);
     return null;
   }
 
@@ -435,8 +435,8 @@ describe('a conversation that is opened', () => {
 it('the list of conversations leaves out those that cannot be read', () => {
   const { workbench } = opened();
   const turns = [{ role: 'user', content: 'what is tea?', reasoning: '' }];
-  workbench.remembered.keepChat({ id: 'c1', title: 'of another version', talk: { turns: 'elsewhere' } }, 1_000);
-  workbench.remembered.keepChat({ id: 'c2', title: 'what is tea?', talk: { settings, turns } }, 2_000);
+  workbench.remembered.saveChat({ id: 'c1', title: 'of another version', talk: { turns: 'elsewhere' } }, 1_000);
+  workbench.remembered.saveChat({ id: 'c2', title: 'what is tea?', talk: { settings, turns } }, 2_000);
   let chats: readonly ListedChat[] = [];
   function List() {
     chats = useChats()();

@@ -9,7 +9,7 @@ const baseUrl = 'http://127.0.0.1:9';
 function saveChat(home: string, id: string, choices: readonly object[]): void {
   const environment = { HOME: home, BENCHTOP_API_KEY: 'key', BENCHTOP_BASE_URL: baseUrl };
   const memory = openRemembered(loadConfig({}, environment));
-  memory.keepChat({ id, title: 'tea?', talk: { settings: { model: 'a', system: '' }, turns: [], choices } });
+  memory.saveChat({ id, title: 'tea?', talk: { settings: { model: 'a', system: '' }, turns: [], choices } });
   memory.close();
 }
 

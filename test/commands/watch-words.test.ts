@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { seenWords } from '../../src/commands/seen.ts';
+import { followedStateWords } from '../../src/commands/followed-state.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { knownResource, type Observation } from '../../src/queries/statuses/known-resource.ts';
@@ -11,7 +11,7 @@ import { cliOn, testFolder } from './cli.ts';
 
 function said(...observations: Observation[]): string {
   const [{ kind = '', id = '' } = {}] = observations;
-  return seenWords({ ...knownResource({ kind, id, label: id }, observations), heldOut: undefined });
+  return followedStateWords({ ...knownResource({ kind, id, label: id }, observations), heldOut: undefined });
 }
 
 function observed(progress: EvalProgress): Observation {
@@ -48,7 +48,7 @@ it('writes a status in words', () => {
 it('tells the reward of the trainer from the held-out reward', () => {
   const heldOut = '0.400 at step 2, from 14 of 16 samples';
   const run = { kind: 'training', id: 'trn_1', label: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9 };
-  expect(seenWords({ ...run, heldOut })).toBe(
+  expect(followedStateWords({ ...run, heldOut })).toBe(
     'running, 2 of 6, trainer reward 0.900, held-out reward 0.400 at step 2, from 14 of 16 samples',
   );
 });

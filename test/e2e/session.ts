@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../../src/base/version.ts';
-import { endHolder, FolderHeld, stopService } from '../../src/local/daemon/client.ts';
+import { endHolder, FolderHeldError, stopService } from '../../src/local/daemon/client.ts';
 import { readAddress } from '../../src/local/daemon/files.ts';
 import { program, Terminal } from '../../tools/rig/terminal.ts';
 
@@ -41,7 +41,7 @@ export function freshHome(): Home {
   const remove = async (): Promise<void> => {
     const dataFolder = dataFolderIn(home);
     await stopService(dataFolder).catch(async (error: unknown) => {
-      if (!(error instanceof FolderHeld) || error.pid === undefined) throw error;
+      if (!(error instanceof FolderHeldError) || error.pid === undefined) throw error;
       await endHolder(dataFolder, error.pid);
     });
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });

@@ -1,11 +1,11 @@
 /** How long a run ran, without its time in the queue. */
 import { expect, it } from 'vitest';
-import { durationColumn, queueColumn, type Timed, tookWords } from '../../src/present/times.ts';
+import { durationColumn, queueColumn, type RunTimes, tookWords } from '../../src/present/times.ts';
 
 const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:41:00Z' };
-const column = durationColumn<Timed>();
-const queue = queueColumn<Timed>();
-const said = (row: Timed) => [column.text?.(row), queue.text?.(row), tookWords(row)];
+const column = durationColumn<RunTimes>();
+const queue = queueColumn<RunTimes>();
+const said = (row: RunTimes) => [column.text?.(row), queue.text?.(row), tookWords(row)];
 
 it('leaves the time in the queue out, and says when that is unknown, in lists as in facts (C3)', () => {
   expect(said({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual(['38m', '3m', 'queued 3m, ran 38m']);

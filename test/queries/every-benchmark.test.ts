@@ -36,7 +36,7 @@ function pagesOf(answers: Answers) {
   return (cursor: string | null | undefined) =>
     readAcross<Run>(
       { service, signal, memory, query: cursor ? { cursor } : {} },
-      { read, operation: 'listEvalRuns', words: 'runs' },
+      { read, operation: 'listEvalRuns', noun: 'runs' },
     );
 }
 
@@ -73,7 +73,7 @@ function world(count: number) {
     key: ['runs'],
     id: run => run.id,
     costly: true,
-    readPage: context => readAcross(context, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
+    readPage: context => readAcross(context, { read: readRuns, operation: 'listEvalRuns', noun: 'runs' }),
   };
   const stop = new AbortController();
   const context: QueryContext = { service, signal: stop.signal, memory };
@@ -101,7 +101,7 @@ describe('runs of all benchmarks', () => {
       return ['x', 'y'].map(id => ({ id: `${benchId} ${id}`, bench_id: benchId, created_at: '2026-01-01' }));
     };
     const { signal } = new AbortController();
-    const options = { read, operation: 'listEvalRuns', words: 'runs' } as const;
+    const options = { read, operation: 'listEvalRuns', noun: 'runs' } as const;
     const { items } = await readAcross<Run>({ service, signal, memory, query: {} }, options);
     expect(ids(items)).toEqual(['b1 x', 'b1 y', 'b2 x', 'b2 y', 'b3 x', 'b3 y']);
   });
@@ -124,7 +124,7 @@ describe('runs of all benchmarks', () => {
       listBenchmarks: () => ({ items: benchmarks, has_more: false, next_cursor: null, dropped: 1 }),
     });
     const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
-    const options = { read, operation: 'listEvalRuns', words: 'runs' } as const;
+    const options = { read, operation: 'listEvalRuns', noun: 'runs' } as const;
     expect((await readAcross({ ...context, service, query: {} }, options)).note).toBe(
       '1 benchmark could not be read. The runs of 1 of 2 benchmarks could not be read: The store of b2 is out.',
     );
@@ -147,7 +147,7 @@ describe('runs of all benchmarks', () => {
     const { context, source } = world(2);
     const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
     const readPage: typeof source.readPage = page =>
-      readAcross(page, { read, operation: 'listEvalRuns', words: 'runs' });
+      readAcross(page, { read, operation: 'listEvalRuns', noun: 'runs' });
     const reader = new ListReader<Run>({ ...source, readPage }, { context: async () => context, publish: () => {} });
     expect(await reader.poll(context)).toMatchObject({ rows: [], complete: false });
   });
@@ -192,7 +192,7 @@ describe('runs of all benchmarks', () => {
       throw new CapabilityMissingError('listEvalRuns');
     };
     await expect(
-      readAcross({ ...context, query: {} }, { read: missing, operation: 'listEvalRuns', words: 'runs' }),
+      readAcross({ ...context, query: {} }, { read: missing, operation: 'listEvalRuns', noun: 'runs' }),
     ).rejects.toThrow();
     expect(read.length).toBeLessThan(6);
   });
@@ -203,7 +203,7 @@ describe('runs of all benchmarks', () => {
       read.push(benchId);
       throw new NotFoundError('There is no such thing.', refused);
     };
-    const across = readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: unknown, words: 'runs' });
+    const across = readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: unknown, noun: 'runs' });
     await expect(across).rejects.toBeInstanceOf(CapabilityMissingError);
     expect(read.length).toBeLessThan(10);
   });
@@ -218,7 +218,7 @@ describe('runs of all benchmarks', () => {
       await new Promise(resolve => setImmediate(resolve));
       return [{ id: `run of ${benchId}`, bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }];
     };
-    const page = await readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: late, words: 'runs' });
+    const page = await readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: late, noun: 'runs' });
     expect([page.items.length, new Set(read).size, read.length]).toEqual([37, 40, 40]);
     expect(page.note).toContain('3 of 40');
   });
@@ -238,7 +238,7 @@ describe('runs of all benchmarks', () => {
       throw new ServiceError('cancelled', 'Cancelled.');
     };
     await expect(
-      readAcross({ ...context, query: {} }, { read: slow, operation: 'listEvalRuns', words: 'runs' }),
+      readAcross({ ...context, query: {} }, { read: slow, operation: 'listEvalRuns', noun: 'runs' }),
     ).rejects.toThrow('Cancelled');
     expect(read.length).toBeLessThan(6);
   });
@@ -251,7 +251,7 @@ describe('runs of all benchmarks', () => {
       key: ['runs'],
       id: run => run.id,
       costly: true,
-      readPage: page => readAcross(page, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
+      readPage: page => readAcross(page, { read: readRuns, operation: 'listEvalRuns', noun: 'runs' }),
     };
     const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
     expect((await reader.poll(context)).complete).toBe(false);

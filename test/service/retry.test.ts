@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { retryAfter } from '../../src/base/retry-waits.ts';
 import {
+  type Attempts,
   decide as decideOn,
   mayHaveTakenEffect,
+  noAttempts,
   RetryBudget,
   remedyFor,
   type Situation,
-  type Tries,
-  untried,
 } from '../../src/service/retry.ts';
 
 const now = Date.parse('2026-03-04T05:06:07Z');
 
-type Given = Partial<Omit<Situation, 'call' | 'tries'> & Situation['call'] & Tries>;
+type Given = Partial<Omit<Situation, 'call' | 'tries'> & Situation['call'] & Attempts>;
 
 function decide({
   method = 'GET',
@@ -176,7 +176,7 @@ describe('the state of the attempts', () => {
   const timeout = (sent: boolean) => ({ kind: 'timeout', sent }) as const;
   const final = { kind: 'network', sent: false, final: true } as const;
 
-  it.each<[string, Partial<Tries>, Situation['outcome'], ReturnType<typeof remedyFor>]>([
+  it.each<[string, Partial<Attempts>, Situation['outcome'], ReturnType<typeof remedyFor>]>([
     ['a refused credential', {}, refused, 'renew'],
     ['one that is refused again', { renewed: true }, refused, undefined],
     ['a refusal for another reason', {}, answered(403), undefined],
@@ -191,40 +191,40 @@ describe('the state of the attempts', () => {
     ['a service that was found twice', { recoveries: 2 }, lost, undefined],
     ['a caller who stopped the call', {}, undefined, undefined],
   ])('%s has the remedy that can help', (_, tries, outcome, remedy) => {
-    expect(remedyFor({ ...untried, ...tries }, outcome)).toBe(remedy);
+    expect(remedyFor({ ...noAttempts, ...tries }, outcome)).toBe(remedy);
   });
 
   it.each<[string, Given, object]>([
     [
       'a renewed credential is used at once, by a write too',
       { method: 'POST', outcome: refused, remedied: true },
-      { again: true, by: 'renewal', waitMs: 0, tries: { ...untried, attempts: 1, renewed: true } },
+      { again: true, by: 'renewal', waitMs: 0, tries: { ...noAttempts, attempts: 1, renewed: true } },
     ],
     ['one that was not renewed ends the call', { outcome: refused }, { again: false, reason: 'final' }],
     [
       'but the service may want it again, and is not asked for a third',
       { outcome: refused, headers: { 'x-should-retry': 'true' } },
-      { again: true, by: 'retry', waitMs: 500, tries: { ...untried, attempts: 1, retries: 1, renewed: true } },
+      { again: true, by: 'retry', waitMs: 500, tries: { ...noAttempts, attempts: 1, retries: 1, renewed: true } },
     ],
     [
       'a found service is asked at once, and that is no retry',
       { outcome: lost, remedied: true, retries: 2 },
-      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, retries: 2, recoveries: 1 } },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...noAttempts, attempts: 1, retries: 2, recoveries: 1 } },
     ],
     [
       'by a poll too',
       { outcome: lost, remedied: true, background: true },
-      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, recoveries: 1 } },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...noAttempts, attempts: 1, recoveries: 1 } },
     ],
     [
       'by a write that did not leave',
       { method: 'POST', outcome: unsent, remedied: true },
-      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, recoveries: 1 } },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...noAttempts, attempts: 1, recoveries: 1 } },
     ],
     [
       'by a POST that writes nothing',
       { method: 'POST', isWrite: false, outcome: lost, remedied: true },
-      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, recoveries: 1 } },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...noAttempts, attempts: 1, recoveries: 1 } },
     ],
     [
       'not by a write that may have happened',
@@ -240,7 +240,7 @@ describe('the state of the attempts', () => {
     [
       'a keyed write is, where it was refused for the rate',
       { method: 'POST', keyed: true, outcome: answered(429) },
-      { again: true, by: 'retry', waitMs: 500, tries: { ...untried, attempts: 1, retries: 1 } },
+      { again: true, by: 'retry', waitMs: 500, tries: { ...noAttempts, attempts: 1, retries: 1 } },
     ],
     [
       'not where it was not',
@@ -250,7 +250,7 @@ describe('the state of the attempts', () => {
     [
       'a closed gate waits in place of the call',
       { gateMs: 70_000, headers: { 'retry-after': '9' } },
-      { again: true, by: 'retry', waitMs: 0, tries: { ...untried, attempts: 1, retries: 1 } },
+      { again: true, by: 'retry', waitMs: 0, tries: { ...noAttempts, attempts: 1, retries: 1 } },
     ],
     ['the deadline leaves no time', { leftMs: 500 }, { again: false, reason: 'deadline' }],
     ['or just enough', { leftMs: 501 }, waits(500)],
@@ -258,7 +258,12 @@ describe('the state of the attempts', () => {
     [
       'what may have happened is kept',
       { mayHaveHappened: true },
-      { again: true, by: 'retry', waitMs: 500, tries: { ...untried, attempts: 1, retries: 1, mayHaveHappened: true } },
+      {
+        again: true,
+        by: 'retry',
+        waitMs: 500,
+        tries: { ...noAttempts, attempts: 1, retries: 1, mayHaveHappened: true },
+      },
     ],
   ])('%s', (_, given, decision) => {
     expect(decide(given)).toEqual(decision);

@@ -309,8 +309,8 @@ describe('a row that is damaged', () => {
   it('is left out of its list, and hides no other', () => {
     const before = RememberedStore.open(path, 'prod');
     before.see([run('a'), run('b')], 1_000);
-    before.keepChat({ id: 'c', title: 'tea', talk: { turns: [] } });
-    before.keepChat({ id: 'd', title: 'toast', talk: { turns: [] } });
+    before.saveChat({ id: 'c', title: 'tea', talk: { turns: [] } });
+    before.saveChat({ id: 'd', title: 'toast', talk: { turns: [] } });
     before.close();
     const file = new DatabaseSync(path);
     file.exec(`update seen set record = '{"half' where id = 'a'; update chats set talk = 'nothing' where id = 'c'`);
@@ -468,18 +468,18 @@ it('remembers commands and settings', () => {
 
 it('keeps conversations, the last one first, each with the time at which it last changed', () => {
   const store = RememberedStore.inMemory('prod');
-  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 1);
-  store.keepChat({ id: 'b', title: 'toast', talk: { turns: [] } }, 2);
-  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 3);
+  store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 1);
+  store.saveChat({ id: 'b', title: 'toast', talk: { turns: [] } }, 2);
+  store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 3);
   expect(store.chats().map(({ id, at }) => [id, at])).toEqual([
     ['b', 2],
     ['a', 1],
   ]);
-  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
+  store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
   expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', at: 4, talk: { turns: [1, 2] } });
   store.forgetChat('a');
   expect(store.chats().map(({ id }) => id)).toEqual(['b']);
-  for (let index = 0; index < 300; index += 1) store.keepChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);
+  for (let index = 0; index < 300; index += 1) store.saveChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);
   expect(store.chats()).toHaveLength(200);
   expect(store.chats()[0]?.id).toBe('c299');
 });

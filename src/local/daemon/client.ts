@@ -258,8 +258,8 @@ export interface StopOptions {
 }
 
 /** A process holds the data folder, and does not respond or does not exit. */
-export class FolderHeld extends Error {
-  override readonly name = 'FolderHeld';
+export class FolderHeldError extends Error {
+  override readonly name = 'FolderHeldError';
   readonly pid: number | undefined;
 
   constructor(dataFolder: string, pid: number | undefined) {
@@ -275,7 +275,7 @@ export class FolderHeld extends Error {
  * Ends the process that holds a folder with SIGTERM, and with SIGKILL if it does not exit. Everything it has
  * acknowledged is stored, and its work resumes at the next start.
  *
- * @throws FolderHeld if it still holds the folder, e.g. because it is another user's
+ * @throws FolderHeldError if it still holds the folder, e.g. because it is another user's
  */
 export async function endHolder(dataFolder: string, pid: number): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -289,14 +289,14 @@ export async function endHolder(dataFolder: string, pid: number): Promise<void> 
     const deadline = performance.now() + endMs;
     while (isFolderLocked(dataFolder) && performance.now() < deadline) await wait(pollIntervalMs);
   }
-  if (isFolderLocked(dataFolder)) throw new FolderHeld(dataFolder, pid);
+  if (isFolderLocked(dataFolder)) throw new FolderHeldError(dataFolder, pid);
 }
 
 /**
  * Stops a folder's service, and waits until another can start or has started: an open screen starts one at once.
  * Returns the stopped service, or undefined.
  *
- * @throws FolderHeld if the process that holds the folder does not respond or does not exit
+ * @throws FolderHeldError if the process that holds the folder does not respond or does not exit
  */
 export async function stopService(
   dataFolder: string,
@@ -313,7 +313,7 @@ export async function stopService(
   const deadline = performance.now() + (running ? stopMs : requestTimeoutMs);
   while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {
     if (performance.now() > deadline) {
-      throw new FolderHeld(dataFolder, holderOf(dataFolder));
+      throw new FolderHeldError(dataFolder, holderOf(dataFolder));
     }
     await wait(pollIntervalMs);
   }

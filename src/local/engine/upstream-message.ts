@@ -4,7 +4,7 @@
  */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
-import { answerText, chatChunk, chatCompletion, partsIn, saidIn, type Usage } from '../../contract/inference.ts';
+import { answerText, chatChunk, chatCompletion, messageTexts, partsIn, type Usage } from '../../contract/inference.ts';
 
 /** A model's answer as a message in a step. */
 export interface AssistantMessage {
@@ -31,7 +31,7 @@ export function answerMessage(text: string): AssistantMessage | undefined {
   const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
   if (!choice) return undefined;
-  const { reasoning, refusal } = saidIn(choice.message);
+  const { reasoning, refusal } = messageTexts(choice.message);
   return {
     role: 'assistant',
     content: answerText(choice.message),
@@ -72,7 +72,7 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
       if (!choice) return;
       finish_reason = choice.finish_reason ?? finish_reason;
       const { delta } = choice;
-      const piece = saidIn(delta);
+      const piece = messageTexts(delta);
       content += piece.content;
       reasoning += piece.reasoning;
       refusal += piece.refusal;

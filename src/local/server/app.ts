@@ -14,7 +14,7 @@ import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
-import { Authenticator, type Guarded, inferenceRoute, localRoute } from './authentication.ts';
+import { type AuthEndpoint, Authenticator, inferenceRoute, localRoute } from './authentication.ts';
 import { limitBody, parseJson } from './body.ts';
 import { ApiError, apiError, conflict, notFound, notStored } from './errors.ts';
 import { type Area, type BaseCall, foreignOperations, type Route, type ServiceContext } from './handlers.ts';
@@ -41,7 +41,7 @@ type AnyHandler = (service: ServiceContext, call: CheckedCall) => object | Promi
 interface Env {
   Variables: { organizationId: string };
 }
-type Guard = (endpoint: Guarded) => MiddlewareHandler<Env>;
+type Guard = (endpoint: AuthEndpoint) => MiddlewareHandler<Env>;
 
 export interface Control {
   /** Identifies the service, with its version and settings. */

@@ -8,14 +8,14 @@ import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
 
 /** The properties of an endpoint that authentication needs. */
-export type Guarded = Pick<Endpoint, 'auth' | 'path'>;
+export type AuthEndpoint = Pick<Endpoint, 'auth' | 'path'>;
 
 /** Endpoints that the contract does not list: chat with a single model, and control of the process. */
-export const inferenceRoute: Guarded = { auth: 'inferenceToken', path: '/v1/' };
-export const localRoute: Guarded = { auth: 'apiKey', path: '/local/' };
+export const inferenceRoute: AuthEndpoint = { auth: 'inferenceToken', path: '/v1/' };
+export const localRoute: AuthEndpoint = { auth: 'apiKey', path: '/local/' };
 
 /** A call's credential: an organization's key, or a token for one trajectory. */
-function credentialOf(context: Context, { auth }: Guarded): string | undefined {
+function credentialOf(context: Context, { auth }: AuthEndpoint): string | undefined {
   const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
   const key = context.req.header('x-api-key');
   return auth === 'apiKey' ? key : (bearer ?? key);
@@ -39,7 +39,7 @@ export class Authenticator {
   }
 
   /** Returns the calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
-  authenticate(context: Context, endpoint: Guarded): string {
+  authenticate(context: Context, endpoint: AuthEndpoint): string {
     const credential = credentialOf(context, endpoint);
     if (!credential) throw apiError('authentication_required', "This call needs an organization's API key.");
     if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) {

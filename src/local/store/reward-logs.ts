@@ -30,21 +30,21 @@ export class RewardIdTaken extends Error {
   override readonly name = 'RewardIdTaken';
 }
 
-/** The weighted mean of rewards; null if none of them has a weight. */
+/** The weighted mean of rewards; null if none of them has a positive weight. */
 export function weightedMean(rewards: readonly Pick<RewardLog, 'value' | 'weight'>[]): number | null {
   const counted = rewards.filter(({ weight }) => weight > 0);
   if (counted.length === 0) return null;
-  const ofWeights = unitOf(counted.map(({ weight }) => weight));
-  const ofValues = unitOf(counted.map(({ value }) => Math.abs(value)));
-  const weights = counted.reduce((sum, { weight }) => sum + weight * ofWeights, 0);
-  const values = counted.reduce((sum, { value, weight }) => sum + value * ofValues * (weight * ofWeights), 0);
+  const weightScale = scaleOf(counted.map(({ weight }) => weight));
+  const valueScale = scaleOf(counted.map(({ value }) => Math.abs(value)));
+  const weights = counted.reduce((sum, { weight }) => sum + weight * weightScale, 0);
+  const values = counted.reduce((sum, { value, weight }) => sum + value * valueScale * (weight * weightScale), 0);
   // Rounding may put the mean beyond all values.
   const all = counted.map(({ value }) => value).toSorted((one, other) => one - other);
-  return Math.min(all.at(-1) ?? 0, Math.max(all[0] ?? 0, values / weights / ofValues));
+  return Math.min(all.at(-1) ?? 0, Math.max(all[0] ?? 0, values / weights / valueScale));
 }
 
 /** The power of two that scales the largest number to about 1, so that sums neither round nor overflow. */
-function unitOf(numbers: readonly number[]): number {
+function scaleOf(numbers: readonly number[]): number {
   const largest = numbers.reduce((most, each) => Math.max(most, each), 0);
   return largest === 0 ? 1 : 2 ** -Math.max(-1_000, Math.floor(Math.log2(largest)));
 }

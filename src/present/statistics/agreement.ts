@@ -9,7 +9,7 @@ import { minOf } from '../../base/many.ts';
 import { crossing } from './root.ts';
 
 /** A rollout that both graders have graded. */
-export interface Judged {
+export interface GradedPair {
   readonly task: string;
   readonly first: boolean;
   readonly second: boolean;
@@ -38,13 +38,13 @@ function kappaOf([both, first, second, neither]: Cells): number | undefined {
   return chance === 1 ? undefined : (observed - chance) / (1 - chance);
 }
 
-const cellsOf = (judged: readonly Judged[]): Cells => {
+const cellsOf = (judged: readonly GradedPair[]): Cells => {
   const count = (first: boolean, second: boolean): number =>
     judged.filter(each => each.first === first && each.second === second).length;
   return [count(true, true), count(true, false), count(false, true), count(false, false)];
 };
 
-export function agreementOf(judged: readonly Judged[]): Agreement {
+export function agreementOf(judged: readonly GradedPair[]): Agreement {
   const cells = cellsOf(judged);
   const [both, lost, gained, neither] = cells;
   const kappa = kappaOf(cells);
@@ -58,7 +58,7 @@ const fewestTasks = 5;
 const chiSquared95 = 3.841459;
 const tolerance = 5e-4;
 
-function intervalOf(judged: readonly Judged[], cells: Cells, kappa: number | undefined): Agreement['interval'] {
+function intervalOf(judged: readonly GradedPair[], cells: Cells, kappa: number | undefined): Agreement['interval'] {
   const sizes = [...Map.groupBy(judged, ({ task }) => task).values()].map(({ length }) => length);
   // A task's rollouts may be alike, so they count as one. Tasks of unequal size count as fewer (Kish 1965).
   const size = judged.length ** 2 / sizes.reduce((sum, each) => sum + each ** 2, 0);

@@ -1,7 +1,7 @@
 /** Caveats about the means and the verdict of a comparison. */
 
 import { maxOf } from '../../base/many.ts';
-import { type OfBoth, otherSide, type Side, sides } from '../../base/sides.ts';
+import { type BySide, otherSide, type Side, sides } from '../../base/sides.ts';
 import { counted } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
 import type { IntervalOptions } from './interval.ts';
@@ -12,7 +12,7 @@ import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
 export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
 
 /** Caveats about how the checkpoints were chosen and about the rollouts per task; may be empty. */
-export function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>, options: IntervalOptions): string {
+export function cautionWords(runs: readonly RunTasks[], means: BySide<TaskMean>, options: IntervalOptions): string {
   const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
   const perTask = sides.flatMap((side, index) => {
     const [run, other] = [runs[index], runs[1 - index]];

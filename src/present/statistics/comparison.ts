@@ -1,6 +1,6 @@
 /** Compares two runs task by task: the means, the paired difference with its interval, and the verdict. */
 
-import { type OfBoth, sides } from '../../base/sides.ts';
+import { type BySide, sides } from '../../base/sides.ts';
 import { mean, meanDifference, withoutRounding } from '../../base/statistics.ts';
 import { cautionWords } from './caution.ts';
 import { missingOf } from './filled.ts';
@@ -35,13 +35,13 @@ export interface ComparisonOptions extends VerdictOptions {
 
 export const comparisonDefaults: ComparisonOptions = { ...intervalDefaults, equalWithin: 0.05 };
 
-export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
+export interface ComparedRuns extends BySide<TaskMean>, SharedTasks {
   /** Tasks with a reward in both runs. */
   readonly pairs: number;
   /** The pairs' mean difference (new minus base). */
   readonly difference: number | undefined;
   /** Both runs' means over the pairs only. */
-  readonly paired: OfBoth<number | undefined>;
+  readonly paired: BySide<number | undefined>;
   readonly interval: Interval | undefined;
   /** Whether the interval holds only if all rollouts are listed, which the service does not report. */
   readonly isConditional: boolean;

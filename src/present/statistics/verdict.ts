@@ -1,7 +1,7 @@
 /** The verdict on a comparison and the gate's result, in words. */
 
 import { capitalised } from '../../base/capitalised.ts';
-import { type OfBoth, type Side, sides } from '../../base/sides.ts';
+import { type BySide, type Side, sides } from '../../base/sides.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
 import { type Evidence, type Interval, type IntervalOptions, timesUntil } from './interval.ts';
@@ -38,7 +38,7 @@ export interface Situation {
   readonly ignoring: Evidence;
   readonly interval: Interval | undefined;
   readonly pairs: number;
-  readonly means: OfBoth<TaskMean>;
+  readonly means: BySide<TaskMean>;
   /** Whether rewards are missing only for tasks that neither run has graded. */
   readonly isOnlyUngraded: boolean;
   /** The runs that may have an unknown number of unlisted rollouts, so that a verdict is conditional. */

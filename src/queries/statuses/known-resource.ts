@@ -115,10 +115,10 @@ export interface KnownResource {
   readonly isNew: boolean;
 }
 
-export type Named = Pick<KnownResource, 'kind' | 'id'>;
+export type ResourceKey = Pick<KnownResource, 'kind' | 'id'>;
 
 /** The key for a resource in a map. */
-export const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
+export const keyOf = ({ kind, id }: ResourceKey): string => `${kind} ${id}`;
 
 /** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
 function sameCurve(old: KnownResource['curve'], next: Observation['curve']): KnownResource['curve'] {
@@ -224,7 +224,7 @@ export function isSame(left: KnownResource, right: KnownResource): boolean {
 }
 
 /** A resource before any response about it. */
-export function unknownResource({ kind, id }: Named, label: string): KnownResource {
+export function unknownResource({ kind, id }: ResourceKey, label: string): KnownResource {
   return {
     kind,
     id,

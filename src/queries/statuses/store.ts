@@ -12,8 +12,8 @@ import {
   type KnownResource,
   keyOf,
   merged,
-  type Named,
   type Observation,
+  type ResourceKey,
   unknownResource,
   withLateMeans,
   withOldMeans,
@@ -94,7 +94,7 @@ function endStillSeen(before: KnownResource, next: KnownResource, { announced }:
 }
 
 /** When a resource first had this many rewards, in epoch milliseconds; undefined if unknown. */
-type RewardsSince = (resource: Named, count: number) => number | undefined;
+type RewardsSince = (resource: ResourceKey, count: number) => number | undefined;
 
 export class StatusStore {
   readonly #entries = new Map<string, Entry>();
@@ -121,12 +121,12 @@ export class StatusStore {
     return this.#all;
   }
 
-  get(resource: Named): KnownResource | undefined {
+  get(resource: ResourceKey): KnownResource | undefined {
     return this.#entries.get(keyOf(resource))?.known;
   }
 
   /** When it was last read, in epoch milliseconds, and by which query. */
-  lastRead(resource: Named): { readonly at: number; readonly by: string | undefined } | undefined {
+  lastRead(resource: ResourceKey): { readonly at: number; readonly by: string | undefined } | undefined {
     const entry = this.#entries.get(keyOf(resource));
     return entry && { at: entry.readAt, by: entry.readBy };
   }
@@ -135,17 +135,17 @@ export class StatusStore {
    * When a response last reported its progress, in epoch milliseconds; undefined if none has. Responses without
    * progress, such as lists, do not count.
    */
-  doneReadAt(resource: Named): number | undefined {
+  doneReadAt(resource: ResourceKey): number | undefined {
     return this.#entries.get(keyOf(resource))?.doneAt;
   }
 
   /** When its progress last changed, in epoch milliseconds; undefined if it never has. */
-  movedAt(resource: Named): number | undefined {
+  movedAt(resource: ResourceKey): number | undefined {
     return this.#entries.get(keyOf(resource))?.movedAt;
   }
 
   /** When benchtop noticed that it no longer exists, in epoch milliseconds; undefined if it exists. */
-  goneAt(resource: Named): number | undefined {
+  goneAt(resource: ResourceKey): number | undefined {
     const entry = this.#entries.get(keyOf(resource));
     return entry?.known.gone ? entry.goneAt : undefined;
   }
@@ -268,7 +268,7 @@ export class StatusStore {
   }
 
   /** Marks a resource's end as missed, if the resource was first seen after its end. @param at in epoch milliseconds */
-  noteEnd(resource: Named, at: number): void {
+  noteEnd(resource: ResourceKey, at: number): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.endedAt !== undefined) return;
     entry.known = { ...entry.known, endedAt: at };
@@ -282,13 +282,13 @@ export class StatusStore {
   }
 
   /** Records that the service has no held-out rewards to read. Remembered ones stay. */
-  unmeasured(resource: Named): void {
+  unmeasured(resource: ResourceKey): void {
     const known = this.get(resource);
     if (known) this.#change(known, ({ measured = null, ...others }) => ({ ...others, measured }));
   }
 
   /** Records that the service no longer has a resource. Announces this if the resource was running or `isWatched`. */
-  gone(resource: Named, isWatched = false, at = Date.now()): void {
+  gone(resource: ResourceKey, isWatched = false, at = Date.now()): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.gone) return;
     const { status } = entry.known;
@@ -298,7 +298,7 @@ export class StatusStore {
     this.#announce(true, isNews ? [{ resource: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
   }
 
-  dismiss(resource: Named): void {
+  dismiss(resource: ResourceKey): void {
     const entry = this.#entries.get(keyOf(resource));
     if (entry?.known.endedAt === undefined) return;
     entry.known = { ...entry.known, endedAt: undefined };
@@ -306,7 +306,7 @@ export class StatusStore {
   }
 
   /** Forgets a resource, e.g. because this program deleted it. */
-  forget(resource: Named): void {
+  forget(resource: ResourceKey): void {
     this.#announce(this.#entries.delete(keyOf(resource)), []);
   }
 

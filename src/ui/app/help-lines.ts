@@ -7,7 +7,6 @@ import { wrap } from '../../text/wrap.ts';
 import {
   columnCommands,
   confirmCommands,
-  doorCommands,
   errorCommands,
   failureCommands,
   formCommands,
@@ -18,6 +17,7 @@ import {
   paletteCommands,
   pickerCommands,
   recordCommands,
+  referenceCommands,
   scrollCommands,
   typingCommands,
 } from '../keys/general.ts';
@@ -41,7 +41,7 @@ const everywhere: readonly HelpSection[] = [
   { title: 'Any item', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long text', commands: Object.values(scrollCommands) },
-  { title: 'Facts that refer to other resources', commands: Object.values(doorCommands) },
+  { title: 'Facts that refer to other resources', commands: Object.values(referenceCommands) },
 ];
 const inWindows: readonly HelpSection[] = [
   { title: 'While typing', commands: Object.values(typingCommands) },

@@ -16,7 +16,7 @@ import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 import { isBad, nameOf } from '../../workbench/inbox.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
-import { useFollowing } from '../data/use-watched.ts';
+import { useBackgroundPolling } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
@@ -91,7 +91,7 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
 }
 
 /**
- * Summarises the inbox in Watch's words after the user has been away, and again as more missed events become known.
+ * Shows Watch's summary of the inbox after the user has been away, and again as more missed events become known.
  *
  * @param isShown whether the view shows the summary or the events
  */
@@ -188,8 +188,8 @@ export function useNotices(
 }
 
 /** Polls running work that no view polls; draws nothing. */
-export function Following({ counted }: { readonly counted: boolean }) {
-  useFollowing(counted);
+export function BackgroundPolling({ counted }: { readonly counted: boolean }) {
+  useBackgroundPolling(counted);
   return null;
 }
 

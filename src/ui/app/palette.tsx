@@ -3,7 +3,7 @@ import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import { resources } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
-import { toldApart } from '../../resources/watch.ts';
+import { withDistinctions } from '../../resources/watch.ts';
 import { displayWidth, padEnd, truncate } from '../../text/width.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
@@ -107,10 +107,10 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
     const [few = [], many = []] = [named, [manyKind]].map(kinds =>
       remembered.seenSince(0, { kinds, limit: mostNames }),
     );
-    return [...toldApart(remembered, few), ...many];
+    return [...withDistinctions(remembered, few), ...many];
   });
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
-  const named = (text: string) => toldApart(remembered, remembered.seenNamed(text, mostNames));
+  const named = (text: string) => withDistinctions(remembered, remembered.seenNamed(text, mostNames));
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
   return typed => paletteEntries(typed, { entries, seen, named, recent, open });
 }

@@ -84,13 +84,13 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
  * its general ones.
  */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
-  const ofViews = views.map(({ id, commands, general }) => {
+  const viewLayers = views.map(({ id, commands, general }) => {
     // A record shares its resource's commands, which the list declares.
     const list = views.find(each => id === each.id.replace(/^list /, 'record '));
     const shared = [...general, errorCommands, globalCommands].flatMap(table => Object.values<Command>(table));
     return [...new Set([...commands, ...(list?.commands ?? []), ...shared])];
   });
-  return [...generalLayers.map(table => Object.values<Command>(table)), ...ofViews];
+  return [...generalLayers.map(table => Object.values<Command>(table)), ...viewLayers];
 }
 
 /** A place's crumb. Not sanitised. */

@@ -23,7 +23,7 @@ import { frameLines, type HiddenPanes, type Layout, layoutOf, smallest } from '.
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { MissingView } from './missing-view.tsx';
-import { Following, useNotices } from './notices.tsx';
+import { BackgroundPolling, useNotices } from './notices.tsx';
 import { findView, type Registry, type ViewDefinition } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -291,7 +291,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const { sections } = layout?.panes ?? {};
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector, togglePane })}>
-      <Following counted={sections !== undefined} />
+      <BackgroundPolling counted={sections !== undefined} />
       {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider

@@ -80,7 +80,7 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
 const pruneAfterMs = 10_000;
 
 /** Mounted once, by the frame. `counted` is true while the section counts are on screen. */
-export function useFollowing(counted: boolean): void {
+export function useBackgroundPolling(counted: boolean): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;
   useLive(

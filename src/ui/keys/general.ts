@@ -132,13 +132,13 @@ export const paletteCommands = commandTable(palette, {
   complete: { id: 'palette.complete', title: 'complete the text', keys: ['tab'] },
 });
 
-const door = { group: 'Facts', palette: false } as const;
+const reference = { group: 'Facts', palette: false } as const;
 
 /** Open the resources that facts refer to. */
-export const doorCommands = commandTable(door, {
-  next: { id: 'door.next', title: 'the next reference in the facts', keys: ['tab', 'down', 'j'] },
-  previous: { id: 'door.previous', title: 'the previous reference in the facts', keys: ['shift-tab', 'up', 'k'] },
-  open: { id: 'door.open', title: 'open the selected reference', keys: ['enter'], hint: 'open', rank: 'follow' },
+export const referenceCommands = commandTable(reference, {
+  next: { id: 'reference.next', title: 'the next reference in the facts', keys: ['tab', 'down', 'j'] },
+  previous: { id: 'reference.previous', title: 'the previous reference in the facts', keys: ['shift-tab', 'up', 'k'] },
+  open: { id: 'reference.open', title: 'open the selected reference', keys: ['enter'], hint: 'open', rank: 'follow' },
 });
 
 const form = { group: 'Form', palette: false } as const;
@@ -229,7 +229,7 @@ export const generalLayers: readonly CommandTable[] = [
   columnCommands,
   menuCommands,
   pickerCommands,
-  doorCommands,
+  referenceCommands,
   failureCommands,
   errorCommands,
 ];

@@ -157,7 +157,7 @@ export function useSharedMemory<Value>(name: string): readonly [Value | undefine
 }
 
 /** Like `useState`; the state is kept for when the user comes back to this place. @param initial from the last state */
-export function useKeptState<Value>(name: string, initial: (kept: Value | undefined) => Value) {
+export function useRememberedState<Value>(name: string, initial: (kept: Value | undefined) => Value) {
   const [kept, remember] = useMemory<Value>(name);
   const state = useState(() => initial(kept));
   const [value] = state;

@@ -8,8 +8,8 @@ import { reportLines } from '../../resources/alarm-words.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/past-alarms.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
+import { useLoadingText } from '../app/loading.tsx';
 import { ReadingWindow, useReadingWidth } from '../app/reading-window.tsx';
-import { useAskingWords } from '../app/waiting.tsx';
 import { useHeldOutQuery } from '../data/use-held-out.ts';
 import { useLive } from '../data/use-live.ts';
 import { useWorkbench } from '../data/workbench.tsx';
@@ -25,7 +25,7 @@ interface ReportWindowProps {
 
 function ReportWindow({ report, benchmark, onClose }: ReportWindowProps) {
   const workbench = useWorkbench();
-  const asking = useAskingWords();
+  const asking = useLoadingText();
   const width = useReadingWidth();
   const words = report ? reportLines(report, workbench.alarmsFor(benchmark ?? undefined)) : [asking];
   const lines = words.flatMap(line => wrap(sanitiseLine(line), width).map(text => ({ text })));

@@ -13,7 +13,7 @@ import { unfinishedWords, useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { ownerReports } from './record/rollout-files.ts';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
-import { opensRollouts } from './tasks/rollout-doors.ts';
+import { opensRollouts } from './tasks/rollout-bindings.ts';
 import { useAgents } from './uploads/agent-field.ts';
 import { type OpenedFile, sentWords, UploadForm } from './uploads/trajectory-form.tsx';
 

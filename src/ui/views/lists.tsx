@@ -16,7 +16,7 @@ import { useRolloutFiles } from './record/use-rollout-files.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { useRunList } from './runs/use-run-list.ts';
-import { onRollouts, opensRollouts, rolloutBindings, rolloutMenu } from './tasks/rollout-doors.ts';
+import { onRollouts, opensRollouts, rolloutBindings, rolloutMenu } from './tasks/rollout-bindings.ts';
 import { useRolloutList } from './tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
 import { useNotes } from './triage/use-triage.tsx';

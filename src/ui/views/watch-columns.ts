@@ -128,7 +128,7 @@ const ample = 90;
 /** The share of the pane that a long name gets before the other columns grow. */
 const labelShare = 0.14;
 /** Minimum pane width at which progress has two columns, and the last and best rewards have all of theirs. */
-export const roomy = 130;
+export const wide = 130;
 
 export interface WatchColumnsOptions {
   /** Width of the pane in cells. */
@@ -230,7 +230,7 @@ const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
 /** The columns, most important first. */
 export function watchColumns(options: WatchColumnsOptions): readonly Column<WatchedResource>[] {
   const { room, range, tellsApart = false, rewardTitle: title, spark, glyphs = unicodeGlyphs } = options;
-  const isRoomy = room >= roomy;
+  const isRoomy = room >= wide;
   const sparkWidth = isRoomy ? 14 : 10;
   const isUnread = (row: WatchedResource, ofTrainer = false): boolean =>
     isTrainers(row) && (ofTrainer ? lacksTrainerReward(row) : row.measured === undefined);

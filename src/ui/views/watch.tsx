@@ -61,9 +61,9 @@ import {
   progressWords,
   reasonWords,
   rewardTitle,
-  roomy,
   shortProgress,
   watchColumns,
+  wide,
 } from './watch-columns.ts';
 
 function watchReason({ pinned, endedAt, status }: WatchedResource): string {
@@ -130,7 +130,7 @@ export function WatchView() {
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}
       preview={LinePreview}
-      below={pane.width < roomy ? noteWords : reasonWords}
+      below={pane.width < wide ? noteWords : reasonWords}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}

@@ -13,7 +13,7 @@ const most = 12;
 export interface DrawnFacts {
   readonly lines: string[];
   /** The first line of each reference, in order. */
-  readonly doors: number[];
+  readonly referenceLines: number[];
 }
 
 /**
@@ -34,9 +34,9 @@ export function drawFacts(
     largestOf(shown, ({ label }) => label.length),
   );
   const room = Math.max(8, width - column - 2);
-  const drawn: DrawnFacts = { lines: [], doors: [] };
+  const drawn: DrawnFacts = { lines: [], referenceLines: [] };
   shown.forEach(({ label, value, group, refers }, index) => {
-    const isSelected = refers !== undefined && drawn.doors.length === selected;
+    const isSelected = refers !== undefined && drawn.referenceLines.length === selected;
     const style = isSelected ? styles.selected : refers ? styles.link : undefined;
     const lines = wrap(sanitise(asReceived(value), { multiline: true }), room);
     const name = sanitiseLine(label);
@@ -45,7 +45,7 @@ export function drawFacts(
       drawn.lines.push('', styles.header(group.toUpperCase()));
     }
     if (isLong) drawn.lines.push(styles.muted(truncate(name, width)));
-    if (refers) drawn.doors.push(drawn.lines.length);
+    if (refers) drawn.referenceLines.push(drawn.lines.length);
     lines.forEach((line, at) => {
       const before = at === 0 && isSelected ? ` ${styles.selected(glyphs.marker)}` : '  ';
       const named = styles.muted(padEnd(at === 0 && !isLong ? name : '', column));

@@ -6,8 +6,8 @@ import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, padEnd, padStart, truncate } from '../../text/width.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
+import { Loading } from '../app/loading.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
-import { Waiting } from '../app/waiting.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import { type KeyPress, keyLabel } from '../keys/key.ts';
 import { type Binding, useRouter } from '../keys/router.tsx';
@@ -121,7 +121,7 @@ export function LoadingWindow({ title, words, error, onClose }: LoadingWindowPro
         { command: overlayCommands.quit, run: onClose },
       ]}
     >
-      {error ? <ErrorNote error={error} width={inner} height={height} /> : <Waiting words={words} />}
+      {error ? <ErrorNote error={error} width={inner} height={height} /> : <Loading words={words} />}
     </Window>
   );
 }
@@ -194,7 +194,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
       bindings={[...(isLong ? search.bindings : []), { command: overlayCommands.close, run: onClose }]}
       {...(isLong ? search.handlers : {})}
     >
-      {waiting ? <Waiting /> : null}
+      {waiting ? <Loading /> : null}
       {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
       {isLong ? <SearchedMenu search={search} width={inner} /> : <Menu limit={lines} items={items} onChoose={choose} />}
     </Window>

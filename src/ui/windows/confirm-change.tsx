@@ -5,7 +5,7 @@ import { fetchAnew } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
 import { idOf, labelOf, type Resource } from '../../resources/define.ts';
-import { type Asked, isRechecked, recheck, withProduction } from '../../resources/recheck.ts';
+import { type ConfirmedRow, isRechecked, recheck, withProduction } from '../../resources/recheck.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
 import { useWorkbench } from '../data/workbench.tsx';
@@ -134,7 +134,7 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
  * @returns whether that has been read, or has failed
  */
 function useProduction(
-  changes: readonly (Pick<Asked<object>, 'change' | 'row'> & { readonly was: object })[],
+  changes: readonly (Pick<ConfirmedRow<object>, 'change' | 'row'> & { readonly was: object })[],
   onRead: (found: ReadonlyMap<object, object>) => void,
 ): boolean {
   const workbench = useWorkbench();

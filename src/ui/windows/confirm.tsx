@@ -11,8 +11,8 @@ import { truncate } from '../../text/width.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import type { Size } from '../app/layout.ts';
+import { useDelayWords } from '../app/loading.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
-import { useHeldBackWords } from '../app/waiting.tsx';
 import { type CheckInputs, type RepeatedAction, useActionForEach, useRequests } from '../data/use-action.ts';
 import { confirmCommands, formCommands, overlayCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
@@ -263,7 +263,7 @@ interface ButtonsProps<Row> {
 function Buttons<Row>({ verb, keys, count, sending: { state, done, left } }: ButtonsProps<Row>) {
   const { styles } = useTheme();
   const keyOf = useKeyOf();
-  const heldBack = useHeldBackWords();
+  const heldBack = useDelayWords();
   const key = (command: Command): string => styles.key(`<${keyOf(command)}>`);
   if (state.kind === 'running') {
     const progress = count > 1 ? `${done} of ${count}: ` : '';

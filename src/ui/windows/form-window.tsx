@@ -9,8 +9,8 @@ import { displayWidth } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
 import { ErrorNote } from '../app/error-note.tsx';
+import { useDelayWords } from '../app/loading.tsx';
 import { useShell, useWindowRoom } from '../app/shell-context.tsx';
-import { useHeldBackWords } from '../app/waiting.tsx';
 import { useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
@@ -174,7 +174,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const sending = useAction(action);
   const { state, stop } = sending;
   const busy = state.kind === 'running';
-  const heldBack = useHeldBackWords();
+  const heldBack = useDelayWords();
   const form = useForm(fields, first);
   const focused = shownFields(form.state, fields)[form.state.focus]?.name;
   const changed = JSON.stringify([form.values, focused]);

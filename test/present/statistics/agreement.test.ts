@@ -1,12 +1,12 @@
 /** Agreement of two graders: kappa against its published example, and the coverage of its interval. */
 import { describe, expect, it } from 'vitest';
 import { createPrng } from '../../../src/local/model/prng.ts';
-import { agreementOf, type Judged } from '../../../src/present/statistics/agreement.ts';
+import { agreementOf, type GradedPair } from '../../../src/present/statistics/agreement.ts';
 import { isBroken } from '../../../tools/bench/statistics-simulation.ts';
 
 /** Rollouts by the grades of the first and the second grader, each a task of its own. */
-function table(both: number, first: number, second: number, neither: number): Judged[] {
-  const of = (count: number, one: boolean, other: boolean, name: string): Judged[] =>
+function table(both: number, first: number, second: number, neither: number): GradedPair[] {
+  const of = (count: number, one: boolean, other: boolean, name: string): GradedPair[] =>
     Array.from({ length: count }, (_, index) => ({ task: `${name} ${index}`, first: one, second: other }));
   return [
     ...of(both, true, true, 'both'),

@@ -2,7 +2,7 @@
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { type Action, action, sendAll } from '../../../queries/action.ts';
 import type { RunInput } from '../../../queries/run-options.ts';
-import { type RunStart, startedOtherwise } from '../../../resources/action.ts';
+import { type RunStart, wrongStartWords } from '../../../resources/action.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { idOf, labelOf, recordPlace, wordsFor } from '../../../resources/define.ts';
 import { isUnanswered, ServiceError } from '../../../service/errors.ts';
@@ -93,7 +93,7 @@ export function useOpenStarted({ kind }: RunStart, benchmark: Benchmark, isOnOne
       shell.open({ view: 'list', resource: resource.names[0], ...scope });
       return;
     }
-    const otherwise = startedOtherwise(run, { bench_id });
+    const otherwise = wrongStartWords(run, { bench_id });
     const text = `Started ${labelOf(resource, run)}`;
     shell.toast(otherwise === undefined ? { kind: 'success', text } : { kind: 'warning', text: otherwise });
     const place = recordPlace(resource, idOf(resource, run), resource.label?.(run));

@@ -26,7 +26,7 @@ import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
-import { linesAround, useDoors } from '../record/use-doors.ts';
+import { linesAround, useReferences } from '../record/use-references.ts';
 import { countWords, verdictWords } from './choice-words.ts';
 import { openingLines, positionOf, type TurnMarks } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
@@ -269,11 +269,11 @@ function Inspector({ chat: { settings, sides, counts, compared } }: { chat: Chat
   const chosen = counts && countWords(counts, undefined, [sanitiseLine(left), sanitiseLine(right)]);
   const counted = chosen ? ['', theme.styles.header('CHOSEN'), ...wrap(chosen, room)] : [];
   const parts = [{ facts }, { lines: ['', ...answers, ...counted], facts: [] }];
-  const doors = useDoors(parts, { pane: 'inspector', width: room, focused });
+  const references = useReferences(parts, { pane: 'inspector', width: room, focused });
   return (
-    <KeyScope active={focused} bindings={doors.bindings}>
+    <KeyScope active={focused} bindings={references.bindings}>
       <Box paddingLeft={1}>
-        <Lines lines={linesAround(doors.lines, height, doors.at)} width={room} height={height} />
+        <Lines lines={linesAround(references.lines, height, references.at)} width={room} height={height} />
       </Box>
     </KeyScope>
   );

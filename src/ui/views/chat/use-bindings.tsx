@@ -2,7 +2,7 @@
 import type { Dispatch } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
 import { type Turn, wordsOf } from '../../../chat/conversation.ts';
-import { exportedChat, isStored, titleOf, trajectoriesOf } from '../../../chat/kept.ts';
+import { exportedChat, isStored, titleOf, trajectoriesOf } from '../../../chat/saved.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';

@@ -20,11 +20,11 @@ import {
   withChoice,
 } from '../../../chat/choices.ts';
 import { isIncomplete, type Turn, wordsOf } from '../../../chat/conversation.ts';
-import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
+import { type Chat, forgetChat, type ListedChat } from '../../../chat/saved.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { useKeptState, useMemory } from '../../navigation/memory.tsx';
-import { useChatSession, useChats, useKeptChat } from './use-kept-chat.ts';
+import { useMemory, useRememberedState } from '../../navigation/memory.tsx';
+import { useChatSession, useChats, useSavedChat } from './use-saved-chat.ts';
 
 /** A conversation with its settings. */
 export interface Side {
@@ -215,13 +215,13 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const session = useChatSession(...useMemory<ChatSession>('talk'), start?.turns);
   const secondSession = useChatSession(...useMemory<ChatSession>('second talk'), start?.turns);
   const usual: ChatSettings = { ...defaults, ...start?.settings };
-  const [own, setSettings] = useKeptState<ChatSettings>('settings', kept => ({ ...usual, ...kept }));
-  const [identity, setIdentity] = useKeptState<Identity>('identity', kept => kept ?? newIdentity());
+  const [own, setSettings] = useRememberedState<ChatSettings>('settings', kept => ({ ...usual, ...kept }));
+  const [identity, setIdentity] = useRememberedState<Identity>('identity', kept => kept ?? newIdentity());
   const workbench = useWorkbench();
   const earlier = useChats();
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
-  useKeptChat({ ...identity, settings }, session, secondModel ? secondSession : undefined);
+  useSavedChat({ ...identity, settings }, session, secondModel ? secondSession : undefined);
 
   const first: Side = { session, settings };
   const second: Side[] = secondModel ? [{ session: secondSession, settings: { ...settings, model: secondModel } }] : [];

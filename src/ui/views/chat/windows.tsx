@@ -1,6 +1,6 @@
 /** The chat's windows: model, parameters, saved conversations. */
 import { useRef, useState } from 'react';
-import { endsIncomplete, type ListedChat, type StoredHalf } from '../../../chat/kept.ts';
+import { endsIncomplete, type ListedChat, type StoredConversation } from '../../../chat/saved.ts';
 import type { ChatSettings } from '../../../chat/session.ts';
 import { agoOf } from '../../../present/times.ts';
 import { type StoreOutcome, storeTrajectories } from '../../../queries/trajectories.ts';
@@ -169,7 +169,7 @@ export function ForgetWindow(props: { title: string; onForget: () => void; onClo
 
 export interface SaveWindowProps {
   /** The conversations, one for each model. */
-  readonly halves: (taskId: string) => readonly StoredHalf[];
+  readonly halves: (taskId: string) => readonly StoredConversation[];
   /** An earlier attempt's dataset, task and outcome. */
   readonly initial?: { readonly dataset: string; readonly task: string; readonly outcome: string };
   /** Called with the halves that were refused, so that the user can try again. */

@@ -11,8 +11,8 @@ import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { searchCommands } from '../commands.ts';
 import type { ExportableRows } from '../record/export-window.tsx';
 import type { ExportTitle } from '../record/save-file.ts';
-import { doorsOf } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
+import { openableReferences } from '../record/use-references.ts';
 import { ColumnsWindow } from './columns-window.tsx';
 import type { ListedRows, ResourceListProps } from './list-props.ts';
 import { columnSetting, type ListTable } from './list-table.ts';
@@ -65,7 +65,7 @@ function useReferencesBinding<Row>({ facts }: ResourceListProps<Row>, { table: {
   return {
     command: listCommands.references,
     rank: shown ? 'last' : 'follow',
-    enabled: focused && current !== undefined && doorsOf(facts(current)).length > 0,
+    enabled: focused && current !== undefined && openableReferences(facts(current)).length > 0,
     run: () => setFocus('inspector'),
   };
 }

@@ -17,7 +17,7 @@ import type { Binding } from '../../keys/router.tsx';
 import type { TableState } from '../../widgets/table/table-state.ts';
 import type { Table } from '../../widgets/table/use-table.ts';
 import type { ExportWay, OtherFile } from '../record/export-window.tsx';
-import type { FactsPart } from '../record/use-doors.ts';
+import type { FactsPart } from '../record/use-references.ts';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;
 

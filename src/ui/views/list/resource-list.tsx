@@ -7,15 +7,15 @@ import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts'
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import { useTime } from '../../app/clock.tsx';
 import { ErrorNote } from '../../app/error-note.tsx';
+import { useLoadingText } from '../../app/loading.tsx';
 import { type Pane, usePane, View } from '../../app/view.tsx';
-import { useAskingWords } from '../../app/waiting.tsx';
 import { useSettled } from '../../data/use-settled.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { linesAround, useDoors } from '../record/use-doors.ts';
+import { linesAround, useReferences } from '../record/use-references.ts';
 import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
 import type { ResourceListProps } from './list-props.ts';
@@ -122,7 +122,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const { table, list, live, loaded, read, sort, age, noneSeen } = props;
   const advise = useAdvise();
   const keyOf = useKeyOf();
-  const asking = useAskingWords();
+  const asking = useLoadingText();
   const { filter } = table.state;
   // If the service does not list this resource, it may not start one either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
@@ -165,12 +165,12 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const isResting = useSettled(id) === id;
   const width = inspector.width - 2;
   const parts = [{ facts: row ? facts(row) : [] }, about?.(width) ?? { facts: [] }];
-  const doors = useDoors(parts, { pane: 'inspector', width, focused: inspector.focused });
+  const references = useReferences(parts, { pane: 'inspector', width, focused: inspector.focused });
   const isPreviewed = Preview !== undefined && row !== undefined && inspector.shown;
   // The preview of the row follows its facts.
-  const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
-  const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
-  const at = doors.at ?? 0;
+  const above = isPreviewed ? (references.partAt[1] ?? 0) : references.lines.length;
+  const [first, rest] = [references.lines.slice(0, above), references.lines.slice(above)];
+  const at = references.at ?? 0;
   // Long facts leave half the lines to the preview, which users read first.
   const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
   const room = inspector.height - shown;
@@ -180,9 +180,9 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const below = Math.min(rest.length, room - previewed);
   const box = { ...inspector, width, height: room - previewed - below };
   return (
-    <KeyScope active={inspector.focused} bindings={doors.bindings}>
+    <KeyScope active={inspector.focused} bindings={references.bindings}>
       <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
-        <Lines lines={linesAround(first, shown, at < above ? doors.at : undefined)} width={width} height={shown} />
+        <Lines lines={linesAround(first, shown, at < above ? references.at : undefined)} width={width} height={shown} />
         {isPreviewed ? <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} /> : null}
         <Lines lines={linesAround(rest, below, at < above ? undefined : at - above)} width={width} height={below} />
         {details?.(isResting ? row : undefined, box)}

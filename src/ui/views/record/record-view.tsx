@@ -9,17 +9,17 @@ import { labelOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { noteLines, useDeleted, useErrorBindings, useSettingAdvice } from '../../app/error-note.tsx';
+import { useLoadingText } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
-import { useAskingWords } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useActions } from './use-actions.tsx';
-import { useDoors } from './use-doors.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
+import { useReferences } from './use-references.ts';
 
 export interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;
@@ -40,7 +40,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const { id } = place;
   const pane = usePane('main');
   const theme = useTheme();
-  const asking = useAskingWords();
+  const asking = useLoadingText();
   const advice = useSettingAdvice();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
@@ -55,12 +55,17 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     ...(error ? noteLines(error, { width: room, height: pane.height }, theme, advice) : []),
     '',
   ];
-  const doors = useDoors([{ lines: before, facts: shown ? facts(shown) : [] }], { pane: 'main', width: room });
-  const lines = [...doors.lines, ...(shown || deleted ? [] : [theme.styles.muted(asking)])].map(line => ` ${line}`);
+  const references = useReferences([{ lines: before, facts: shown ? facts(shown) : [] }], {
+    pane: 'main',
+    width: room,
+  });
+  const lines = [...references.lines, ...(shown || deleted ? [] : [theme.styles.muted(asking)])].map(
+    line => ` ${line}`,
+  );
   const plainAt = (line: number): string => stripVTControlCharacters(lines[line] ?? '');
   const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });
   const { dispatch } = scroll;
-  const { at } = doors;
+  const { at } = references;
   useEffect(() => {
     if (at !== undefined) dispatch({ kind: 'show', place: at, before: Math.floor(pane.height / 2) });
   }, [dispatch, at, pane.height]);
@@ -76,7 +81,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   return (
     <View
       freshness={live.freshness}
-      bindings={[...bindings, ...doors.bindings, ...useErrorBindings(live.error)]}
+      bindings={[...bindings, ...references.bindings, ...useErrorBindings(live.error)]}
       main={
         <ScrollView
           scroll={scroll}

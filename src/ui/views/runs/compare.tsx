@@ -2,12 +2,12 @@
 
 import { useMemo } from 'react';
 import { capitalised } from '../../../base/capitalised.ts';
-import { type OfBoth, otherSide, type Side, sides } from '../../../base/sides.ts';
+import { type BySide, otherSide, type Side, sides } from '../../../base/sides.ts';
 import { isRunning } from '../../../contract/status.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { intervalWords } from '../../../present/number-columns.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, comparison, isChanged, lostBy, telling } from '../../../queries/compare.ts';
+import { type ComparedTask, comparison, isChanged, lostBy, rolloutsToShow } from '../../../queries/compare.ts';
 import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import {
   comparability,
@@ -40,14 +40,14 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands, sideCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
-import { pairOfTwins } from '../tasks/rollout-doors.ts';
+import { pairOfTwins } from '../tasks/rollout-bindings.ts';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
 /** The rollout from the run that did worse on the task, or from the other run; each has the other as its twin. */
-function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place<'record'> | undefined {
-  const shown = telling(row);
+function rolloutPlace(row: ComparedTask, names: BySide<string>, isOther: boolean): Place<'record'> | undefined {
+  const shown = rolloutsToShow(row);
   const lost = lostBy(row);
   const side = isOther ? otherSide(lost) : lost;
   const id = shown[side]?.trajectory_id;
@@ -147,7 +147,7 @@ const verdictStyles: Readonly<Record<ComparedRuns['verdict']['kind'], StyleName>
  */
 export function comparisonLines(
   compared: NamedComparison,
-  names: OfBoth<string>,
+  names: BySide<string>,
   room: HeadRoom,
   theme: Theme,
   runs?: ComparedTask['runs'],

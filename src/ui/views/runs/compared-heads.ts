@@ -1,6 +1,6 @@
 /** A comparison's first lines: both runs' names and means. Pure. */
 
-import { type OfBoth, type Side, sides } from '../../../base/sides.ts';
+import { type BySide, type Side, sides } from '../../../base/sides.ts';
 import { statusMeaning } from '../../../contract/status.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import type { ComparedTask } from '../../../queries/compare.ts';
@@ -21,7 +21,7 @@ const longestStatus = 20;
 const leastName = 12;
 
 /** Both runs' names with their models, and with their ids if nothing else differs. */
-export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<string> {
+export function comparedNames({ base, new: fresh }: Place<'compare'>): BySide<string> {
   const wordsOf = (run: NamedRun, id = ''): string =>
     [run.name, run.model, id]
       .map(part => sanitiseLine(part ?? ''))
@@ -54,7 +54,7 @@ function lastLine(words: string, width: number): readonly [before: string, last:
  */
 export function comparedHeads(
   compared: ComparedRuns,
-  names: OfBoth<string>,
+  names: BySide<string>,
   runs: ComparedTask['runs'] | undefined,
   { width, isLow = false }: HeadRoom,
   theme: Theme,

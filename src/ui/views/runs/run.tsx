@@ -28,10 +28,10 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { useDeleted } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
+import { useLoadingText } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import { useAskingWords } from '../../app/waiting.tsx';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLastAnswer, useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -43,8 +43,8 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
-import type { FactsPart } from '../record/use-doors.ts';
-import { markTwo, onRollouts, pairBinding, rolloutBindings, rolloutMenu } from '../tasks/rollout-doors.ts';
+import type { FactsPart } from '../record/use-references.ts';
+import { markTwo, onRollouts, pairBinding, rolloutBindings, rolloutMenu } from '../tasks/rollout-bindings.ts';
 import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { distributionLines, summaryLines } from './head.ts';
@@ -188,7 +188,7 @@ function useHead(
   pane: Size,
 ): readonly string[] {
   const theme = useTheme();
-  const asking = useAskingWords();
+  const asking = useLoadingText();
   const width = pane.width - 2;
   const title = truncate(sanitiseLine(shown.display_name ?? shown.eval_run_id), width);
   return [

@@ -7,15 +7,15 @@ import type { Attention } from '../../../queries/polling.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import { type MeasuredRun, type SeenMean, withMean, withTraining } from '../../../resources/measured-run.ts';
-import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useList } from '../../data/use-list.ts';
+import { type StatusJoin, useStatusJoin } from '../../data/use-status-join.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** Whether the remembered rewards are final. */
 const isLast = ({ done, total, graded }: KnownResource): boolean =>
   graded !== undefined && done !== undefined && total !== undefined && done >= total;
 
-const means: KnownJoin<EvalRun, SeenMean, EvalRun> = {
+const means: StatusJoin<EvalRun, SeenMean, EvalRun> = {
   kind: 'run',
   id: ({ eval_run_id }) => eval_run_id,
   pick: known => {
@@ -28,7 +28,7 @@ const means: KnownJoin<EvalRun, SeenMean, EvalRun> = {
 
 type Trained = Parameters<typeof withTraining>[1];
 
-const trained: KnownJoin<EvalRun, Trained, EvalRun> = {
+const trained: StatusJoin<EvalRun, Trained, EvalRun> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id ?? '',
   pick: ({ id, label, measured }) => ({ split: measured?.best.split, name: label === id ? undefined : label }),
@@ -41,8 +41,8 @@ const trained: KnownJoin<EvalRun, Trained, EvalRun> = {
  */
 export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { remembered } = useWorkbench();
-  const withMeans = useKnown(means);
-  const withTrained = useKnown(trained);
+  const withMeans = useStatusJoin(means);
+  const withTrained = useStatusJoin(trained);
   const withNames = useMemo(() => {
     const nameOf = perArguments((id: string) => remembered.find('training', id)?.label, Number.POSITIVE_INFINITY);
     const named = perObject((row: EvalRun) => withTraining(row, { name: nameOf(row.training_run_id ?? '') }));

@@ -19,7 +19,7 @@ import { compareManyPlace } from '../../../resources/run-places.ts';
 import { baselineCommand, runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useBenchmarkNames } from '../../data/use-benchmark-names.ts';
-import { type KnownJoin, useKnown } from '../../data/use-known.ts';
+import { type StatusJoin, useStatusJoin } from '../../data/use-status-join.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import type { ListedRows } from '../list/list-props.ts';
@@ -56,7 +56,7 @@ interface KnownDifference {
   readonly difference: RunDifference;
 }
 
-const differences: KnownJoin<MeasuredRun, KnownDifference, KnownDifference> = {
+const differences: StatusJoin<MeasuredRun, KnownDifference, KnownDifference> = {
   kind: 'run',
   id: ({ eval_run_id }) => eval_run_id,
   pick: ({ difference }) => difference && { difference },
@@ -74,7 +74,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
   const { remembered, compare } = useWorkbench();
   const [changes, changed] = useReducer((count: number) => count + 1, 0);
   const rewardsOf = useKnownRewards();
-  const withDifferences = useKnown(differences);
+  const withDifferences = useStatusJoin(differences);
   const [made] = useState(() => new WeakMap<MeasuredRun, Made>());
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed baseline changes the rows
   const join = useCallback(

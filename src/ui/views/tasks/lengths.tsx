@@ -27,7 +27,7 @@ import { lengthCommands } from '../commands.ts';
 import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
-import { markTwo, pairBinding, textsIn } from './rollout-doors.ts';
+import { markTwo, pairBinding, textsIn } from './rollout-bindings.ts';
 import { useLengthReader } from './use-length-reader.ts';
 import { useShownFacts } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';

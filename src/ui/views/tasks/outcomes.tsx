@@ -6,7 +6,7 @@ import { classWords, outcomeColumns, outcomeFacts } from '../../../resources/out
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
-import { textsIn } from './rollout-doors.ts';
+import { textsIn } from './rollout-bindings.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 export function OutcomesView({ place }: ViewProps<'outcomes'>) {

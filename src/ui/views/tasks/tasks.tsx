@@ -4,7 +4,7 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { classOf } from '../../../present/outcome-classes.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
-import { comparison, telling } from '../../../queries/compare.ts';
+import { comparison, rolloutsToShow } from '../../../queries/compare.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import type { Attention } from '../../../queries/polling.ts';
@@ -36,7 +36,7 @@ import type { Binding } from '../../keys/router.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
-import { usePromptDoor } from '../chat/use-prompt-door.ts';
+import { usePromptBinding } from '../chat/use-prompt-binding.ts';
 import { readerCommands, sideCommands, tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -44,7 +44,7 @@ import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
 import { StepsPreview } from './reward-chart.tsx';
-import { pairBinding, pairOfTwins, textsIn, worstAndBest } from './rollout-doors.ts';
+import { pairBinding, pairOfTwins, textsIn, worstAndBest } from './rollout-bindings.ts';
 import { useRolloutList } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
@@ -105,7 +105,7 @@ function useStepsChoice(place: ViewProps<'tasks'>['place'], areSeveral: boolean)
 }
 
 /** The key that follows a task through a training run. */
-function useLifeDoor({ scope: { training } }: ViewProps<'tasks'>['place']): (row: TaskGroup | undefined) => Binding {
+function useLifeBinding({ scope: { training } }: ViewProps<'tasks'>['place']): (row: TaskGroup | undefined) => Binding {
   const { open } = useShell();
   return row => ({
     command: tasksCommands.life,
@@ -116,7 +116,7 @@ function useLifeDoor({ scope: { training } }: ViewProps<'tasks'>['place']): (row
 }
 
 /** The key that opens the comparison of the two runs at a task; undefined without a base. */
-function useCompareDoor(run: EvalRun | undefined, base: NamedRun | undefined) {
+function useCompareBinding(run: EvalRun | undefined, base: NamedRun | undefined) {
   const { open } = useShell();
   return (row: TaskGroup | undefined): Binding | undefined =>
     run && base && row
@@ -159,7 +159,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const pane = usePane('main');
   const theme = useTheme();
   const { run, base, name } = useBase(place);
-  const promptDoor = usePromptDoor();
+  const promptBinding = usePromptBinding();
   const { rollouts, tasks } = useTasks(place, base, pane.attention);
   const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
   // A view shows one place from mount to unmount.
@@ -171,8 +171,8 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...againstWords];
   const areBySteps = tasks.steps.size > 1;
   const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
-  const lifeDoor = useLifeDoor(place);
-  const compareDoor = useCompareDoor(run, against);
+  const lifeBinding = useLifeBinding(place);
+  const compareBinding = useCompareBinding(run, against);
   return (
     <ResourceList<TaskGroup>
       name="tasks"
@@ -200,10 +200,10 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       }
       label={({ task_id }) => task_id}
       actions={([row]) => [
-        lifeDoor(row),
-        compareDoor(row) ??
+        lifeBinding(row),
+        compareBinding(row) ??
           pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
-        promptDoor(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
+        promptBinding(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
       ]}
       facts={groupFacts}
       {...(areBySteps && { preview: StepsPreview })}
@@ -222,7 +222,7 @@ function useTwinOpening({ scope: { run = '' }, label = run, task, base }: ViewPr
   const source = useMemo(() => comparison([base?.id ?? ''], [run]), [base?.id, run]);
   const { rows } = useList(source, base ? 'visible' : 'hidden');
   const row = rows.find(({ task_id }) => task_id === task);
-  const twin = row && base && { id: telling(row).base?.trajectory_id, name: base.name, of: label, isBase: true };
+  const twin = row && base && { id: rolloutsToShow(row).base?.trajectory_id, name: base.name, of: label, isBase: true };
   return (rollout: Trajectory): Place<'record'> => ({
     ...recordPlace(trajectories, rollout.trajectory_id, rollout.task_id ?? undefined),
     ...(twin && { twin }),

@@ -6,13 +6,13 @@ import { factsOfFile } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { usePromptDoor } from '../chat/use-prompt-door.ts';
+import { usePromptBinding } from '../chat/use-prompt-binding.ts';
 import type { ResourceListProps } from '../list/list-props.ts';
 import { listedRollouts } from '../record/rollout-files.ts';
 import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
-import { markTwo, pairBinding, type Rollout } from './rollout-doors.ts';
+import { markTwo, pairBinding, type Rollout } from './rollout-bindings.ts';
 import { useRolloutTexts } from './use-rollout-texts.ts';
 
 /** Returns a function that, if a file is being read, keeps only the facts that a file can hold. */
@@ -38,7 +38,7 @@ export function useRolloutList<Row extends Rollout>(
 ): RolloutList<Row> {
   const { open } = useShell();
   const triage = useTriage();
-  const promptDoor = usePromptDoor();
+  const promptBinding = usePromptBinding();
   const filesOf = useRolloutFiles();
   const shown = useShownFacts();
   const texts = useRolloutTexts(columns, rows);
@@ -53,7 +53,7 @@ export function useRolloutList<Row extends Rollout>(
     notes: [...noted.words, ...texts.notes],
     facts: row => [...noteFacts(noted.ofRow(row)), ...shown(factsOf(row))],
     files: listed => filesOf(listedRollouts(listed)),
-    actions: some => [pairBinding(some, markTwo, open), promptDoor(some[0]?.trajectory_id), ...flags(some)],
+    actions: some => [pairBinding(some, markTwo, open), promptBinding(some[0]?.trajectory_id), ...flags(some)],
     flags,
   };
 }

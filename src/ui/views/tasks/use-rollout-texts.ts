@@ -18,7 +18,7 @@ import type { TableState } from '../../widgets/table/table-state.ts';
 import { searchCommands } from '../commands.ts';
 import { mostSteps } from '../trajectories/preview.tsx';
 import { readTextsOf } from './read-texts.ts';
-import type { Rollout } from './rollout-doors.ts';
+import type { Rollout } from './rollout-bindings.ts';
 
 /** How long rows must be in sight before they are read, in milliseconds. */
 const restMs = 300;

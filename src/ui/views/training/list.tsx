@@ -21,14 +21,14 @@ import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useBenchmarkNames } from '../../data/use-benchmark-names.ts';
-import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
+import { type StatusJoin, useStatusJoin } from '../../data/use-status-join.ts';
 import { useLineFinder } from '../../data/use-watched.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { ownerReports } from '../record/rollout-files.ts';
-import { nameWidth, roomy, stateColumn } from '../watch-columns.ts';
+import { nameWidth, stateColumn, wide } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** Known data about a run besides its record. */
@@ -51,7 +51,7 @@ function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
 }
 
 /** Joins runs with their known steps and rewards. */
-const knownRuns: KnownJoin<ProgressedRun, Known, MeasuredTraining> = {
+const knownRuns: StatusJoin<ProgressedRun, Known, MeasuredTraining> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id,
   pick: ({ status, done, total, measured, mean }) => ({ status, done, total, measured, mean }),
@@ -117,7 +117,7 @@ function stateOfRow(row: StatedRun): LineState {
 export function TrainingListView({ place }: ViewProps<'list'>) {
   const workbench = useWorkbench();
   const { attention, width } = usePane('main');
-  const [known, stated] = [useKnown(knownRuns), useStates()];
+  const [known, stated] = [useStatusJoin(knownRuns), useStates()];
   const join = useCallback<Join>(each => stated(known(each)), [known, stated]);
   const progress = useLive(
     useMemo(() => progressQuery(workbench), [workbench]),
@@ -142,7 +142,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
         {
           state: stateColumn(width, stateOfRow, true),
           nameWidth: { min: nameWidth(width), max: 60, grow: 3 },
-          isRoomy: width >= roomy,
+          isRoomy: width >= wide,
         },
       ),
     [rows, rewardRange, nameOf, statuses, width],

@@ -11,14 +11,14 @@ import { heldOutCell, intervalOfHeldOut } from '../../../resources/training-colu
 import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { useKeptState } from '../../navigation/memory.tsx';
+import { useRememberedState } from '../../navigation/memory.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { type RunToChart, useChartedRuns } from './charted-runs.ts';
 
 /** The runs overlaid on `run`, kept for when the user comes back to the view. */
 export function useOverlaid(run: TrainingRun) {
   const shell = useShell();
-  const [chosen, setChosen] = useKeptState<readonly RunToChart[]>('overlaid', (kept = []) => kept);
+  const [chosen, setChosen] = useRememberedState<readonly RunToChart[]>('overlaid', (kept = []) => kept);
   const toggle = (toggled: RunToChart): void =>
     setChosen(runs =>
       runs.some(({ id }) => id === toggled.id) ? runs.filter(({ id }) => id !== toggled.id) : [...runs, toggled],

@@ -17,7 +17,7 @@ import { useLive } from '../../data/use-live.ts';
 import { rolloutCommands } from '../commands.ts';
 import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { rolloutBindings } from '../tasks/rollout-doors.ts';
+import { rolloutBindings } from '../tasks/rollout-bindings.ts';
 import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 

@@ -15,7 +15,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
-import { pairBinding, worstAndBest } from '../tasks/rollout-doors.ts';
+import { pairBinding, worstAndBest } from '../tasks/rollout-bindings.ts';
 import { useStepFacts } from './step-rollouts.tsx';
 
 const worstFirst = { column: 'mean', descending: false } as const;

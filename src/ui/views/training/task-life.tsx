@@ -21,12 +21,12 @@ import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { useSettled } from '../../data/use-settled.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { usePromptDoor } from '../chat/use-prompt-door.ts';
+import { usePromptBinding } from '../chat/use-prompt-binding.ts';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
 import { rewardChart } from '../tasks/reward-chart.tsx';
-import { pairBinding } from '../tasks/rollout-doors.ts';
+import { pairBinding } from '../tasks/rollout-bindings.ts';
 import { useStepsRead } from './use-teaching.ts';
 
 const stepColumn: Column<StepTask> = {
@@ -43,7 +43,7 @@ const moves = [
 export function TaskLifeView({ place: { trainingRunId: runId, task, step, words } }: ViewProps<'task-life'>) {
   const pane = usePane('main');
   const shell = useShell();
-  const promptDoor = usePromptDoor();
+  const promptBinding = usePromptBinding();
   const theme = useTheme();
   const run = useLive(trainingRunQuery(runId), 'visible');
   const trainer = useLive(trainerRewardsQuery(runId, hasEnded(run.data?.status)), pane.attention);
@@ -90,7 +90,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
       actions={some => [
         pairBinding(some.map(bestOf), 'Mark two steps to see their best rollouts side by side', shell.open),
-        promptDoor(some[0] && bestRollout(some[0].rollouts)?.trajectory_id),
+        promptBinding(some[0] && bestRollout(some[0].rollouts)?.trajectory_id),
       ]}
       facts={row => [...groupFacts(row), { label: 'step', value: row.step }]}
       header={header}

@@ -31,10 +31,10 @@ import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { Size } from '../../app/layout.ts';
+import { useLoadingText } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import { useAskingWords } from '../../app/waiting.tsx';
 import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { useOrigins } from '../../data/use-origins.ts';
@@ -220,7 +220,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
 function useHead({ shown, state, curves, completed, total, pace, restart }: Run, pane: Size): readonly string[] {
   const theme = useTheme();
   const { styles } = theme;
-  const asking = useAskingWords();
+  const asking = useLoadingText();
   const { compare } = useWorkbench();
   const width = pane.width - 2;
   const notes = [restart, heldOutNote(curves.heldOut)].filter(words => words !== undefined);

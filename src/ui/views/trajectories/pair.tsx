@@ -29,10 +29,10 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
+import { Loading } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
-import { Waiting } from '../../app/waiting.tsx';
 import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { recordCommands } from '../../keys/general.ts';
@@ -46,7 +46,7 @@ import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { pairCommands } from '../commands.ts';
 import { useSiblingBindings } from '../record/use-record-bindings.tsx';
-import { pairOfTwins, twinPlace } from '../tasks/rollout-doors.ts';
+import { pairOfTwins, twinPlace } from '../tasks/rollout-bindings.ts';
 import { useNeighbours } from './use-neighbours.ts';
 
 /** In a narrower pane, the sides are shown one after the other. */
@@ -86,7 +86,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const length = alignment?.pairs.reduce((sum, pair) => sum + textLength(pair), 0);
   const listedId = listed?.id ?? left.id;
   useNeighbours(left.id, listed && length, { listedId, twin: right.id, withTwins: true });
-  const doors = usePairDoors(place, listed);
+  const pairBindings = usePairBindings(place, listed);
   const position = useSiblings().position('trajectories', listedId);
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
@@ -97,7 +97,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
         { command: pairCommands.next, enabled: hasDifference, run: jump(1) },
         { command: pairCommands.previous, enabled: hasDifference, run: jump(-1) },
         { command: pairCommands.equal, run: () => setAll(!all) },
-        ...doors,
+        ...pairBindings,
       ]}
       main={
         alignment ? (
@@ -112,7 +112,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
         ) : error ? (
           <ErrorNote error={error} width={pane.width} height={pane.height} />
         ) : (
-          <Waiting />
+          <Loading />
         )
       }
       inspector={<Text> </Text>}
@@ -132,7 +132,7 @@ function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'>
 }
 
 /** The keys that swap the sides, open one of them, and go to the comparison's next pair. */
-function usePairDoors(place: ViewProps<'pair'>['place'], listed: Place<'record'> | undefined): readonly Binding[] {
+function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'record'> | undefined): readonly Binding[] {
   const { left, right } = place;
   const shell = useShell();
   const stepping = useSiblingBindings('trajectories', listed?.id, next => pairOfTwins(next) ?? next);

@@ -7,7 +7,7 @@ import type { Binding } from '../../keys/router.tsx';
 import type { Scroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { readerCommands } from '../commands.ts';
 import { type FoundImage, useOpenImage } from './open-image.tsx';
-import type { Shown, ShownAction } from './shown.ts';
+import type { DisplayAction, ReaderDisplay } from './reader-display.ts';
 
 /** Maximum characters to lay out as Markdown at once; more would take seconds. */
 const mostMarkdown = 3_000_000;
@@ -20,8 +20,8 @@ interface ReaderState {
   readonly newest: RefObject<Transcript>;
   readonly isLoading: boolean;
   readonly scroll: Scroll;
-  readonly shown: Shown;
-  readonly show: (action: ShownAction) => void;
+  readonly shown: ReaderDisplay;
+  readonly show: (action: DisplayAction) => void;
 }
 
 type Stops = 'steps' | 'messages' | 'errors' | 'rewards';

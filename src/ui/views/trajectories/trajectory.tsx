@@ -18,10 +18,10 @@ import { count, counted, reward } from '../../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
+import { Loading } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Separator, usePane, View } from '../../app/view.tsx';
-import { Waiting } from '../../app/waiting.tsx';
 import { type Live, useLive } from '../../data/use-live.ts';
 import { useSetting } from '../../data/workbench.tsx';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
@@ -29,13 +29,13 @@ import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { type Style, useTheme } from '../../widgets/theme/theme.tsx';
-import { usePromptDoor } from '../chat/use-prompt-door.ts';
+import { usePromptBinding } from '../chat/use-prompt-binding.ts';
 import { readerCommands, sideCommands } from '../commands.ts';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
-import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
-import { pairOfTwins, twinPlace } from '../tasks/rollout-doors.ts';
+import { linesAround, useReferences } from '../record/use-references.ts';
+import { pairOfTwins, twinPlace } from '../tasks/rollout-bindings.ts';
 import { useShownFacts } from '../tasks/use-rollout-list.ts';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useNotes, useTriage } from '../triage/use-triage.tsx';
@@ -68,7 +68,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const listedId = siblings.listed('trajectories', id, place.twin?.id) ?? id;
   useNeighbours(id, reader.textLength, { listedId, twin: place.twin?.id });
   const twin = useTwinBinding(place);
-  const promptDoor = usePromptDoor();
+  const promptBinding = usePromptBinding();
   const triage = useTriage();
   const record = useRecordKeys(place, live, listedId, notes);
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
@@ -82,7 +82,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         ...triage(data ? [trajectoryNoted(data)] : [], reader.messages),
         ...reader.bindings,
         toggle,
-        promptDoor(data),
+        promptBinding(data),
         ...record,
       ]}
       main={
@@ -97,7 +97,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
           <KeyScope active={pane.focused} {...reader.scroll.handlers}>
             <Box flexDirection="column">
               <HeadLine {...head} trajectory={undefined} />
-              <Waiting />
+              <Loading />
             </Box>
           </KeyScope>
         )
@@ -358,12 +358,16 @@ function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const shown = useShownFacts();
   const theme = useTheme();
   const parts = [{ facts: trajectory ? [...noteFacts(notes), ...shown(trajectoryFacts(trajectory))] : [] }];
-  const doors = useDoors(parts, { pane: 'inspector', width: width - 2, focused });
+  const references = useReferences(parts, { pane: 'inspector', width: width - 2, focused });
   const note = trajectory && error ? ['', theme.styles.danger(sanitiseLine(error.message))] : [];
   return (
-    <KeyScope active={focused} bindings={doors.bindings}>
+    <KeyScope active={focused} bindings={references.bindings}>
       <Box paddingLeft={1}>
-        <Lines lines={linesAround([...doors.lines, ...note], height, doors.at)} width={width - 2} height={height} />
+        <Lines
+          lines={linesAround([...references.lines, ...note], height, references.at)}
+          width={width - 2}
+          height={height}
+        />
       </Box>
     </KeyScope>
   );

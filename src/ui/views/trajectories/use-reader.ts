@@ -25,7 +25,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
 import { showNumberWindow } from '../number-window.tsx';
 import { useReaderBindings } from './reader-bindings.ts';
-import { type Folds, initialShown, type Shown, shownReducer } from './shown.ts';
+import { displayReducer, type Folds, initialDisplay, type ReaderDisplay } from './reader-display.ts';
 
 const empty: Transcript = {
   blocks: [],
@@ -172,9 +172,9 @@ function useWordsOfSteps(transcript: Transcript): (step: number) => string {
  * restored when the user comes back.
  */
 function useShown() {
-  const [last, remember] = useSharedMemory<Shown>('reader');
+  const [last, remember] = useSharedMemory<ReaderDisplay>('reader');
   const [folds, rememberFolds] = useMemory<Folds>('folds');
-  const [shown, show] = useReducer(shownReducer, undefined, (): Shown => initialShown(last, folds));
+  const [shown, show] = useReducer(displayReducer, undefined, (): ReaderDisplay => initialDisplay(last, folds));
   useEffect(() => {
     remember(shown);
     rememberFolds(shown.open);
@@ -185,7 +185,7 @@ function useShown() {
 function useLines(
   transcript: Transcript,
   width: number,
-  { open, markdown }: Shown,
+  { open, markdown }: ReaderDisplay,
   notes: readonly Note[] | undefined,
 ): TranscriptLines {
   const theme = useTheme();

@@ -30,8 +30,8 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
       const plan = await planUpload(wholePath(path));
       const known = workbench.jobs.get(plan.folder);
       // The view of a stopped or failed upload shows why; its next attempt reads the folder again.
-      const hasNews = known?.busy || known?.state.phase === 'failed' || known?.state.phase === 'cancelled';
-      if (!hasNews) workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));
+      const isUnfinished = known?.busy || known?.state.phase === 'failed' || known?.state.phase === 'cancelled';
+      if (!isUnfinished) workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));
       onClose();
       shell.open({ view: 'benchmark-upload', jobId: plan.folder, label: plan.name });
     } catch (error) {

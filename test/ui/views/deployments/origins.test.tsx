@@ -46,7 +46,7 @@ it('by requests that are sent once, however often the list is polled', async () 
   expect([service.asked('listCheckpoints'), service.asked('getHeldOutRewards')]).toEqual([2, 2]);
 });
 
-it('in the facts, whose doors open the training run and what served before', async () => {
+it('in the facts, whose references open the training run and what served before', async () => {
   const screen = openWorld(twice(), list, { columns: 160, rows: 40 });
   await screen.waitFor(text => /training run +count-s1/.test(text) && /held-out +0\.727 at step/.test(text));
   await screen.waitFor(text => /replaced +count-s2 step 15,/.test(text));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
 import { restKey } from '../../../../src/queries/lists/list-source.ts';
-import { heldBackWords } from '../../../../src/ui/app/waiting.tsx';
+import { delayWords } from '../../../../src/ui/app/loading.tsx';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
 import {
   ageWords,
@@ -127,5 +127,5 @@ it.each([
   [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service is failing, retry in 5s'],
   [{ kind: 'limited', reason: 'rate_limit', until: 0 }, undefined],
 ] as const)('a gate that is %j says why the service is not asked', (gate, words) => {
-  expect(heldBackWords(gate, 0)).toBe(words);
+  expect(delayWords(gate, 0)).toBe(words);
 });

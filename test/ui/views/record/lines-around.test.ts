@@ -1,6 +1,6 @@
 /** The part of long facts that fits. */
 import { expect, it } from 'vitest';
-import { linesAround } from '../../../../src/ui/views/record/use-doors.ts';
+import { linesAround } from '../../../../src/ui/views/record/use-references.ts';
 
 const lines = ['a', 'b', 'c', 'd', 'e', 'f'];
 

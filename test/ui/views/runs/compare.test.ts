@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../../../src/present/column.ts';
 import { comparisonDefaults } from '../../../../src/present/statistics/comparison.ts';
-import { type ComparedTask, compareTasks, isChanged, lostBy, telling } from '../../../../src/queries/compare.ts';
+import { type ComparedTask, compareTasks, isChanged, lostBy, rolloutsToShow } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
 import { comparePlace } from '../../../../src/resources/run-places.ts';
@@ -106,7 +106,7 @@ describe('compareTasks', () => {
 
   const opened = (task: ComparedTask | undefined): unknown => {
     if (!task) return undefined;
-    const { base, new: fresh } = telling(task);
+    const { base, new: fresh } = rolloutsToShow(task);
     return [lostBy(task), base?.trajectory_id, fresh?.trajectory_id];
   };
 

@@ -1,7 +1,7 @@
 /** The head of a run: every number states its coverage, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { fieldsOfSeen, seenWords } from '../../../../src/commands/seen.ts';
+import { followedStateWords, stateFields } from '../../../../src/commands/followed-state.ts';
 import {
   type EvalProgress,
   type EvalRun,
@@ -123,8 +123,10 @@ describe('the interval', () => {
       total: 119,
       mean: 100 / 119,
     };
-    expect(seenWords({ ...seen, graded: 119, runMean: certain })).toContain(`mean 0.840 of 119 rewards (${words})`);
-    expect(fieldsOfSeen({ ...seen, runMean: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
+    expect(followedStateWords({ ...seen, graded: 119, runMean: certain })).toContain(
+      `mean 0.840 of 119 rewards (${words})`,
+    );
+    expect(stateFields({ ...seen, runMean: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
     expect(certaintyWords(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
       'mean of tasks 3.50, no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange',
     );
@@ -231,7 +233,7 @@ describe('the interval', () => {
     expect(certainty('running', nameless, 10)).toBe(words);
     const seen = { id: 'evr_1', label: 'nameless', kind: 'run', status: 'completed', done: 3, total: 3, mean: 0.5 };
     const mixed = runMeanOf([...ofTasks(1, 0), ...nameless.slice(0, 1)], { status: 'completed' });
-    expect(fieldsOfSeen({ ...seen, runMean: mixed })).toMatchObject({
+    expect(stateFields({ ...seen, runMean: mixed })).toMatchObject({
       task_mean: null,
       interval: null,
       mean_bounds: null,
@@ -271,7 +273,9 @@ describe('the counts', () => {
     const progress: EvalProgress = { status: 'completed', terminal_rollouts: 28, total_rollouts: 28, live };
     const observed = evalProgressQuery('evr_1').observes?.(progress) ?? { kind: 'run', id: 'evr_1' };
     const seen = { ...knownResource({ kind: 'run', id: 'evr_1', label: 'a' }, [observed]), graded: 2, mean: 1 };
-    expect(seenWords(seen)).toBe('completed, 28 of 28, mean 1.00 of 2 rewards, 26 without a reward (2 failed)');
+    expect(followedStateWords(seen)).toBe(
+      'completed, 28 of 28, mean 1.00 of 2 rewards, 26 without a reward (2 failed)',
+    );
     expect(head('completed', rewardsOf(1, null, null), { live, total_rollouts: 3 })[2]).toBe(
       'mean 1.00 of 1 reward  2 without a reward (all failed)',
     );

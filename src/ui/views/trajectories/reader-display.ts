@@ -5,14 +5,14 @@ import type { OpenFolds } from '../../../present/transcript-lines.ts';
 /** Individual folds in one trajectory. */
 export type Folds = Pick<Required<OpenFolds>, 'places' | 'closed'>;
 
-export interface Shown {
+export interface ReaderDisplay {
   readonly open: Required<OpenFolds>;
   /** Whether hidden characters are shown. */
   readonly hidden: boolean;
   readonly markdown: boolean;
 }
 
-export type ShownAction =
+export type DisplayAction =
   | { readonly kind: 'toggle'; readonly fold: FoldKind }
   /** Opens one fold, message or step. */
   | { readonly kind: 'open'; readonly place: number }
@@ -23,10 +23,17 @@ export type ShownAction =
   | { readonly kind: 'hidden' | 'markdown' };
 
 const noFolds: Folds = { places: new Set(), closed: new Set() };
-const usually: Shown = { open: { kinds: new Set(), outline: false, ...noFolds }, hidden: false, markdown: false };
+const defaultDisplay: ReaderDisplay = {
+  open: { kinds: new Set(), outline: false, ...noFolds },
+  hidden: false,
+  markdown: false,
+};
 
 /** How the last trajectory was shown, with this one's individual folds. */
-export const initialShown = (last: Shown = usually, { places, closed }: Folds = noFolds): Shown => ({
+export const initialDisplay = (
+  last: ReaderDisplay = defaultDisplay,
+  { places, closed }: Folds = noFolds,
+): ReaderDisplay => ({
   ...last,
   open: { ...last.open, places, closed },
 });
@@ -35,7 +42,7 @@ function without<Item>(items: ReadonlySet<Item>, item: Item): ReadonlySet<Item> 
   return new Set([...items].filter(each => each !== item));
 }
 
-export function shownReducer(shown: Shown, action: ShownAction): Shown {
+export function displayReducer(shown: ReaderDisplay, action: DisplayAction): ReaderDisplay {
   const { open } = shown;
   const { kinds, places, closed, outline } = open;
   switch (action.kind) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pairKey } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
-import { chatOf, endsIncomplete, exportedChat, talkOf, titleOf, trajectoriesOf } from '../../src/chat/kept.ts';
+import { chatOf, endsIncomplete, exportedChat, savedTalk, titleOf, trajectoriesOf } from '../../src/chat/saved.ts';
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
@@ -58,7 +58,7 @@ describe('a kept conversation', () => {
     const others = [{ settings, turns: turns.slice(0, 2) }];
     const choices = [{ pair: 'p', better: 'left', models: ['tutor', 'other'], at: 1 }] as const;
     const chat = { settings, turns, others, branch: 1, choices };
-    const read = (changes: object = {}) => chatOf('c1', JSON.parse(JSON.stringify({ ...talkOf(chat), ...changes })));
+    const read = (changes: object = {}) => chatOf('c1', JSON.parse(JSON.stringify({ ...savedTalk(chat), ...changes })));
     expect(read()).toEqual({ id: 'c1', ...chat });
     const wrong = [
       { others: [{}] },
@@ -72,7 +72,7 @@ describe('a kept conversation', () => {
     ];
     expect(wrong.map(read)).toEqual(wrong.map(() => undefined));
     // Nothing more is written of a conversation without them, so that it stays unchanged on disk.
-    expect(Object.keys(JSON.parse(JSON.stringify(talkOf({ settings, turns, others: [], choices: [] }))))).toEqual([
+    expect(Object.keys(JSON.parse(JSON.stringify(savedTalk({ settings, turns, others: [], choices: [] }))))).toEqual([
       'settings',
       'turns',
     ]);

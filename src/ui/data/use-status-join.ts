@@ -5,7 +5,7 @@ import type { StatusStore } from '../../queries/statuses/store.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** How to join the rows for one kind of resource. Must be the same object in every render. */
-export interface KnownJoin<Row, Known, Joined> {
+export interface StatusJoin<Row, Known, Joined> {
   readonly kind: string;
   readonly id: (row: Row) => string;
   /** The data to join; undefined for none. */
@@ -19,7 +19,7 @@ const areSame = <Known extends object>(left: Known, right: Known): boolean =>
 /** Returns a function that reads the known data by id: the same map until some of it changes. */
 function knownData<Known extends object>(
   statuses: StatusStore,
-  { kind, pick }: Pick<KnownJoin<never, Known, never>, 'kind' | 'pick'>,
+  { kind, pick }: Pick<StatusJoin<never, Known, never>, 'kind' | 'pick'>,
 ): () => ReadonlyMap<string, Known> {
   let last: ReadonlyMap<string, Known> = new Map();
   return () => {
@@ -37,8 +37,8 @@ function knownData<Known extends object>(
 }
 
 /** Returns the same function until some of the data changes. Rows without new data keep their identity. */
-export function useKnown<Row extends object, Known extends object, Joined extends object>(
-  of: KnownJoin<Row, Known, Joined>,
+export function useStatusJoin<Row extends object, Known extends object, Joined extends object>(
+  of: StatusJoin<Row, Known, Joined>,
 ): (rows: readonly Row[]) => readonly (Row | Joined)[] {
   const { statuses } = useWorkbench();
   const [read] = useState(() => knownData(statuses, of));

@@ -8,24 +8,24 @@ import { useTime } from './clock.tsx';
 import { againWords, requestedWords } from './frame-lines.ts';
 
 /** Why requests are delayed, and until when; undefined if they are not. `now` is in epoch milliseconds. */
-export function heldBackWords(gate: GateState, now: number): string | undefined {
+export function delayWords(gate: GateState, now: number): string | undefined {
   if (gate.kind === 'open' || gate.until <= now) return undefined;
   const why = gate.reason === 'rate_limit' ? 'Rate limited' : 'The service is failing';
   const requested = requestedWords(gate.requestedUntil, now);
   return [why, requested, againWords(gate.until, now)].filter(Boolean).join(', ');
 }
 
-export function useHeldBackWords(): string | undefined {
+export function useDelayWords(): string | undefined {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);
-  return useTime(useCallback(now => heldBackWords(state, now), [state]));
+  return useTime(useCallback(now => delayWords(state, now), [state]));
 }
 
-export const useAskingWords = (): string => useHeldBackWords() ?? 'Loading…';
+export const useLoadingText = (): string => useDelayWords() ?? 'Loading…';
 
 /** Shown while there is no data yet. `words` name the data. */
-export function Waiting({ words }: { words?: string | undefined }) {
-  const heldBack = useHeldBackWords();
+export function Loading({ words }: { words?: string | undefined }) {
+  const heldBack = useDelayWords();
   if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;
   return (
     <Text>

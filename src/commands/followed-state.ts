@@ -5,13 +5,13 @@ import { meanWords } from '../present/mean.ts';
 import type { RunMean } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
-import type { LookedAt } from '../resources/look.ts';
+import type { CurrentState } from '../resources/look.ts';
 import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
 import { failedAmong } from '../resources/run-outcome.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<LookedAt> & {
+export type FollowedState = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
+  Partial<CurrentState> & {
     /** Why it failed, according to the service. */
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */
@@ -21,17 +21,17 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
   };
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
-export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
+export function progressWords({ done, total }: Pick<FollowedState, 'done' | 'total'>): string {
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown total'}`;
 }
 
 /** How many rollouts of an ended run have no reward; 0 if unknown. */
-export function withoutReward({ status, total, graded }: Seen): number {
+export function withoutReward({ status, total, graded }: FollowedState): number {
   return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
 }
 
 /** E.g. `mean 0.210 of 3 rewards (95% CI 0.010 to 0.830 over 3 tasks)`; empty if there is none. */
-function meanOf({ kind = '', mean, graded, runMean, caution }: Seen): string {
+function meanOf({ kind = '', mean, graded, runMean, caution }: FollowedState): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
@@ -40,7 +40,7 @@ function meanOf({ kind = '', mean, graded, runMean, caution }: Seen): string {
 }
 
 /** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
-export function seenWords(seen: Seen): string {
+export function followedStateWords(seen: FollowedState): string {
   const { status, heldOut, failure } = seen;
   const without = withoutReward(seen);
   const words = [
@@ -56,7 +56,7 @@ export function seenWords(seen: Seen): string {
 }
 
 /** A state change as JSON, the same for every way of waiting. */
-export function fieldsOfSeen({ status, done, total, mean, graded, runMean, caution }: Seen) {
+export function stateFields({ status, done, total, mean, graded, runMean, caution }: FollowedState) {
   return {
     ...{ status: status ?? null, done, total, mean, graded },
     ...(runMean && certaintyFields(runMean)),

@@ -5,24 +5,24 @@ import {
   type Chat,
   type ListedChat,
   savedChats,
+  savedTalk,
   stoppedTurns,
-  talkOf,
   titleOf,
   unsavedKey,
-} from '../../../chat/kept.ts';
+} from '../../../chat/saved.ts';
 import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** A saved conversation without its turns. */
-export type KeptWith = Omit<Chat, 'turns' | 'secondTurns'>;
+export type ChatWithoutTurns = Omit<Chat, 'turns' | 'secondTurns'>;
 
 /**
  * Saves a conversation after each question and each answer, complete or failed, even off screen, and when its branches
  * or choices change. A removed second model stops and is no longer saved.
  */
-export function useKeptChat(
-  { id, settings, others, branch, choices }: KeptWith,
+export function useSavedChat(
+  { id, settings, others, branch, choices }: ChatWithoutTurns,
   session: ChatSession,
   second: ChatSession | undefined,
 ): void {
@@ -36,9 +36,9 @@ export function useKeptChat(
       const turns = stoppedTurns(session.conversation);
       if (!workbench.keepsChats || turns.length === 0) return;
       const secondTurns = second && stoppedTurns(second.conversation);
-      const talk = talkOf({ settings, turns, secondTurns, others, branch, choices });
+      const talk = savedTalk({ settings, turns, secondTurns, others, branch, choices });
       const chat = { id, title: titleOf(turns), talk };
-      const save = (): boolean => workbench.remembered.keepChat(chat);
+      const save = (): boolean => workbench.remembered.saveChat(chat);
       const key = unsavedKey(id);
       // Try again to save it before the program exits.
       const unsaved = {

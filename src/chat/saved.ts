@@ -98,7 +98,7 @@ export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly
 }
 
 /** The saved part of a conversation. */
-export function talkOf({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
+export function savedTalk({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
   return {
     ...{ settings, turns, secondTurns },
     ...(others.length > 0 && { others, branch }),
@@ -112,7 +112,7 @@ export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' |
 }
 
 /** The conversation with one of the models, as an item for a trajectory upload. */
-export interface StoredHalf {
+export interface StoredConversation {
   /** The requested model. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
@@ -135,7 +135,7 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
  * The current branch as items for a trajectory upload: one for each model with a complete answer. Two models' items
  * share the conversation's id. The trace id depends only on the content, so a repeated upload stores no duplicates.
  */
-export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
+export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConversation[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
   const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
   // Until the second model has answered, its turns are the first model's answers.

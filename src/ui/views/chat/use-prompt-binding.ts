@@ -11,17 +11,17 @@ import type { Binding } from '../../keys/router.tsx';
 import { promptCommands } from '../commands.ts';
 
 /** Timeout in milliseconds; finding the checkpoint may take several requests. */
-const longestReading = 30_000;
+const timeoutMs = 30_000;
 
 /** A rollout that has been read, or the id of one. */
 type Rollout = Trajectory | string | null | undefined;
 
-export function usePromptDoor(): (rollout: Rollout) => Binding {
+export function usePromptBinding(): (rollout: Rollout) => Binding {
   const { open, toast } = useShell();
   const workbench = useWorkbench();
   const ask = async (rollout: Trajectory | string): Promise<void> => {
     try {
-      const signal = AbortSignal.timeout(longestReading);
+      const signal = AbortSignal.timeout(timeoutMs);
       const context = { service: await workbench.service(), signal, memory: workbench.remembered };
       const trajectory = typeof rollout === 'string' ? await trajectoryQuery(rollout).read(context) : rollout;
       const prompt = promptOf(trajectory);

@@ -10,13 +10,13 @@ import { clean } from '../../../text/sanitise.ts';
 import type { PaneName } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { doorCommands } from '../../keys/general.ts';
+import { referenceCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { type DrawnFacts, drawFacts } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 
-export interface Doors extends DrawnFacts {
+export interface FactReferences extends DrawnFacts {
   /** The first line of each part. */
   readonly partAt: readonly number[];
   /** The line of the selected fact. */
@@ -25,7 +25,7 @@ export interface Doors extends DrawnFacts {
 }
 
 /** Returns a function that adds known names to facts that refer to resources, unless another fact shows the name. */
-function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
+function useFactsWithNames(): (facts: readonly Fact[]) => readonly Fact[] {
   const nameOf = useNameOf();
   return facts =>
     facts.map(fact => {
@@ -50,7 +50,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
   };
 }
 
-/** Returns a function that opens a reference's target; it searches for a checkpoint's training run if unknown. */
+/** Returns a function that opens a reference's target; it searches for a checkpoint's training run if that is unknown. */
 function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();
@@ -86,36 +86,39 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
 
 const searchMs = 30_000;
 
-export interface DoorsOptions {
+export interface ReferencesOptions {
   readonly pane: Exclude<PaneName, 'sections'>;
   readonly width: number;
-  /** Whether focusing the pane selects the first door; otherwise, the key for the next door does. */
+  /** Whether focusing the pane selects the first reference; otherwise, the key for the next reference does. */
   readonly focused?: boolean;
 }
 
-/** Facts below some lines. */
+/** Lines, and facts below them. */
 export interface FactsPart {
   readonly lines?: readonly string[];
   readonly facts: readonly Fact[];
 }
 
 /** The references that open from these facts. */
-export const doorsOf = (facts: readonly Fact[]): readonly Reference[] =>
+export const openableReferences = (facts: readonly Fact[]): readonly Reference[] =>
   facts.flatMap(({ refers, value }) => (refers && value ? [refers] : []));
 
 /** Draws the facts, and binds the keys that select and open references. */
-export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: DoorsOptions): Doors {
+export function useReferences(
+  parts: readonly FactsPart[],
+  { pane, width, focused }: ReferencesOptions,
+): FactReferences {
   const theme = useTheme();
-  const [left, remember] = useMemory<number | undefined>('door');
+  const [left, remember] = useMemory<number | undefined>('reference');
   const [, leave] = useMemory<PaneName>('pane left');
   const [chosen, setChosen] = useState(left);
-  const named = useNamed();
+  const named = useFactsWithNames();
   const openReference = useOpenReference();
-  const references = parts.flatMap(({ facts }) => doorsOf(facts));
+  const references = parts.flatMap(({ facts }) => openableReferences(facts));
   useEffect(() => remember(undefined), [remember]);
   const index = chosen === undefined ? (focused ? 0 : undefined) : Math.min(chosen, references.length - 1);
   const selected = focused === false ? undefined : index;
-  const drawn: DrawnFacts = { lines: [], doors: [] };
+  const drawn: DrawnFacts = { lines: [], referenceLines: [] };
   const partAt: number[] = [];
   for (const { lines = [], facts } of parts) {
     partAt.push(drawn.lines.length);
@@ -124,11 +127,11 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
       named(facts),
       width,
       theme,
-      selected === undefined ? undefined : selected - drawn.doors.length,
+      selected === undefined ? undefined : selected - drawn.referenceLines.length,
     );
     pushAll(
-      drawn.doors,
-      own.doors.map(line => line + drawn.lines.length),
+      drawn.referenceLines,
+      own.referenceLines.map(line => line + drawn.lines.length),
     );
     pushAll(drawn.lines, own.lines);
   }
@@ -149,11 +152,11 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
   return {
     ...drawn,
     partAt,
-    at: selected === undefined ? undefined : drawn.doors[selected],
+    at: selected === undefined ? undefined : drawn.referenceLines[selected],
     bindings: [
-      { command: doorCommands.next, enabled, run: move(1) },
-      { command: doorCommands.previous, enabled: enabled && selected !== undefined, run: move(-1) },
-      { command: doorCommands.open, enabled: reference !== undefined, run: open },
+      { command: referenceCommands.next, enabled, run: move(1) },
+      { command: referenceCommands.previous, enabled: enabled && selected !== undefined, run: move(-1) },
+      { command: referenceCommands.open, enabled: reference !== undefined, run: open },
     ],
   };
 }
