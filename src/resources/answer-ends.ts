@@ -95,8 +95,9 @@ export async function readAnswerEnds(
   return ends;
 }
 
-/** For programs; null if the service reports nothing, or it could not be read. */
+/** For programs; null if the service reports nothing, and the error if it could not be read. */
 export function answerEndsFields(ends: AnswerEnds | undefined) {
+  if (ends?.problem !== undefined) return { error: ends.problem };
   if (!ends || ends.cutOff.of + ends.toolErrors.of === 0) return null;
   const { cutOff, toolErrors, isWhole } = ends;
   return {

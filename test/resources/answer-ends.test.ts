@@ -140,7 +140,13 @@ it('says which run could not be read, and how the answers of the others ended (B
   );
   expect(notes).toMatch(/^How the answers of evr_base ended could not be read: .+$/m);
   const record = JSON.parse((await cli('compare', ['evr_base', 'evr_new', '--json'])).out);
-  expect(record).toMatchObject({ base: { answer_ends: null }, new: { answer_ends: { answers: 20, cut_off: 20 } } });
+  const reason = notes.match(/could not be read: (.+)$/m)?.[1];
+  expect(record).toMatchObject({
+    base: { answer_ends: { error: reason } },
+    new: { answer_ends: { answers: 20, cut_off: 20 } },
+  });
+  const many = await cli('compare', ['evr_base', 'evr_new', 'evr_other', '--json']);
+  expect(JSON.parse(many.out).runs[0].answer_ends).toEqual({ error: reason });
   const report = await cli('report', ['evr_base', 'evr_new', '--format', 'markdown']);
   expect(report.out).toContain(unread);
   expect(report.notes).toContain('How the answers of evr_base ended could not be read');

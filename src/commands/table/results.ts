@@ -22,6 +22,8 @@ export const results = {
 tasks, how many of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or
 undecided. If many answers were cut off at the token limit, or clearly more in one run, the next line counts them; likewise
 for tool errors. If some rewards are partial, it also counts those that are full: at least the top of the range.
+In JSON, answer_ends of a run has the counts of its answers; it is null if the service does not report how they ended,
+and {"error": "..."} if that could not be read.
 
 With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole
 interval is below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it
