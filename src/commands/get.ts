@@ -68,15 +68,14 @@ const hasValue = (record: object, name: string): boolean => isRecord(record) && 
 /** The progress under the contract's names, without fields that the record already has. */
 function progressFields(seen: CurrentState, { progressNames }: Watching, record: object): object {
   if (!progressNames) return {};
-  const { done, total, mean, graded, heldOut, bestHeldOut } = seen;
+  const { done, total, mean, graded, heldOutFields: held_out } = seen;
   const { done: doneName, total: totalName, mean: meanName } = progressNames;
   const fields = {
     [doneName]: done,
     [totalName]: total,
     [meanName]: mean,
     graded,
-    held_out: heldOut,
-    best_held_out: bestHeldOut,
+    held_out,
   };
   const isNew = ([name, value]: [string, unknown]): boolean => value !== undefined && !hasValue(record, name);
   return Object.fromEntries(Object.entries(fields).filter(isNew));
@@ -100,9 +99,8 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
 
 /** Whether the field is part of the progress, which may not be known yet. */
 const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
-  rest.length === 0 &&
   watch?.progressNames !== undefined &&
-  [...Object.values(watch.progressNames), 'graded', 'held_out', 'best_held_out'].includes(name);
+  (name === 'held_out' || (rest.length === 0 && [...Object.values(watch.progressNames), 'graded'].includes(name)));
 
 const checkpoints = resourceOrThrow('checkpoints');
 

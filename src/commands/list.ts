@@ -284,10 +284,11 @@ class PrintedRows {
       this.#unfit += ids.length - whole.length;
       return whole.map(id => `${id}\n`).join('');
     }
-    if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
+    const printed = hasColumns(flags) ? rows : rows.map(row => this.#measured.exported(row));
+    if (flags.jq !== undefined) return filtered(printed, flags.jq, io);
     const head = isFirst ? '' : rowsText([], shown, format, io);
     const columns = isForPrograms(format, io) ? shown : shown.filter(hasValueIn(rows));
-    const text = rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
+    const text = rowsText(printed, withWholeIds(columns, rows), format, io).slice(head.length);
     if (format !== 'lines') return text;
     io.lines?.listed(this.#resource.names[0], rows.map(this.#id));
     return rows.length === 0

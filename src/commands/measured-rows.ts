@@ -215,6 +215,11 @@ export class MeasuredRows {
     return [...this.#shown].filter(id => !this.#first.has(id));
   }
 
+  /** The row for programs. */
+  exported(row: object): object {
+    return this.#resource.measures?.exported?.(row, this.#options.range) ?? row;
+  }
+
   /** Adds remembered measurements to the rows. */
   remembered(rows: readonly object[]): readonly object[] {
     return this.#resource.measures?.remembered?.(rows, this.#context) ?? rows;

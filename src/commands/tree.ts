@@ -4,10 +4,12 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { baselineOf } from '../resources/baseline.ts';
 import { wordsFor } from '../resources/define.ts';
+import { heldOutFields, heldOutPoint } from '../resources/held-out-fields.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { runMeasures } from '../resources/run-columns.ts';
@@ -48,26 +50,31 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
           : clean`is not in the tree: the lists for its benchmark ${target.benchmark} do not have it`;
       throw new CommandError(clean`${word ?? ''} ${why}.`, exitCodes.notFound);
     }
-    await printRecord({ tree: rows.map(recordOf) }, word ?? '', flags, io, {
-      text: () => tableText(rows, treeColumns(context.compare.rewardRange), io),
+    const { rewardRange } = context.compare;
+    await printRecord({ tree: rows.map(row => recordOf(row, rewardRange)) }, word ?? '', flags, io, {
+      text: () => tableText(rows, treeColumns(rewardRange), io),
     });
     return 0;
   });
 }
 
-const recordOf = (row: TreeRow): object => ({
+const recordOf = (row: TreeRow, range: Range): object => ({
   kind: treeKinds[row.kind].word,
   id: row.id,
   name: row.name,
   parent: row.path.at(-1)?.replace(/^\S+ /, '') ?? null,
   depth: row.path.length,
   status: row.status ?? null,
-  held_out: row.held_out?.reward ?? null,
-  best_held_out: row.best_held_out?.reward ?? null,
+  held_out: heldOutOf(row, range) ?? null,
   mean: row.mean ?? null,
   about: row.about,
   created_at: row.created ?? null,
 });
+
+function heldOutOf({ held_out: last, best_held_out: best }: TreeRow, range: Range) {
+  if (!last) return undefined;
+  return best ? heldOutFields({ last, best }, range) : heldOutPoint(last, range);
+}
 
 /** A resource's benchmark, and the key of its row in the tree; no key for the benchmark itself. */
 async function findTarget(word: string, context: CommandContext) {

@@ -50,7 +50,7 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
 /** Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms. */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
   return withService(flags, io, async context => {
-    const { memory } = context;
+    const { memory, compare } = context;
     const statuses = new StatusStore(kinds);
     const inbox = new Inbox(() => memory, statuses);
     statuses.onTransitions(transitions => {
@@ -64,9 +64,9 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       // Logs are read on other days and in other time zones.
       const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
       const isNew = inbox.isNew(event);
-      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event, undefined, statuses.doneReadAt(event))}`;
+      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event, compare.rewardRange, statuses.doneReadAt(event))}`;
       const text = `${clean`${isExact ? '' : 'seen '}${time}  ${label}  ${words}`}\n`;
-      const record = { ...eventFields(event), is_new: isNew };
+      const record = { ...eventFields(event, compare.rewardRange), is_new: isNew };
       if (flags.json) await io.print(`${safeJson(record)}\n`);
       else await printRecord(record, id, flags, io, { text: () => text });
     }

@@ -131,7 +131,7 @@ async function printChange(
   flags: CommandInput<'watch'>['flags'],
   io: CommandIo,
 ): Promise<void> {
-  const { id, label, heldOut: held_out, failure } = seen;
+  const { id, label, heldOutFields: held_out, failure } = seen;
   // Work may have ended before it was watched.
   const ms = (hasEnded(seen.status) && endInstant(seen)) || Date.now();
   const at = new Date(ms).toISOString();
@@ -141,7 +141,7 @@ async function printChange(
   const text = `${clean`${time}  ${label}  ${followedStateWords(seen)}`}\n`;
   // One line per change: logs are read line by line.
   if (flags.json) await io.print(`${safeJson(record)}\n`);
-  else await printRecord(record, id, flags, io, { text: () => text });
+  else await printRecord(record, id, flags, io, { text: () => text, mayLack: ([name]) => name === 'held_out' });
 }
 
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {

@@ -42,6 +42,8 @@ export interface Measures<Row> {
   readonly costly: readonly string[];
   /** A nested value in a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
+  /** A row for programs; by default, the row itself. */
+  readonly exported?: (row: Row, range: Range) => object;
   /** Adds remembered measurements to the rows, without sending requests. */
   readonly remembered?: (rows: readonly Row[], context: QueryContext) => readonly Row[];
   /** Reads the data of these columns and adds it to the rows. */

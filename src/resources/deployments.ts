@@ -27,6 +27,7 @@ import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
 import { type ActionTable, all, type ChangeEnd, type Outage, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
+import { withHeldOutPoint } from './held-out-fields.ts';
 import {
   originColumnIds,
   originColumns,
@@ -142,9 +143,10 @@ async function withWholeOrigin(deployment: Deployment, context: QueryContext): P
   }
   const before = servedBefore(deployment, rows);
   const { from_run } = whole;
+  const range = context.compare?.rewardRange;
   return {
-    facts: deploymentFacts(whole, before && (await trace(before)), context.compare?.rewardRange),
-    ...(from_run && { fields: { from_run } }),
+    facts: deploymentFacts(whole, before && (await trace(before)), range),
+    ...(from_run && { fields: { from_run: withHeldOutPoint(from_run, range) } }),
   };
 }
 
@@ -328,6 +330,8 @@ export const deployments = defineResource<Deployment>({
     columns: (_, range) => tracedColumns(range),
     costly: originColumnIds,
     field: () => undefined,
+    exported: (row: TracedDeployment, range) =>
+      row.from_run ? { ...row, from_run: withHeldOutPoint(row.from_run, range) } : row,
     read: withOrigins,
   },
   facts: row => deploymentFacts(row),

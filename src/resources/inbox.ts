@@ -6,6 +6,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf } from '../present/times.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
+import { heldOutFields } from './held-out-fields.ts';
 import { heldOutWords, higherWords } from './held-out-words.ts';
 import { silenceWords } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
@@ -106,17 +107,10 @@ export function summaryOf(inbox: Inbox): string {
   return fresh.length === events.length ? words : `${words} (${events.length} in all)`;
 }
 
-/** An event, for programs. */
-export function eventFields(event: InboxEvent) {
+/** An event, for programs. @param range the range of rewards from the settings */
+export function eventFields(event: InboxEvent, range: Range | undefined) {
   const { kind, id, label, at, isExact, detail } = event;
   const { status, reason, alarm, overAtStep, done, total, mean, graded, measured, startedAt } = detail;
-  const point = (held: NonNullable<typeof measured>['last'] | undefined) =>
-    held && {
-      step: held.step,
-      reward: held.reward,
-      samples: held.samples ?? null,
-      may_change: Boolean(held.isOld || held.isUnfinished),
-    };
   return {
     at: new Date(at).toISOString(),
     at_is_exact: isExact,
@@ -133,8 +127,7 @@ export function eventFields(event: InboxEvent) {
     total: total ?? null,
     mean: kind === 'training' ? null : (mean ?? null),
     graded: graded ?? null,
-    held_out: point(measured?.last) ?? null,
-    best_held_out: point(measured?.best) ?? null,
+    held_out: heldOutFields(measured, range) ?? null,
   };
 }
 

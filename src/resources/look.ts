@@ -13,6 +13,7 @@ import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
+import { heldOutFields } from './held-out-fields.ts';
 import { bestWords, failedRoundsWords, heldOutWords } from './held-out-words.ts';
 
 /** Reads a query once, without a cache, and remembers its observations. @throws ServiceError */
@@ -31,6 +32,8 @@ export interface CurrentState extends KnownResource {
   readonly heldOut: string | undefined;
   /** Likewise for the best one. */
   readonly bestHeldOut: string | undefined;
+  /** Both for programs. */
+  readonly heldOutFields: ReturnType<typeof heldOutFields>;
   /** Messages about unreadable responses, which were left out. */
   readonly unreadable: readonly string[];
 }
@@ -74,11 +77,16 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
   const { measured, failedRounds } = known;
   const { last, best } = measured ?? {};
   const done = doneWith(known.done, known.graded);
+  const range = context.compare?.rewardRange;
   const heldOut = last
-    ? heldOutWords(last, context.compare?.rewardRange)
+    ? heldOutWords(last, range)
     : failedRounds && !failedRounds.isUnfinished
       ? failedRoundsWords(failedRounds)
       : undefined;
-  const bestHeldOut = best && bestWords(best, context.compare?.rewardRange);
-  return { ...known, done, heldOut, bestHeldOut, unreadable: unreadable.map(({ message }) => message) };
+  return {
+    ...{ ...known, done, heldOut },
+    bestHeldOut: best && bestWords(best, range),
+    heldOutFields: heldOutFields(measured, range, failedRounds),
+    unreadable: unreadable.map(({ message }) => message),
+  };
 }

@@ -42,6 +42,7 @@ import {
 } from './checkpoint-columns.ts';
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
+import { heldOutFields, withHeldOutPoint } from './held-out-fields.ts';
 import { bestWords, heldOutWords } from './held-out-words.ts';
 import { measureEach } from './measure-each.ts';
 import type { MeasuredRun } from './measured-run.ts';
@@ -50,7 +51,7 @@ import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
 import { mostStarted } from './start-plan.ts';
-import { type HeldOut, measures, trainingColumns } from './training-columns.ts';
+import { type HeldOut, type MeasuredTraining, measures, trainingColumns } from './training-columns.ts';
 
 /** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
 function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
@@ -239,7 +240,11 @@ export const training = defineResource<TrainingRun>({
   list: ({ benchmark }) => (benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,
-  measures,
+  measures: {
+    ...measures,
+    exported: (row: MeasuredTraining, range) =>
+      row.held_out ? { ...row, held_out: heldOutFields(row.held_out, range) } : row,
+  },
   facts: row => trainingFacts(row),
   wholeFacts: async (row, context) => {
     const { parent_checkpoint_id: checkpoint_id, created_at } = row;
@@ -311,6 +316,7 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
   field: () => undefined,
+  exported: withHeldOutPoint,
   read: async (rows, columns, context, list) => {
     const { range, scope } = list;
     const { training: id = '' } = scope;

@@ -44,8 +44,8 @@ it('the rows of another split are a curve of their own, and the validation tasks
   }));
   const { cli, json } = await cliWith([0, 1, 2, 3].flatMap(at => [validation[at] ?? [], test[at] ?? []].flat()));
   const got = await json('get', 'training', 'first');
-  expect(got['held_out']).toMatch(/^0\.995 at step 30, on the validation tasks, from 114 samples/);
-  expect(got['best_held_out']).toMatch(/^0\.995 at step 30, on the validation tasks/);
+  const point = { step: 30, reward: 0.995, samples: 114, split: 'validation' };
+  expect(got['held_out']).toMatchObject({ last: point, best: point });
   const listed = await cli('list', ['training', '--columns', 'held-out,split,best,best-step,samples']);
   expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.995', 'validation', '0.995', '30', '114']);
   const csv = (await cli('list', ['checkpoints', '--training', 'trn_1', '--format', 'csv'])).out.split('\n');
@@ -88,7 +88,7 @@ it('a round that has lost most of its samples is not the best over complete ones
   const columns = ['--columns', 'best,best-step,best-samples,best-expected'];
   const listed = await cli('list', ['training', ...columns]);
   expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.99', '30', '114', '114']);
-  expect((await json('get', 'training', 'first'))['best_held_out']).toMatch(/^0\.990 at step 30/);
+  expect(await json('get', 'training', 'first')).toMatchObject({ held_out: { best: { step: 30, reward: 0.99 } } });
   expect((await json('describe', 'first'))['words']).toContain(`  not the best: ${why}`);
   // With a few lost samples it is still the best; the output mentions them.
   const few = await cliWith(
@@ -113,16 +113,20 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
   }));
   const { cli, json } = await cliWith(rows);
   const said = '; no value at 3 rounds since: all 114 rollouts of each failed';
-  expect((await json('get', 'training', 'first'))['held_out']).toMatch(/^0\.602 at step 10, from 114 samples/);
-  expect((await json('get', 'training', 'first'))['held_out']).toContain(said);
+  const got = await json('get', 'training', 'first');
+  expect(got['held_out']).toMatchObject({ last: { reward: 0.602, step: 10, samples: 114 }, failed_rounds: 3 });
+  expect((await cli('get', ['training', 'first'])).out).toContain(said);
   expect((await cli('watch', ['trn_1'])).out).toContain(said);
+  expect(await json('watch', 'trn_1')).toMatchObject({ held_out: got['held_out'] });
   expect((await cli('list', ['training'], { columns: 200 })).out).toContain('0.602 at 10');
   const alarms = await cli('doctor', ['--alarms', 'trn_1']);
   expect(alarms.out).toContain('114 of 114 rollouts failed (100%), more than 20%');
   expect(alarms.code).toBe(exitCodes.alarm);
   // The same if no round has a reward, but not while a round may still get one.
   const none = await cliWith(rows.slice(2));
-  expect((await none.json('get', 'training', 'first'))['held_out']).toBe(
+  const noneGot = await none.json('get', 'training', 'first');
+  expect(noneGot['held_out']).toEqual({ last: null, best: null, failed_rounds: 3 });
+  expect((await none.cli('get', ['training', 'first'])).out).toContain(
     'no value at 3 rounds: all 114 rollouts of each failed',
   );
   expect((await none.cli('doctor', ['--alarms', 'trn_1'])).out).toContain('114 of 114 rollouts failed');
@@ -134,7 +138,7 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
     for (const failed_samples of [20, 114]) {
       const failing = await cliWith([...before, { ...open, failed_samples }]);
       expect((await failing.cli('watch', ['trn_1'])).out).not.toContain('no value');
-      expect((await failing.json('get', 'training', 'first'))['held_out'] ?? '').not.toContain('no value');
+      expect(await failing.json('get', 'training', 'first')).not.toMatchObject({ held_out: { failed_rounds: 1 } });
       const raised = await failing.cli('doctor', ['--alarms', 'trn_1']);
       expect(raised.out).toContain(`${failed_samples} of ${failed_samples} rollouts failed (100%), more than 20%`);
       expect(raised.code).toBe(exitCodes.alarm);

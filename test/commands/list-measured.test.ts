@@ -184,9 +184,11 @@ it('JSON has it with --wide, and CSV the same columns whatever the rows are', as
   const { cli, curves } = await busyCli();
   const { out } = await cli('list', ['training', ...bench, '--json', '--wide', '--limit', '3']);
   const [row] = JSON.parse(out) as [Record<string, unknown>];
-  expect(row).toMatchObject({ held_out: { last: { reward: expect.any(Number) }, best: { step: expect.any(Number) } } });
   expect(row['trainer_reward']).toEqual(expect.any(Number));
   expect(curves()).toEqual({ heldOut: 3, trainer: 3 });
+  const { held_out } = JSON.parse((await cli('get', ['training', row['training_run_id'] as string, '--json'])).out);
+  expect(held_out.last).toMatchObject({ reward: expect.any(Number), samples: expect.any(Number), may_change: false });
+  expect(row['held_out']).toEqual(held_out);
   const csv = async (...flags: string[]) =>
     (await cli('list', ['training', ...flags, '--format', 'csv'])).out.split('\n')[0];
   const head = await csv(...bench);
@@ -518,7 +520,18 @@ it('get of a training run has the last and the best held-out reward', async () =
   expect(out).toMatch(/held-out reward +0\.400 at step 6/);
   expect(out).toMatch(/best held-out +0\.800 at step 2, .*overstates it/s);
   const { out: json } = await cli('get', ['training', 'trn_0000001', '--json']);
-  expect(JSON.parse(json)).toMatchObject({ best_held_out: expect.stringContaining('0.800 at step 2') });
+  const interval = { low: expect.any(Number), high: expect.any(Number), confidence: 0.95 };
+  const point = { interval, samples: 128, expected: 128, split: null, may_change: false };
+  const [last, best] = [
+    { ...point, step: 6, reward: 0.4 },
+    { ...point, step: 2, reward: 0.8 },
+  ];
+  const held_out = { last, best, failed_rounds: 0 };
+  expect(JSON.parse(json).held_out).toEqual(held_out);
+  const field = ['training', 'trn_0000001', '--field', 'held_out.best.reward'];
+  expect((await cli('get', field)).out).toBe('0.8\n');
+  const wide = await cli('list', ['checkpoints', '--training', 'trn_0000001', '--json', '--wide']);
+  expect(JSON.parse(wide.out)).toContainEqual(expect.objectContaining({ step_index: 2, held_out: best }));
 });
 
 it('reads the texts of rollouts only for a column or a filter that names them', async () => {

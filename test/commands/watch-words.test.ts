@@ -67,7 +67,9 @@ it('takes the range of the rewards for the interval of a held-out reward from th
   const cli = cliOn({ baseUrl: url, apiKey, home });
   const words = '4.00 at step 2, from 100 samples, 95% CI 3.03 to 5.03 on these tasks';
   expect((await cli('get', ['training', 'trn_1'])).out).toContain(words);
-  expect(JSON.parse((await cli('get', ['training', 'trn_1', '--json'])).out)).toMatchObject({ held_out: words });
+  expect(JSON.parse((await cli('get', ['training', 'trn_1', '--json'])).out)).toMatchObject({
+    held_out: { last: { reward: 4, interval: { low: expect.closeTo(3.03), high: expect.closeTo(5.03) } } },
+  });
   expect((await cli('watch', ['trn_1'])).out).toContain(words);
 });
 

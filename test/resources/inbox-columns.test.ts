@@ -37,12 +37,12 @@ it('says of held-out rewards that a newer one may follow, to programs too', () =
     const last = measured && { ...measured.last, isOld };
     const detail = { status: 'succeeded', ...(measured && last && { measured: { ...measured, last } }) };
     const event: InboxEvent = { kind: 'training', id: 'a', label: 'a', what: 'end', at: 0, isExact: true, detail };
-    return { ...eventFields(event), words: numbersOf(event) };
+    return { ...eventFields(event, undefined), words: numbersOf(event) };
   };
   expect(of()).toMatchObject({
-    held_out: { ...point, may_change: false },
+    held_out: { last: { ...point, may_change: false } },
     words: expect.stringContaining('at step 5, from 9 samples'),
   });
-  expect(of(true)).toMatchObject({ held_out: { ...point, may_change: true }, best_held_out: { may_change: false } });
+  expect(of(true)).toMatchObject({ held_out: { last: { ...point, may_change: true }, best: { may_change: false } } });
   expect(of(true).words).toMatch(/^held-out 0\.500\? at step 5, from 9 samples.*; a newer one may follow/);
 });
