@@ -17,6 +17,8 @@ interface DescribedOption {
   /** Whether the service computes that value when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
+  /** Each type with its bounds and choices, where models differ in the type; then only these decide what is valid. */
+  readonly variants?: readonly DescribedOption[];
 }
 
 type DescribedOptions = ReadonlyMap<string, DescribedOption>;
@@ -86,14 +88,24 @@ export function describedOptions(offered: unknown, model?: string | undefined): 
 /** The models that have their own options. */
 export const describedModels = (offered: unknown): readonly string[] => [...parsedOf(offered).ofModel.keys()];
 
-/** All models' options combined: the widest bounds and all choices. */
+/** All models' options combined: all types, and of each the widest bounds and all choices. */
 function joined(all: readonly DescribedOptions[]): DescribedOptions {
-  const options = new Map<string, DescribedOption>();
-  for (const [name, option] of all.flatMap(each => [...each])) {
-    const known = options.get(name);
-    options.set(name, known ? widest(known, option) : option);
-  }
-  return options;
+  const named = Map.groupBy(
+    all.flatMap(each => [...each]),
+    ([name]) => name,
+  );
+  return new Map([...named].map(([name, same]) => [name, ofAnyType(same.map(([, option]) => option))]));
+}
+
+/** The types in the order in which a typed text is tried: any text is a string. */
+const typeOrder: readonly DescribedOption['type'][] = ['integer', 'number', 'boolean', 'string', 'any'];
+
+function ofAnyType(options: readonly DescribedOption[]): DescribedOption {
+  const all = options.reduce(widest);
+  const byType = Map.groupBy(options, ({ type }) => type);
+  if (byType.size === 1) return all;
+  const variants = typeOrder.flatMap(type => byType.get(type)?.reduce(widest) ?? []);
+  return { ...all, type: 'any', minimum: undefined, maximum: undefined, variants };
 }
 
 function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
@@ -108,7 +120,15 @@ function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
   };
 }
 
-export function boundsWords({ minimum, maximum }: DescribedOption): string {
+const typeWords = { integer: 'whole number', number: 'number', boolean: 'true or false', string: 'text', any: 'JSON' };
+
+/** The bounds; or each type with its bounds or choices, if models differ in the type. */
+export function boundsWords({ minimum, maximum, variants }: DescribedOption): string {
+  const ofVariant = (variant: DescribedOption): string =>
+    variant.choices.length > 0
+      ? clean`one of ${variant.choices}`
+      : `${typeWords[variant.type]} ${boundsWords(variant)}`.trim();
+  if (variants) return `${variants.map(ofVariant).join('; or ')}, depending on the model`;
   if (minimum === undefined && maximum === undefined) return '';
   if (maximum === undefined) return `from ${minimum}`;
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
@@ -117,7 +137,12 @@ export function boundsWords({ minimum, maximum }: DescribedOption): string {
 const unknownOption = { type: 'any', choices: [], usual: undefined } as const;
 
 /** The value of a typed text; undefined if it is neither a choice nor of this type. */
-function valueIn({ type, choices, usual }: Pick<DescribedOption, 'type' | 'choices' | 'usual'>, text: string): unknown {
+function valueIn(
+  { type, choices, usual, variants }: Pick<DescribedOption, 'type' | 'choices' | 'usual' | 'variants'>,
+  text: string,
+): unknown {
+  const valid = variants?.find(variant => problemOf(text, variant) === undefined);
+  if (valid) return valueIn(valid, text);
   const typed = text.trim();
   const choice = choices.find(each => String(each) === typed);
   if (choice !== undefined) return choice;
@@ -134,7 +159,13 @@ function valueIn({ type, choices, usual }: Pick<DescribedOption, 'type' | 'choic
 const wanted = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
 
 function problemOf(text: string, option: DescribedOption): string | undefined {
-  const { type, choices, usual } = option;
+  const { type, choices, usual, variants } = option;
+  const problems = variants?.map(variant => problemOf(text, variant));
+  if (problems?.includes(undefined)) return undefined;
+  if (problems) {
+    const [first = '', ...others] = new Set(problems.map(String));
+    return [first, ...others.map(each => each.charAt(0).toLowerCase() + each.slice(1))].join('; or ');
+  }
   const value = valueIn(option, text);
   if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
   if (choices.length > 0 && value !== usual && !choices.includes(value as OptionValue)) return clean`One of ${choices}`;

@@ -146,6 +146,39 @@ describe('options', () => {
     expect(rate).toMatchObject({ placeholder: '0.001 (service default)', help: 'from 0' });
   });
 
+  it('have every type that some model takes, where models differ', () => {
+    const options = [
+      { type: 'boolean', default: true },
+      { type: 'integer', min: 1, max: 10 },
+      { type: 'string', choices: ['auto', 'off'] },
+      { type: 'integer', min: 4, max: 40 },
+    ];
+    const models = options.map((x, index) => ({ model_slug: `m${index}`, options: { x } }));
+    const bounds = 'whole number 1 to 40; or true or false; or one of auto, off, depending on the model';
+    expect(optionFields({ models })).toMatchObject([
+      { kind: 'text', help: bounds, facts: `service default, ${bounds}`, placeholder: 'service default' },
+    ]);
+    const sent = (text: string, model?: string) => [
+      optionValues({ x: text }, { models }, model)['x'],
+      optionProblem({ models }, model, 'x', text),
+    ];
+    for (const [text, value] of [
+      ['40', 40],
+      ['true', true],
+      ['auto', 'auto'],
+    ] as const)
+      expect(sent(text)).toEqual([value, undefined]);
+    expect(sent('41')[1]).toBe('From 1 to 40; or type true or false; or one of auto, off');
+    // A model that is known decides alone.
+    expect(sent('true', 'm0')).toEqual([true, undefined]);
+    expect(sent('40', 'm0')[1]).toBe('Type true or false for m0');
+    expect(sent('40', 'm1')[1]).toBe('From 1 to 10 for m1');
+    // Without choices of its own, a type takes any text.
+    expect(optionProblem({ models: [...models, { options: { x: { type: 'string' } } }] }, 'other', 'x', 'on')).toBe(
+      undefined,
+    );
+  });
+
   it('are sent in their own type, except those that were left empty', () => {
     const values = { num_steps: ' 5 ', disable_thinking: 'true', algorithm: 'grpo', learning_rate: '' };
     const typed = Object.fromEntries(Object.entries(values).map(([name, value]) => [`options.${name}`, value]));
