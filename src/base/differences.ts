@@ -11,7 +11,7 @@ export interface Differences {
   readonly isExact: boolean;
 }
 
-/** @param mostEdits gives up after this many edits; time grows with it times the length, memory with its square */
+/** @param mostEdits gives up after this many edits; the time grows with this number times the length, and the memory with its square */
 export function differencesOf<Item>(left: readonly Item[], right: readonly Item[], mostEdits: number): Differences {
   const shorter = Math.min(left.length, right.length);
   let start = 0;

@@ -1,7 +1,7 @@
 /** The user's choices between two answers, and how often each of two models was chosen. Pure. */
 import { createHash } from 'node:crypto';
 import { perObject } from '../base/memo.ts';
-import { answererOf, isIncomplete, type Turn, wordsOf } from './conversation.ts';
+import { answeringModel, isIncomplete, type Turn, wordsOf } from './conversation.ts';
 
 /** In the order of the keys on screen. */
 export const preferences = ['left', 'right', 'equal', 'both bad'] as const;
@@ -29,7 +29,7 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
   return hash.digest('hex').slice(0, 32);
 }
 
-const isWhole = (turn: Turn): boolean =>
+const isComplete = (turn: Turn): boolean =>
   wordsOf(turn) !== '' && !isIncomplete(turn) && turn.stats?.totalMs !== undefined;
 
 /** The models behind two complete answers at an index, or why the answers cannot be compared. */
@@ -40,8 +40,8 @@ export function answersAt(
 ): { readonly models: Choice['models'] } | { readonly why: string } {
   const [one, other] = [left[index], right[index]];
   if (one?.role !== 'assistant' || other?.role !== 'assistant') return { why: 'There are not two answers yet' };
-  if (!isWhole(one) || !isWhole(other)) return { why: 'An answer is incomplete: generate it again first' };
-  const models = [answererOf(one) ?? '', answererOf(other) ?? ''] as const;
+  if (!isComplete(one) || !isComplete(other)) return { why: 'An answer is incomplete: generate it again first' };
+  const models = [answeringModel(one) ?? '', answeringModel(other) ?? ''] as const;
   return models[0] === models[1] ? { why: 'Both answers are from the same model' } : { models };
 }
 

@@ -117,7 +117,7 @@ export function conversationReducer(conversation: Conversation, action: Conversa
 }
 
 /** The model that answered: the requested one, unless the service named another. */
-export const answererOf = ({ answeredBy, stats }: Turn): string | undefined => answeredBy ?? stats?.model;
+export const answeringModel = ({ answeredBy, stats }: Turn): string | undefined => answeredBy ?? stats?.model;
 
 /** Whether an answer was stopped or interrupted. */
 export const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;

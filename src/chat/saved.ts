@@ -8,7 +8,7 @@ import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { allBranches, type Branch, type OtherBranches } from './branches.ts';
 import { type Choice, type Preference, pairKey, preferences } from './choices.ts';
-import { answererOf, type Conversation, isIncomplete, messagesOf, type Turn, wordsOf } from './conversation.ts';
+import { answeringModel, type Conversation, isIncomplete, messagesOf, type Turn, wordsOf } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
 /** A conversation: the branch on screen, the other branches, and the choices between answers. */
@@ -147,7 +147,7 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
   const halves = sides.flatMap(half => {
     const isOwn = ({ stats }: Turn): boolean => half.side === 'left' || stats?.model === half.requested;
     const last = half.ownTurns.findLast(turn => isStored(turn) && isOwn(turn));
-    return last ? [{ ...half, last, answerer: answererOf(last) ?? half.requested }] : [];
+    return last ? [{ ...half, last, answerer: answeringModel(last) ?? half.requested }] : [];
   });
   const unanswered = sides.filter(({ side }) => halves.every(half => half.side !== side));
   return halves.map(half => {
@@ -199,7 +199,7 @@ function storedMessages(turns: readonly Turn[], system: string, model: string) {
     ...messagesOf([], system),
     ...stored.map(turn => {
       const { role, content, reasoning, refusal, calls, stats } = turn;
-      const answerer = answererOf(turn);
+      const answerer = answeringModel(turn);
       return {
         ...{ role, content },
         ...(reasoning !== '' && { reasoning }),

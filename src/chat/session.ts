@@ -42,7 +42,7 @@ function requestOf(turns: Conversation['turns'], settings: ChatSettings): ChatRe
   return { model, messages: messagesOf(turns, system), ...parametersOf(settings) };
 }
 
-const askedWith = (settings: ChatSettings) => ({
+const messageOptions = (settings: ChatSettings) => ({
   model: settings.model,
   parameters: parametersOf(settings),
   at: Date.now(),
@@ -73,14 +73,14 @@ export class ChatSession {
   /** Sends a message; does nothing while an answer is streaming. */
   send(text: string, settings: ChatSettings): void {
     if (this.#conversation.answering) return;
-    this.#dispatch({ kind: 'ask', text, ...askedWith(settings) });
+    this.#dispatch({ kind: 'ask', text, ...messageOptions(settings) });
     this.#begin(settings);
   }
 
   /** Sends the last question again. */
   regenerate(settings: ChatSettings): void {
     if (this.#conversation.answering || this.#conversation.turns.length === 0) return;
-    this.#dispatch({ kind: 'ask-again', ...askedWith(settings) });
+    this.#dispatch({ kind: 'ask-again', ...messageOptions(settings) });
     this.#begin(settings);
   }
 

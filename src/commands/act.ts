@@ -69,7 +69,7 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
   if (io.lines) return io.lines.ask(question, hidden);
   const { stderr } = process;
   const output = hidden ? new Writable({ write: (_text, _encoding, done) => done() }) : stderr;
-  // In raw mode, so that the terminal does not echo.
+  // Raw mode keeps the terminal from echoing a hidden answer.
   const terminal = createInterface({ input: io.input, output, terminal: hidden || stderr.isTTY });
   const stop = new AbortController();
   for (const end of ['SIGINT', 'close']) terminal.once(end, () => stop.abort());

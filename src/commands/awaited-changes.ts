@@ -45,7 +45,7 @@ export const refOfFound = ({ resource, row, id }: Found): ResourceRef => ({
  * Follows a resource to its end. Reports errors instead of throwing, so that the command still follows and prints the
  * other resources.
  */
-export async function awaited(
+export async function awaitChange(
   ref: ResourceRef,
   options: Omit<WaitOptions, 'onChange'>,
   context: CommandContext,

@@ -31,7 +31,7 @@ import {
   trajectoryToken,
 } from './act.ts';
 import {
-  awaited,
+  awaitChange,
   awaitedChange,
   endedBefore,
   endedByItself,
@@ -265,7 +265,7 @@ async function afterRequest(
   const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
   const ref = refOfFound(each);
   // Others with that name may remain, such as the deployment that serves a slug.
-  const outcome = await awaited({ ...ref, label: called?.(each.row as never) ?? ref.label }, options, context, io);
+  const outcome = await awaitChange({ ...ref, label: called?.(each.row as never) ?? ref.label }, options, context, io);
   return ends.mayHaveEnded ? endedByItself(each, outcome, past, io) : outcome;
 }
 

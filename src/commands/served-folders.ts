@@ -22,7 +22,7 @@ export async function recordServedFolder(state: string, dataFolder: string): Pro
     makePrivateFolder(notesFolder(state));
     await writeAtomically(path, dataFolder);
   } catch {
-    // Only the hint from --status needs it.
+    // Without the record, only a hint from --status is missing.
   }
   return () => rm(path, { force: true }).catch(() => {});
 }

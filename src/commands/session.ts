@@ -248,7 +248,7 @@ export class Session {
     const fails = workbench.fails(mayBeSettings);
     if (isDeepStrictEqual(withoutKeys(config.profile), withoutKeys(this.#config.profile))) {
       this.#config = { ...config, preferences: this.#config.preferences };
-      if (fails) workbench.readAgain();
+      if (fails) workbench.refresh();
     } else if (fails && workbench.unfinishedWork().length === 0) {
       this.#config = config;
       this.#shown = this.#show(this.#shown.id + 1);
@@ -259,7 +259,7 @@ export class Session {
   /** Repeats failed requests, which re-read a refused key. */
   readonly #keyChanged = (): void => {
     const { workbench } = this.#shown;
-    if (workbench.fails(mayBeSettings)) workbench.readAgain();
+    if (workbench.fails(mayBeSettings)) workbench.refresh();
   };
 
   #changed(): void {

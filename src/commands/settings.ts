@@ -304,7 +304,7 @@ function settingValue(key: string, names: readonly string[], text: string): unkn
   const value = jsonOrText(text);
   const [issue] = issuesOf(names, value);
   if (!issue) return value;
-  // A name may look like a number.
+  // A setting that takes text may have a value that looks like a number.
   if (issuesOf(names, text).length === 0) return text;
   if (issue.code === 'unrecognized_keys') throw new CommandError(`${key} has no ${issue.keys.join(', ')}.`);
   const place = issue.path.map(String).join('.');

@@ -24,7 +24,7 @@ import {
 import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import { countsOfRun, runWords, sentNothing } from '../uploads/trajectory-upload-state.ts';
 import type { Job, JobState } from '../workbench/jobs.ts';
-import { awaited } from './awaited-changes.ts';
+import { awaitChange } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import { resourceOrThrow, rowsNamed } from './find.ts';
@@ -223,7 +223,7 @@ async function reportBenchmark(
   const noted = missing.names.map(missingSecretWords);
   const isAwaited = flags.wait && code === exitCodes.done && benchId !== undefined;
   const ready = isAwaited
-    ? await awaited(
+    ? await awaitChange(
         { kind: 'benchmark', id: benchId, label: plan.name },
         { timeout: flags.timeout, noted },
         context,

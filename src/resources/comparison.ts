@@ -110,7 +110,7 @@ export function compareRuns(
     new: known.flatMap(({ rollouts }) => ratedRewards(rollouts.new)),
   };
   const full = { base: countFull(rewards.base, options.range), new: countFull(rewards.new, options.range) };
-  // A share of words is seldom 1: the means then say it all.
+  // If no reward is full, or none is partial, the means are enough.
   const isTold = sides.some(side => full[side]) && sides.some(side => hasPartial(rewards[side], options.range));
   const words = (side: Side): string => (isTold ? fullWords(rewards[side], options.range) : '');
   return {

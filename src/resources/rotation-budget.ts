@@ -7,9 +7,9 @@ const windowIntervals = 30;
 const mostInWindow = 60;
 /** The budget while there is a resource that has never been read. */
 const firstInWindow = 120;
-/** The part of that budget that first reads leave free for resources that have just ended. */
+/** The requests in that budget that first reads leave for resources that have just ended. */
 const endsInWindow = 20;
-/** The part for the list and the preview on screen, which poll on their own, and for lists across benchmarks. */
+/** The requests reserved for the list and the preview on screen, which poll on their own, and for lists across benchmarks. */
 export const elsewhereInWindow = 10;
 /** Maximum number of first reads per round. */
 const firstAtOnce = 10;

@@ -82,7 +82,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     wide: true,
     decides: 6,
     forPrograms: true,
-    // Read together with the interval.
+    // The rewards that give the interval give this count too.
     beside: 'interval',
     isUnread: row => listedFailed(row) === undefined,
   }),

@@ -207,7 +207,7 @@ export function differingColumns(rows: readonly ProgressedRun[]): readonly Colum
 }
 
 export function heldOutMean({ reward: mean, step, samples, expected, ...held }: HeldOutMean): MeasuredMean {
-  // Of an ended run, an unfinished round stays so.
+  // A round that was unfinished when its run ended stays unfinished.
   const isWhole = !held.isUnfinished && (samples ?? 0) >= (expected ?? 0);
   const others = isWhole ? undefined : 'are missing';
   return { mean, count: samples, of: expected, others, isOld: held.isOld, ...(held.failedSince && { step }) };

@@ -64,7 +64,7 @@ const useEveryMs = 60 * 60_000;
 /** How many pages to return to the file system after a deletion. */
 const freedPages = 4_000;
 
-/** How many parts to read per statement. One by one takes longer; all of a statement's parts are in memory together. */
+/** How many parts to read per statement. Fewer would take longer, and more would take more memory. */
 const readAtOnce = 32;
 
 /** Characters in an indexed group: FTS5's trigrams. */
@@ -173,7 +173,7 @@ export class TextIndex {
     try {
       rows = this.#all(read, this.#service);
     } catch {
-      // All texts are read again.
+      // Without the index, the search reads all texts from the service.
     }
     return new Map(
       rows.map(([id, trajectoryId, steps, record]) => [
@@ -258,7 +258,7 @@ export class TextIndex {
     try {
       return this.#all(read, JSON.stringify(texts)).map(([id]) => Number(id));
     } catch {
-      // They are read again.
+      // The search reads these texts from the service.
       return [];
     }
   }

@@ -51,7 +51,7 @@ export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined 
   return { score, ranges: toRanges(hits) };
 }
 
-/** The matching candidates, best first; of equal ones, the shorter first, else in order. An empty query keeps all. */
+/** The matching candidates, best first. If scores are equal, shorter ones come first. An empty query keeps all. */
 export function fuzzyRank<T>(
   query: string,
   candidates: readonly T[],

@@ -19,7 +19,7 @@ import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 /** A trajectory from a file, or why part of the file cannot be read. */
 export type FileTrajectory = { readonly place: string } & (
   | { readonly trajectory: Record<string, unknown> }
-  /** `isOpen`: the file ends in it, and the rest may not be written yet. */
+  /** `isOpen`: whether the file ends within this part, so that the rest of it may not be written yet. */
   | { readonly error: string; readonly isOpen?: boolean }
 );
 
@@ -82,7 +82,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
     reading.addNotFinite(notFinite);
     return isRecord(value) ? value : {};
   };
-  // An unfinished log has only its start.
+  // An unfinished log has no header yet, only the start of its journal.
   const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
   const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));

@@ -27,7 +27,7 @@ export type ReadBytes = (position: number) => Promise<Uint8Array>;
 interface Range {
   readonly start: number;
   readonly end: number;
-  /** Whether the file ends in it, without a newline or a bracket: the rest may not be written yet. */
+  /** Whether the file ends within it, without a newline or a bracket, so that the rest of it may not be written yet. */
   readonly isOpen?: true;
 }
 
@@ -170,7 +170,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
     const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON cannot represent.`;
     return { line, ...range, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
-    // The error's own line is that of this one line.
+    // The parser saw only this line, so its line number says nothing.
     return unusable(`It is not JSON: ${errorMessage(error).replace(/ \(line 1 column \d+\)$/, '')}`);
   }
 }

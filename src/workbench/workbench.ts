@@ -282,11 +282,11 @@ export class Workbench implements QueryHost {
     const isFirst = this.#generation === 0;
     this.#generation = state.generation;
     // Polls also back off if the first start fails.
-    if (!isFirst || this.fails(affectsAllRequests)) this.readAgain();
+    if (!isFirst || this.fails(affectsAllRequests)) this.refresh();
   };
 
   /** Refreshes the data on screen now, even if its polls have backed off. */
-  readAgain(): void {
+  refresh(): void {
     this.failed.forget();
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
   }

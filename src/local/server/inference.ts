@@ -222,7 +222,7 @@ async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerat
 /** Keeps the caller's errors, and turns errors between here and the upstream server into gateway errors. */
 function upstreamFailure({ status = 502, message, retryAfterMs, details, isRefusal }: UpstreamError): ApiError {
   const { code, param } = details;
-  // Not 401, which would mean the local service's key.
+  // A 401 would mean that the local service refused the caller's key.
   if (isRefusal) return new ApiError(403, 'permission_error', 'upstream_refused', message);
   const headers = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) };
   if (status === 429) {

@@ -13,29 +13,29 @@ import {
   type TaskRewards,
 } from './tasks.ts';
 
-export interface Filling {
+export interface FillOptions {
   readonly missing: Missing;
   readonly range: Range;
 }
 
 /** The values of tasks, with every missing reward at its worst for one limit. */
-export interface Lowest {
+export interface WorstCase {
   readonly certain: Tally;
   /** The values of tasks that may or may not count. In the worst case, exactly the tasks below the limit count. */
   readonly optional: Tally;
 }
 
 /** The values for the lower limit, and the same values negated: the negated lower limit of those is the upper limit. */
-export interface Filled {
-  readonly low: Lowest;
-  readonly mirrored: Lowest;
+export interface FilledValues {
+  readonly low: WorstCase;
+  readonly mirrored: WorstCase;
 }
 
 /**
  * How a run's missing rewards count. Rewards that are still pending, because the run is or may be running, are never
  * ignored.
  */
-export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
+export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<FillOptions, 'missing'>): Missing =>
   end === 'running' || end === 'unreported' ? 'bound' : missing;
 
 /** A listed task's mean with every missing reward at the lowest, and at the highest. */
@@ -49,7 +49,7 @@ function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, hi
 }
 
 /** One run's tasks with their values, and the tasks that its missing rollouts may change. */
-function sideOf(run: RunTasks, filling: Filling) {
+function sideOf(run: RunTasks, filling: FillOptions) {
   const [{ each, reach, isAny }, missing] = [planOf(run), missingOf(run, filling)];
   return {
     tasks: run.tasks.map(rewards => ({
@@ -98,7 +98,7 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
  * result holds for any distribution of the missing rollouts over the shared tasks. A task that lacks a reward in either
  * run counts only if that makes the result worse: it may not be shared, so the mean without it is also possible.
  */
-export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
+export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: FillOptions): FilledValues {
   const { range } = filling;
   const [one, other] = [sideOf(first, filling), second && sideOf(second, filling)];
   const { certain, optional, single } = byCertainty(one, other, range);
@@ -106,7 +106,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   const reaches = [one.reach, other?.reach ?? 0] as const;
   const [inBoth, all] = [other ? minOf(reaches) : one.reach, reaches[0] + reaches[1]];
   const isAny = one.isAny || other?.isAny === true;
-  const lowestOf = (sign: 1 | -1, end: number): Lowest => {
+  const lowestOf = (sign: 1 | -1, end: number): WorstCase => {
     const tally = (tasks: readonly Listed[]): Tally => tallyOf(tasks.map(({ value }) => worstOf(value, sign)));
     // Tasks that neither run lists are assumed to belong to both.
     const unknown = tallyOfSame(end, inBoth);
@@ -114,14 +114,14 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
       const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
       return { certain: tally(certain), optional: joined(tally(optional), lowestIn(open, all)) };
     }
-    const falling = (tasks: readonly Listed[], first: number): Falling[] => {
+    const falling = (tasks: readonly Listed[], first: number): FallingValues[] => {
       const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
       return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
     };
     // This sample is a lower bound for every choice: below each limit it has as many values as any choice could put
     // there. If that gives more values than there are listed tasks, only the lowest are kept, which cannot raise the
     // limit.
-    const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
+    const ofBoth: FallingValues[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
       first: other ? 2 : 1,
       values: [end],
     }));
@@ -153,7 +153,7 @@ interface Listed {
 const mostFallen = 30_000;
 
 /** A task's values with `first`, `first + 1`, … loose rollouts, descending. */
-export interface Falling {
+export interface FallingValues {
   readonly first: number;
   readonly values: readonly number[];
 }
@@ -188,7 +188,7 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
  * there. The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total
  * cost is updated rather than summed again, because there may be thousands of limits and costs.
  */
-export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
+export function lowestOfEvery(tasks: readonly FallingValues[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>
     values.map((value, at) => ({ value, cost: first + at, isFirst: at === values.length - 1 })),
   );
@@ -228,7 +228,7 @@ export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: n
 }
 
 /** The lowest and the highest mean of these values. */
-export const meansOf = ({ low, mirrored }: Filled): Bounds => [
+export const meansOf = ({ low, mirrored }: FilledValues): Bounds => [
   lowestMean(low.certain, low.optional),
   -lowestMean(mirrored.certain, mirrored.optional),
 ];

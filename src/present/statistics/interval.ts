@@ -1,7 +1,7 @@
 /** Confidence intervals for means over tasks, for the screen, the commands and the gate. */
 
 import { greatestChance, lowerLimit } from './bounded-mean.ts';
-import { type Filling, filled, type Lowest, meansOf, missingOf } from './filled.ts';
+import { type FillOptions, filled, meansOf, missingOf, type WorstCase } from './filled.ts';
 import { repeated } from './tally.ts';
 import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withoutOvershoot } from './tasks.ts';
 
@@ -9,7 +9,7 @@ import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withoutO
  * How an interval is computed. If a reward is outside the range, the true range is unknown, and there is no interval: a
  * rare, unseen reward may be large enough for any mean.
  */
-export interface IntervalOptions extends Filling {
+export interface IntervalOptions extends FillOptions {
   /** Between 0 and 1. */
   readonly confidence: number;
 }
@@ -57,8 +57,8 @@ export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: Inte
   const risk = (1 - confidence) / 2;
   if (isOutside(present, range)) return none('outside');
   const [low, high] = present.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
-  const limit = ({ certain, optional }: Lowest, floor: number): number => lowerLimit(certain, floor, risk, optional);
-  const exceeds = ({ certain, optional }: Lowest, floor: number, point: number, times: number): boolean =>
+  const limit = ({ certain, optional }: WorstCase, floor: number): number => lowerLimit(certain, floor, risk, optional);
+  const exceeds = ({ certain, optional }: WorstCase, floor: number, point: number, times: number): boolean =>
     greatestChance(repeated(certain, times), repeated(optional, times), floor, point) < risk;
   return {
     interval: () => ({

@@ -24,7 +24,7 @@ const leastNoise = 0.01;
 const leastValues = 5;
 /** A curve with at least this many values and no clear change is level; a shorter one is unclear. */
 const levelFrom = 10;
-/** In theory, the noise variance is 1.3 times the second mean in `noiseOf`; higher to be safe. */
+/** In theory, the noise variance is 1.3 times the second mean in `noiseOf`. A higher factor is safer. */
 const turnShare = 2.2;
 /** A piece swings if its values scatter this many times as much as neighbouring values do. */
 const swing = 2;
@@ -92,7 +92,7 @@ function fitter(values: readonly number[], noise: number, penalty: number) {
   };
 }
 
-/** The best division into pieces, each level or a line. @param values scaled to the range 1 */
+/** The best division into pieces, each level or a line. @param values scaled so that their range is 1 */
 function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   const { length } = values;
   // Tuned so that, from ten values on, at most one in twenty curves of pure noise is not level.

@@ -52,12 +52,12 @@ function isRefused(error: unknown): boolean {
 /** Timeout for one page, in milliseconds. */
 const pageTimeoutMs = 60_000;
 
-/** The rest of a read's budget. */
+/** A read, with the budget that it has left. */
 interface Reading {
   readonly context: QueryContext;
   /** The poll it belongs to. */
   readonly round: number;
-  /** In pages. */
+  /** The number of pages that it may still read. */
   left: number;
   /** The number of requests so far. */
   requests: number;

@@ -20,15 +20,15 @@ export class Restarts {
   /** The last progress, by query and then by run: another query may lag behind. */
   readonly #done = new Map<string, Map<string, number>>();
   /** By run, the restart from which it has not yet recovered. */
-  readonly #behind = new Map<string, Restart>();
-  /** When a restart was last reported, by run; monotonic. */
+  readonly #unrecovered = new Map<string, Restart>();
+  /** When a restart was last reported, by run, in monotonic milliseconds. */
   readonly #reportedAt = new Map<string, number>();
 
   readonly subscribe = this.#listeners.subscribe;
 
   /** A run's restart that this program saw, until the run has recovered. */
   of(runId: string): Restart | undefined {
-    return this.#behind.get(runId);
+    return this.#unrecovered.get(runId);
   }
 
   /** Records a run's progress. @param by the query that reports it */
@@ -37,9 +37,9 @@ export class Restarts {
     const done = this.#done.get(by) ?? new Map<string, number>();
     const before = done.get(id) ?? 0;
     this.#done.set(by, done.set(id, step));
-    const behind = this.#behind.get(id);
+    const behind = this.#unrecovered.get(id);
     // A query that lags behind may still report the old step.
-    if (behind && (step > behind.from || (step === behind.from && before < step))) this.#behind.delete(id);
+    if (behind && (step > behind.from || (step === behind.from && before < step))) this.#unrecovered.delete(id);
     if (step < before && isRunning(resource.status))
       this.#report({ resource, from: Math.max(before, behind?.from ?? 0), step });
   }
@@ -53,8 +53,8 @@ export class Restarts {
     const { id } = restart.resource;
     const now = performance.now();
     const isSame = now - (this.#reportedAt.get(id) ?? Number.NEGATIVE_INFINITY) < sameMs;
-    const known = this.#behind.get(id);
-    if (!isSame || !known || restart.step < known.step) this.#behind.set(id, restart);
+    const known = this.#unrecovered.get(id);
+    if (!isSame || !known || restart.step < known.step) this.#unrecovered.set(id, restart);
     if (isSame) return;
     this.#reportedAt.set(id, now);
     this.#listeners.notify(restart);

@@ -80,7 +80,7 @@ export class Scopes {
       .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
       .map(({ scope }) => scope);
     const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
-    // The newest; if windows are nested, the inner one.
+    // The newest window has the keys or, if windows are nested, the inner one.
     const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
     if (!modal) return live;
     return live.filter(scope => scope === modal || this.#isWithin(scope, modal));

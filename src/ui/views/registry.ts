@@ -338,7 +338,7 @@ export const registry: Registry = {
     }),
     view('chat', chat.title, {
       component: lazyView(async () => (await import('./chat/chat.tsx')).ChatView),
-      // Two conversations need the width.
+      // Two conversations side by side need this width.
       inspectorFrom: 160,
       sidesFrom: 100,
       commands: Object.values(chatCommands),

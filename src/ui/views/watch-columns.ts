@@ -263,7 +263,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread: row => isUnread(row) }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
-    // The last one gives way first: users decide by the state.
+    // The last column is dropped first, and in a narrow pane the state matters more than the progress.
     ...(isNarrow ? [state, share] : [...(isRoomy ? countColumns : [share]), state]),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),

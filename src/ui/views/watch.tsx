@@ -230,7 +230,7 @@ function dismissal(workbench: Workbench, lines: readonly WatchedResource[]): Bin
   };
 }
 
-/** One line about runs that wait, if any do, and one about the inbox, unless it is empty. */
+/** A line about waiting runs, if there are any, and one about the inbox, unless it is empty. */
 function useSummaryLines(rows: readonly WatchedResource[]): readonly string[] {
   const events = useInbox();
   const keyOf = useKeyOf();

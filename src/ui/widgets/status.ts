@@ -20,7 +20,6 @@ const looks: Readonly<
   alarm: { style: 'danger', glyph: 'warning' },
 };
 
-/** The style for a state that looks like this. */
 export const lookStyle = (look: StatusLook, { styles }: Theme): Style => styles[looks[look].style];
 
 export const statusStyle = (status: string, theme: Theme): Style => lookStyle(statusMeaning(status), theme);

@@ -27,7 +27,7 @@ import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { titleRoom, Window, windowMargin } from '../widgets/window.tsx';
 
 export interface ActionMenuProps {
-  /** What the actions are on. */
+  /** The names of the resources that the actions change. */
   readonly subjects: readonly string[];
   readonly bindings: readonly Binding[];
   readonly onClose: () => void;
@@ -48,7 +48,7 @@ function titleOf(names: readonly string[], room: number, { glyphs }: Theme): str
 
 /** The cells before a menu's label. */
 const markerWidth = 2;
-/** How many keys of an action are named, so that its title has room. */
+/** Maximum number of keys to show for an action, so that its title fits. */
 const mostKeys = 3;
 
 /** Lets the user choose one of a resource's actions. */
@@ -97,7 +97,7 @@ export function ActionMenu({ subjects, bindings: offered, onClose }: ActionMenuP
 
 export interface LoadingWindowProps {
   readonly title: string;
-  /** Shown while it loads; by default, words about reading from the service. */
+  /** Shown while the data is loading; by default, a text about reading from the service. */
   readonly words?: string;
   /** Why the form cannot be shown; undefined while it is loading. */
   readonly error?: Error | undefined;

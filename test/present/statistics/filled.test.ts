@@ -1,10 +1,10 @@
 import { type Profiler, Session } from 'node:inspector/promises';
 import { expect, it } from 'vitest';
-import { type Falling, lowestOfEvery } from '../../../src/present/statistics/filled.ts';
+import { type FallingValues, lowestOfEvery } from '../../../src/present/statistics/filled.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
 /** The same, added up again for each limit. */
-function addedUp(tasks: readonly Falling[], budget: number, size: number): number[] {
+function addedUp(tasks: readonly FallingValues[], budget: number, size: number): number[] {
   const limits = [...new Set(tasks.flatMap(({ values }) => values))].sort((one, next) => one - next);
   const counts = limits.map(limit => {
     const costs = tasks.flatMap(({ first, values }) => {
@@ -38,7 +38,7 @@ async function mostRuns(work: (module: { lowestOfEvery: typeof lowestOfEvery }) 
 it('finds the lowest values that so many loose rollouts can bring', () => {
   const random = new Random('falling');
   for (let round = 0; round < 3_000; round++) {
-    const tasks = Array.from({ length: random.between(0, 5) }, (): Falling => {
+    const tasks = Array.from({ length: random.between(0, 5) }, (): FallingValues => {
       const falls = Array.from({ length: random.between(1, 6) }, () => random.between(0, 8) / 8);
       return { first: random.between(0, 2), values: falls.sort((one, next) => next - one) };
     });
@@ -51,7 +51,7 @@ it('takes a few steps for each value, whatever the number of rollouts', async ()
   const [tasks, each] = [8, 2_000];
   const falling = Array.from(
     { length: tasks },
-    (_, task): Falling => ({
+    (_, task): FallingValues => ({
       first: 0,
       values: Array.from({ length: each }, (_value, at) => (1 + task / 100) / (at + 1)),
     }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mean } from '../../../src/base/statistics.ts';
 import { summariseComparison } from '../../../src/present/statistics/comparison.ts';
-import { type Filled, filled, type Lowest } from '../../../src/present/statistics/filled.ts';
+import { type FilledValues, filled, type WorstCase } from '../../../src/present/statistics/filled.ts';
 import { below, joined, tallyMean } from '../../../src/present/statistics/tally.ts';
 import { taskMean } from '../../../src/present/statistics/task-mean.ts';
 import type { RunTasks, TaskRewards } from '../../../src/present/statistics/tasks.ts';
@@ -111,14 +111,14 @@ function* assignments(tasks: readonly TaskRewards[], each: number): Generator<nu
 }
 
 /** The lowest mean over every choice of the optional values: they are added from the lowest while that lowers it. */
-function leastMean({ certain, optional }: Lowest): number {
+function leastMean({ certain, optional }: WorstCase): number {
   const means = [...optional.values, Number.POSITIVE_INFINITY].map(limit =>
     tallyMean(joined(certain, below(optional, limit))),
   );
   return Math.min(...means.filter(value => !Number.isNaN(value)));
 }
 
-const limitsOf = ({ low, mirrored }: Filled): readonly [number, number] => [leastMean(low), -leastMean(mirrored)];
+const limitsOf = ({ low, mirrored }: FilledValues): readonly [number, number] => [leastMean(low), -leastMean(mirrored)];
 
 const taskMeans = (tasks: readonly (readonly number[])[]): number[] => tasks.map(rewards => mean(rewards) ?? 0);
 const extremes = (values: readonly number[]) => [Math.min(...values), Math.max(...values)] as const;

@@ -163,7 +163,7 @@ it.each([
   await screen.type('7');
   const getEvalOptions = vi.fn(() => later);
   Object.assign(scripted.answers, { getEvalOptions });
-  screen.workbench.readAgain();
+  screen.workbench.refresh();
   await vi.waitFor(() => expect(getEvalOptions).toHaveBeenCalled());
   await screen.waitFor('seed 7');
   await sayYes(screen);

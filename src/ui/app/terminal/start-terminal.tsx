@@ -118,7 +118,7 @@ class Terminal {
     this.#handleSignals();
     this.#handleFaults();
     this.#handleTerminal();
-    // Before any request to the terminal: its replies must not be echoed.
+    // Do this before any request to the terminal, so that its replies are not echoed.
     this.#input.setRawMode(true);
     // Synchronous: the first frame need not wait for these bytes to be accepted.
     this.#output.writeNow(this.#enter());
@@ -193,7 +193,7 @@ class Terminal {
     } catch {
       // If drawing failed, the final draw fails too. The terminal is already restored.
     }
-    // After the views: the caller waits for this before cleaning up.
+    // The caller cleans up once this resolves, so the views must have unmounted.
     this.#exit.resolve(code);
   }
 
@@ -298,7 +298,7 @@ class Terminal {
   }
 
   #handleFaults(): void {
-    // Written immediately, warnings would appear in the middle of the screen.
+    // Warnings that are written immediately would appear in the middle of the screen.
     process.removeAllListeners('warning');
     process.on('warning', ({ name, message }) => {
       if (name !== 'ExperimentalWarning') this.#warnings.push(`${name}: ${message}\n`);

@@ -257,7 +257,7 @@ function useOpening<Row extends object>(
       });
       const isOwn = one.id === source.id(row);
       const isRow = rows === undefined && isOwn;
-      // An id alone identifies no twin and no new grade.
+      // The neighbours of a plain row are found by their ids, which do not name a twin or a new grade.
       const isPlain = isOwn && one.twin === undefined && one.graded === undefined;
       const plain = isPlain ? siblingRows(resource, arranged, placeOf) : undefined;
       const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;

@@ -4,7 +4,7 @@ import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import { summariseRewards } from '../../../resources/run-outcome.ts';
-import { useAhead } from '../../data/use-ahead.ts';
+import { usePreviewData } from '../../data/use-preview-data.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
@@ -15,7 +15,7 @@ export function RunPreview({ row, box: { width, height }, rests }: PreviewProps<
   const ended = hasEnded(row.status);
   // If there is no total, it is unknown whether the service reports one.
   const extent = row.total_rollouts == null ? undefined : extentOfRecord(row);
-  const results = useAhead(runResultsQuery(row.eval_run_id, ended, { extent }), rests && ended);
+  const results = usePreviewData(runResultsQuery(row.eval_run_id, ended, { extent }), rests && ended);
   const { values } = summariseRewards(results?.rewards ?? []);
   const lines = values.length === 0 ? [] : ['', ...distributionLines(values, height, width, theme)];
   return <Lines lines={lines} width={width} height={height} />;

@@ -69,7 +69,7 @@ function useHeader(
   const short = useMemo(() => (isLow ? shortLengthWords(points) : undefined), [isLow, points]);
   const wrapped = (lines: readonly string[]): readonly string[] => lines.flatMap(line => wrap(line, width));
   if (isLow) {
-    // Notes may leave four lines.
+    // Put the most important line above the chart and the others below, because only four lines may fit.
     const [known = '', _, ...within] = words;
     return [...wrapped([short ?? known]), ...chart, ...wrapped(short === undefined ? [] : [known, ...within])];
   }

@@ -43,7 +43,7 @@ type Read = Map<string, Partial<Trajectory> | undefined>;
 export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, length: Length) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
-  // Kept for when the user comes back.
+  // The cache keeps what was read until the user comes back.
   const [read] = useState(() => {
     const place = [...key, 'lengths', 'read'];
     const kept = workbench.cache.getQueryData<Read>(place) ?? new Map();

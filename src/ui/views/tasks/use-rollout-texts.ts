@@ -11,7 +11,7 @@ import { optionsOf } from '../../../queries/live-query.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { storedTexts } from '../../../resources/stored-text.ts';
 import { counted } from '../../../text/numbers.ts';
-import { aheadKeptMs } from '../../data/use-ahead.ts';
+import { previewKeptMs } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { TableState } from '../../widgets/table/table-state.ts';
@@ -119,7 +119,7 @@ function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], on
         if (signal.aborted) return;
         void inParallel(readable(inSight, readTexts.all()), async id => {
           if (signal.aborted) return;
-          await workbench.cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: aheadKeptMs });
+          await workbench.cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: previewKeptMs });
         });
       }, restMs);
     },

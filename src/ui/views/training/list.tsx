@@ -1,6 +1,6 @@
 /**
- * The list of training runs with data that the records lack: running ones' steps, and the rewards, both read by
- * background polls, and columns for the options that differ between runs.
+ * The list of training runs, with steps and rewards from background polls, and columns for the options that differ
+ * between runs.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useMemo, useState } from 'react';
@@ -32,9 +32,9 @@ import { nameWidth, stateColumn, wide } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** Known data about a run besides its record. */
-type Known = Pick<KnownResource, 'status' | 'done' | 'total' | 'measured' | 'mean'>;
+type KnownRun = Pick<KnownResource, 'status' | 'done' | 'total' | 'measured' | 'mean'>;
 
-function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
+function measuredRun(row: ProgressedRun, known: KnownRun): MeasuredTraining {
   const { done, total, measured, mean: trainer_reward } = known;
   // Another poll may have seen the run end before the list is read again, and its status decides which actions are
   // possible.
@@ -51,7 +51,7 @@ function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
 }
 
 /** Joins runs with their known steps and rewards. */
-const knownRuns: StatusJoin<ProgressedRun, Known, MeasuredTraining> = {
+const knownRuns: StatusJoin<ProgressedRun, KnownRun, MeasuredTraining> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id,
   pick: ({ status, done, total, measured, mean }) => ({ status, done, total, measured, mean }),
@@ -78,9 +78,9 @@ function useOldSteps(): string | undefined {
 }
 
 /** A run with its state in Watch, if it has a line there or is in alarm. */
-type StatedRun = MeasuredTraining & { readonly state?: LineState };
+type RunWithState = MeasuredTraining & { readonly state?: LineState };
 
-type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
+type Join = (rows: readonly MeasuredTraining[]) => readonly RunWithState[];
 
 /**
  * Returns a function that adds the state and the held-out rewards from each run's line in Watch. A row stays the same
@@ -89,7 +89,7 @@ type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 function useStates(): Join {
   const now = usePaceTime();
   const lineOf = useLineFinder(now);
-  const [stated] = useState(() => new WeakMap<MeasuredTraining, StatedRun>());
+  const [stated] = useState(() => new WeakMap<MeasuredTraining, RunWithState>());
   return useCallback(
     rows =>
       rows.map(row => {
@@ -107,7 +107,7 @@ function useStates(): Join {
 }
 
 /** A run's state in Watch; if it has no line there, the state that its record shows. */
-function stateOfRow(row: StatedRun): LineState {
+function stateOfRow(row: RunWithState): LineState {
   const { training_run_id: id, status, state, created_at, completed_at, began_at: beganAt } = row;
   const times = { startedAt: created_at ?? undefined, endTime: completed_at ?? undefined, beganAt };
   const line = { ...watchedLine({ kind: 'training', id }, ''), status: status ?? undefined, ...times };
@@ -153,7 +153,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       place={place}
       source={source}
       columns={columns}
-      facts={row => statedFacts(training.facts(row), (row as StatedRun).state)}
+      facts={row => statedFacts(training.facts(row), (row as RunWithState).state)}
       join={join}
       preview={TrainingPreview}
       below={({ held_out }) => held_out && higherWords(held_out)}

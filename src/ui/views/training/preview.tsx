@@ -6,7 +6,7 @@ import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/train
 import { hintOfCurves } from '../../../resources/audit.ts';
 import type { MeasuredTraining } from '../../../resources/training-columns.ts';
 import { wrap } from '../../../text/wrap.ts';
-import { useAhead } from '../../data/use-ahead.ts';
+import { usePreviewData } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { listCommands } from '../../keys/general.ts';
 import { useKeyOf } from '../../keys/router.tsx';
@@ -35,8 +35,8 @@ export function TrainingPreview({
   const { training_run_id: id } = row;
   const ended = hasEnded(row.status);
   const known = statuses.get({ kind: 'training', id });
-  const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended);
-  const trainer = useAhead(trainerRewardsQuery(id, ended, known && finishedSteps(known)), rests && ended, true);
+  const heldOut = usePreviewData(heldOutRewardsQuery(id, ended), rests && ended);
+  const trainer = usePreviewData(trainerRewardsQuery(id, ended, known && finishedSteps(known)), rests && ended, true);
   const hint = ended ? hintWords(hintOfCurves(trainer, heldOut, range)) : undefined;
   const hints = hint === undefined ? [] : wrap(`audit: ${hint}`, width).map(theme.styles.warning);
   const series = curveSeries({ heldOut: heldOut ?? [], trainer: trainer ?? emptyCurve }, { smoothing: 0, range });

@@ -6,7 +6,7 @@ import type { Checkpoint } from '../../../contract/training.ts';
 import type { Service } from '../../../workbench/workbench.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** Finds a checkpoint; undefined if the user is to choose it. */
+/** Finds a checkpoint; undefined if the user must choose it. */
 export type FindCheckpoint = (service: Service) => Promise<Checkpoint | undefined>;
 
 interface CheckpointState {

@@ -73,7 +73,7 @@ function settingsReducer(settings: ChartSettings, action: SettingsAction): Chart
     }
     case 'toggle': {
       const toggled = { ...settings, [action.what]: !settings[action.what] };
-      // Minutes are not steps.
+      // The zoom and the crosshair are in units of the old axis: steps or minutes.
       const { chart } = settings;
       return action.what === 'byTime'
         ? { ...toggled, chart: { ...chart, zoom: undefined, crosshair: undefined } }

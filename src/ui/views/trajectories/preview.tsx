@@ -8,7 +8,7 @@ import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { useAhead } from '../../data/use-ahead.ts';
+import { usePreviewData } from '../../data/use-preview-data.ts';
 import { tableCommands } from '../../keys/general.ts';
 import { useKeyOf } from '../../keys/router.tsx';
 import { factLines } from '../../widgets/facts.ts';
@@ -30,7 +30,7 @@ export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>)
   const { width, height } = box;
   const steps = row.num_steps ?? 0;
   const isLong = steps > mostSteps;
-  const whole = useAhead(
+  const whole = usePreviewData(
     trajectoryQuery(row.trajectory_id),
     rests && height >= leastLines && !isLong && !isRunning(row.status),
   );

@@ -2,7 +2,7 @@
 import { useEffect } from 'react';
 import { cachedQuery, optionsOf } from '../../../queries/live-query.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
-import { aheadKeptMs } from '../../data/use-ahead.ts';
+import { previewKeptMs } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 
@@ -40,7 +40,7 @@ export function useNeighbours(id: string, length: number | undefined, options: N
       if (isGone || workbench.paused) return;
       const query = trajectoryQuery(next);
       if (cachedQuery(workbench, query.key)?.state.data !== undefined) return;
-      await workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: aheadKeptMs });
+      await workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: previewKeptMs });
     };
     const fetchNext = async (by: 1 | -1): Promise<void> => {
       const { place } = siblings.step('trajectories', listedId, by);

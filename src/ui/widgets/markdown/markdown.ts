@@ -130,7 +130,7 @@ function listItem(item: Tokens.ListItem, marker: string, layout: Layout): string
   const { width, theme } = layout;
   const indent = displayWidth(marker) + 1;
   if (width - indent < minimumContent) {
-    // Too narrow for both side by side.
+    // The marker gets its own line if the text does not fit beside it.
     const cut = truncate(marker, width, { ellipsis: theme.glyphs.ellipsis });
     return [theme.styles.accent(cut), ...blocks(asMarkedTokens(item.tokens), layout)];
   }

@@ -185,7 +185,7 @@ function useBelow<Row>(
   free: number,
 ): Pick<Table<Row>, 'below' | 'belowLines'> {
   const below = sanitiseLine((row && textOf?.(row)) ?? '');
-  // A filter, marks and an order are named there too.
+  // The line of the count also names the filter, the marks and the order.
   const beside = filter === '' && marks.size === 0 && sort === undefined ? width - countCells(rows.length) : 0;
   const most = Math.max(free, Math.min(mostTaken, Math.floor(height / 5)));
   const isBeside = displayWidth(below) <= beside;

@@ -5,13 +5,13 @@ import { useLastAnswer } from './use-live.ts';
 import { usePaused, useWorkbench } from './workbench.tsx';
 
 /** Responses for items that the user does not open are dropped after this long, in milliseconds. */
-export const aheadKeptMs = 60_000;
+export const previewKeptMs = 60_000;
 
 /**
  * @param wanted whether to send the query if it has no response yet: one request, even if it fails
  * @param untilWhole whether to send it also after each new response that is incomplete
  */
-export function useAhead<Data>(query: LiveQuery<Data>, wanted: boolean, untilWhole = false): Data | undefined {
+export function usePreviewData<Data>(query: LiveQuery<Data>, wanted: boolean, untilWhole = false): Data | undefined {
   const workbench = useWorkbench();
   const isPaused = usePaused();
   const answer = useLastAnswer()(query);
@@ -21,7 +21,7 @@ export function useAhead<Data>(query: LiveQuery<Data>, wanted: boolean, untilWho
   // biome-ignore lint/correctness/useExhaustiveDependencies: the query is a new object in each render, its key is the same
   useEffect(() => {
     if (sends)
-      void workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), staleTime: 0, gcTime: aheadKeptMs });
+      void workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), staleTime: 0, gcTime: previewKeptMs });
   }, [workbench, sends, answer, kind, part, id]);
   return answer;
 }
