@@ -56,7 +56,6 @@ export class DeploymentStore {
       weights_hash: null,
       failure: null,
       leaving: 0,
-      promoted_at: null,
       created_at: now(),
       updated_at: null,
       completed_at: null,
@@ -187,7 +186,7 @@ export class DeploymentStore {
       deployment_id,
     );
     this.#database.run(
-      "update deployments set is_active = 1, role = 'production', promoted_at = ?1, updated_at = ?1 where deployment_id = ?2",
+      "update deployments set is_active = 1, role = 'production', updated_at = ? where deployment_id = ?",
       updated_at,
       deployment_id,
     );

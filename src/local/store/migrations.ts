@@ -122,4 +122,5 @@ export const migrations: readonly string[] = [
   ) strict, without rowid;
   `,
   'alter table trajectories add column tool_error text',
+  'alter table deployments drop column promoted_at',
 ];

@@ -173,8 +173,6 @@ export interface DeploymentRow extends Record<string, unknown> {
   failure: string | null;
   /** 1 once undeploying has begun. The next start completes it. */
   leaving: number;
-  /** When it last became active. */
-  promoted_at: string | null;
   created_at: string;
   updated_at: string | null;
   completed_at: string | null;

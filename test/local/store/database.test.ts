@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isDiskFull } from '../../../src/base/errors.ts';
 import { failureOf } from '../../../src/local/engine/failures.ts';
@@ -9,6 +10,7 @@ import { Database } from '../../../src/local/store/database.ts';
 import { DatasetStore } from '../../../src/local/store/datasets.ts';
 import { DeploymentStore } from '../../../src/local/store/deployments.ts';
 import { IdempotencyStore } from '../../../src/local/store/idempotency.ts';
+import { initialVersion, migrations } from '../../../src/local/store/migrations.ts';
 import { ensureOrganization, organizationOfKey } from '../../../src/local/store/organizations.ts';
 import { TrainingStore } from '../../../src/local/store/training.ts';
 import { TrajectoryStore } from '../../../src/local/store/trajectories.ts';
@@ -182,6 +184,22 @@ describe('a deployment', () => {
     store.deploy(next.deployment_id);
     expect(store.get('org_1', serving.deployment_id)).toMatchObject({ status: 'DEPLOYED', is_active: 1 });
     expect(store.get('org_1', next.deployment_id)).toMatchObject({ status: 'DEPLOYED', role: 'test', is_active: 0 });
+  });
+
+  it('of an older program goes on serving its slug, without a time that nothing reads', () => {
+    const path = join(folder, 'promoted.db');
+    const older = new DatabaseSync(path);
+    const version = 2;
+    older.exec(`${migrations.slice(0, version).join(';')}; pragma user_version = ${initialVersion + version}`);
+    const created = new DeploymentStore(new Database(':memory:')).create('org_1', newDeployment);
+    const row = { ...created, status: 'DEPLOYED', is_active: 1, promoted_at: created.created_at };
+    const columns = Object.keys(row);
+    const sql = `insert into deployments (${columns}) values (${columns.map(() => '?')})`;
+    older.prepare(sql).run(...Object.values(row));
+    older.close();
+    const { promoted_at: _, ...kept } = row;
+    const found = new DeploymentStore(new Database(path)).serving('org_1', newDeployment.model_slug);
+    expect({ ...found }).toEqual(kept);
   });
 
   it('is promoted alone, or with the demotion of another', () => {

@@ -8,7 +8,7 @@ export const playgroundPath = '/playground/:model/v1/chat/completions';
 
 /** A deployment in the contract's form. */
 function deploymentRecord(row: DeploymentRow, origin: string) {
-  const { organization_id: _, weights_hash: __, leaving: ___, promoted_at: ____, is_active, ...rest } = row;
+  const { organization_id: _, weights_hash: __, leaving: ___, is_active, ...rest } = row;
   return {
     ...rest,
     is_active: is_active === 1,
