@@ -12,7 +12,7 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
 const brackets = Buffer.from('[]');
 
 /** Enough of the text before a list to contain its name. */
-const mostNameBytes = 256;
+const maxNameBytes = 256;
 
 /** Whole rows are recorded in blocks of at least this size. */
 const blockBytes = 64 * 1024;
@@ -169,7 +169,7 @@ export class JsonRows {
 
   /** Whether the list that begins here is the field's value. */
   #isNamed(): boolean {
-    return this.#field.test(Buffer.concat(this.#rest).subarray(-mostNameBytes).toString('latin1'));
+    return this.#field.test(Buffer.concat(this.#rest).subarray(-maxNameBytes).toString('latin1'));
   }
 
   #addRows(bytes: Uint8Array): void {

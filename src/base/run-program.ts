@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { errorCode } from './errors.ts';
 
-const mostOutputBytes = 64 * 1_024;
+const maxOutputBytes = 64 * 1_024;
 const hasProcessGroups = process.platform !== 'win32';
 
 interface RunOptions {
@@ -56,10 +56,10 @@ export async function runProgram(
   child.stdout?.on('data', (chunk: Buffer) => {
     output.push(chunk);
     bytes += chunk.length;
-    if (bytes > mostOutputBytes) stop(`printed more than ${mostOutputBytes / 1_024} KiB`);
+    if (bytes > maxOutputBytes) stop(`printed more than ${maxOutputBytes / 1_024} KiB`);
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    problem = (problem + text).slice(-mostOutputBytes);
+    problem = (problem + text).slice(-maxOutputBytes);
   });
   child.on('error', error => {
     fail(errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`);

@@ -19,7 +19,7 @@ import {
   gridOf,
   gridTasks,
   gridVerdicts,
-  mostCompared,
+  maxCompared,
   taskColumns,
 } from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
@@ -351,7 +351,7 @@ export async function run(
 ): Promise<number> {
   const words = [baseWord, newWord, ...more];
   const checkCount = ({ length }: readonly unknown[]): void => {
-    if (length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
+    if (length > maxCompared) throw new CommandError(`At most ${maxCompared} runs can be compared at once.`);
     if (length > 2 && flags.failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
   };
   if (!flags.pool) checkCount(words);

@@ -5,7 +5,7 @@ import { idOf, type Resource } from '../resources/define.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 /** The most details to show per row. */
-const mostDetails = 4;
+const maxDetails = 4;
 
 const unique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
 
@@ -33,7 +33,7 @@ export function distinguishRows(
     .toSorted((one, other) => Number(one.wide ?? false) - Number(other.wide ?? false))
     .map(column => ({ column, texts: textsOf(column, rows) }))
     .filter(({ texts }) => new Set(texts).size > 1)
-    .slice(0, mostDetails);
+    .slice(0, maxDetails);
   return rows.map((row, index) => {
     const differences = details.flatMap(({ column, texts }) => {
       const text = texts[index] ?? '';

@@ -38,7 +38,7 @@ const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms
 const notedEveryMs = 60_000;
 
 /** After this many responses without a status, assume that there is none. */
-const mostWithout = 3;
+const maxWithoutStatus = 3;
 
 /** Why the last response does not show whether the work has ended; undefined if it does. */
 export function openBecause(seen: FollowedState | undefined): string | undefined {
@@ -93,7 +93,7 @@ export async function follow(following: Following): Promise<string> {
         note(clean`${label}: ${reason}: waiting for another status.`);
       }
       without = seen.status === undefined ? without + 1 : 0;
-      if (without === mostWithout && !needsNoStatus && reason !== undefined) {
+      if (without === maxWithoutStatus && !needsNoStatus && reason !== undefined) {
         note(unseenWords(label, reason));
         return '';
       }

@@ -13,7 +13,7 @@ import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
 /** The most rows in a list to measure, at one request each, or two with the trainer's rewards. */
-const mostMeasured = 500;
+const maxMeasuredRows = 500;
 
 /** Reading that takes longer than this is announced; in milliseconds. */
 const announcedMs = 3_000;
@@ -22,7 +22,7 @@ const announcedMs = 3_000;
 const silentMs = 5_000;
 
 /** How many of the rows without a value are named. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
@@ -83,7 +83,7 @@ export class MeasuredRows {
   readonly #ofStatus = new Map<unknown, object>();
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;
-  #left = mostMeasured;
+  #left = maxMeasuredRows;
   #beyond = 0;
   /** When the first values were requested, in epoch milliseconds. */
   #began: number | undefined;
@@ -259,8 +259,8 @@ export class MeasuredRows {
     const titles = this.#titles(id => this.#first.has(id) || this.#shown.has(id)).join(', ');
     if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
     const unread = [...this.#unread];
-    const named = unread.slice(0, mostNamed).map(id => clean`${id}`);
-    const more = unread.length > mostNamed ? ` and ${unread.length - mostNamed} more` : '';
+    const named = unread.slice(0, maxNamed).map(id => clean`${id}`);
+    const more = unread.length > maxNamed ? ` and ${unread.length - maxNamed} more` : '';
     const order = this.#isForOrder && this.#first.size > 0 ? ' Rows without the value come last.' : '';
     if (unread.length > 0) {
       const them = `${counted(unread.length, 'row')} (${named.join(', ')}${more})`;
@@ -269,7 +269,7 @@ export class MeasuredRows {
     if (this.#beyond === 0) return;
     const left = counted(this.#beyond, 'further row');
     this.#io.note(
-      `${titles}: read for the first ${mostMeasured} rows, not for ${left}. Narrow the list, e.g. with --benchmark.`,
+      `${titles}: read for the first ${maxMeasuredRows} rows, not for ${left}. Narrow the list, e.g. with --benchmark.`,
     );
   }
 }

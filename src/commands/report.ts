@@ -3,7 +3,7 @@
  * file to read or attach.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
-import { mostCompared } from '../resources/comparison-grid.ts';
+import { maxCompared } from '../resources/comparison-grid.ts';
 import { comparisonReport } from '../rollouts/comparison-report.ts';
 import { flaggedReport, type ReportContext, reportParts, rolloutsReport } from '../rollouts/report.ts';
 import { clean } from '../text/sanitise.ts';
@@ -20,7 +20,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
   const [word, ...others] = words;
   if ((word === undefined) !== (flagged === true))
     throw new CommandError('Name a run, a training run or a dataset, or give --flagged.');
-  if (words.length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
+  if (words.length > maxCompared) throw new CommandError(`At most ${maxCompared} runs can be compared at once.`);
   return withService(flags, io, async context => {
     let code: ExitCode = exitCodes.done;
     const note = (words: string): void => {

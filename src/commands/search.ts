@@ -86,7 +86,7 @@ function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {
 }
 
 /** How many unread trajectories to name. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 function noteOutcome(search: TextSearch, io: CommandIo): void {
   const state = search.state();
@@ -96,7 +96,7 @@ function noteOutcome(search: TextSearch, io: CommandIo): void {
     io.note(clean`By reward: ${tallyWords(counts.by_reward)}`);
     io.note(clean`By end: ${tallyWords(counts.by_end)}`);
   }
-  for (const { trajectory_id, reason } of state.unread.slice(0, mostNamed)) io.note(clean`${trajectory_id}: ${reason}`);
+  for (const { trajectory_id, reason } of state.unread.slice(0, maxNamed)) io.note(clean`${trajectory_id}: ${reason}`);
 }
 
 export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo): Promise<number> {

@@ -17,8 +17,8 @@ import { withOrigin } from '../resources/production.ts';
 import {
   type ChosenRun,
   chosenRuns,
+  maxStarts,
   modelOf,
-  mostStarted,
   nameProblem,
   otherModel,
   planStarts,
@@ -129,13 +129,13 @@ function runsOf({ flags }: RunCommand, start: RunStart): readonly ChosenRun[] {
   const seeds = ('seed' in flags ? (flags.seed ?? []) : []).flatMap(text => {
     const named = seedsIn(text);
     if (named) return named;
-    throw new CommandError(`--seed takes up to ${mostStarted} whole numbers, e.g. 1, 1,2,3 or 1-3, not ${text}.`);
+    throw new CommandError(`--seed takes up to ${maxStarts} whole numbers, e.g. 1, 1,2,3 or 1-3, not ${text}.`);
   });
   if (seeds.length > 0 && Object.hasOwn(texts, seedOption))
     throw new CommandError('Give the seed once: --seed, or --option seed=N.');
   const runs = chosenRuns(models, seeds, texts);
-  if (runs.length > mostStarted)
-    throw new CommandError(`This would start ${runs.length} runs: at most ${mostStarted} can be started at once.`);
+  if (runs.length > maxStarts)
+    throw new CommandError(`This would start ${runs.length} runs: at most ${maxStarts} can be started at once.`);
   if (runs.length > 1 && name !== undefined)
     throw new CommandError('--name is for one run: several are named after their models and seeds.');
   const problem = name === undefined ? undefined : nameProblem(name, start);

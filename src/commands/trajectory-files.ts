@@ -13,7 +13,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
 /** How many errors of each kind to print. */
-const mostOfKind = 3;
+const maxOfKind = 3;
 
 interface Kind {
   readonly first: string[];
@@ -31,7 +31,7 @@ export class Unread {
     this.#kinds.set(name, kind);
     kind.count += 1;
     this.#count += 1;
-    if (kind.first.length < mostOfKind) kind.first.push(clean`${place}: ${why}`);
+    if (kind.first.length < maxOfKind) kind.first.push(clean`${place}: ${why}`);
   }
 
   get count(): number {

@@ -36,7 +36,7 @@ import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** How many training runs to read checkpoints and held-out rewards for, at two requests each. */
-const mostRead = 100;
+const maxRunsRead = 100;
 
 export async function run({ args: [word], flags }: CommandInput<'tree'>, io: CommandIo): Promise<number> {
   return withService(flags, io, async context => {
@@ -157,8 +157,8 @@ function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: reado
 /** The training runs to read. Notes if there are more. */
 function firstOf(training: readonly TrainingRun[], what: string, advice: string, { note }: CommandIo) {
   const { length } = training;
-  if (length > mostRead) note(`The tree has the ${what} of ${mostRead} of ${length} training runs. ${advice}`);
-  return training.slice(0, mostRead);
+  if (length > maxRunsRead) note(`The tree has the ${what} of ${maxRunsRead} of ${length} training runs. ${advice}`);
+  return training.slice(0, maxRunsRead);
 }
 
 /** The training runs' held-out rewards, as in their list: one request each, except for remembered ones. */

@@ -7,7 +7,7 @@ import type { TrainerCurve } from './trainer-curve.ts';
 import { type TrainerReward, trainerReward } from './training.ts';
 
 /** The most other columns. Numbers beyond that are unlikely to be diagnostics. */
-const mostOthers = 24;
+const maxOthers = 24;
 
 /** The reader's state at the end of a block. */
 interface Mark {
@@ -68,7 +68,7 @@ export class TrainerCurveReader implements RowReader {
   #setOther(field: string, value: number): void {
     let column = this.#others.get(field);
     if (!column) {
-      if (this.#others.size === mostOthers) return;
+      if (this.#others.size === maxOthers) return;
       column = new Float64Array(this.#steps.length).fill(Number.NaN);
       this.#others.set(field, column);
     }

@@ -8,7 +8,7 @@ import { patternMatches, syntaxProblem } from './patterns.ts';
 
 /** In characters. The rest of an answer is not graded, so an expected text cannot be longer. */
 const longestAnswer = 10_000;
-const mostChoices = 200;
+const maxChoices = 200;
 const longestChoice = 1_000;
 
 const text = z.string().check(z.minLength(1));
@@ -37,7 +37,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z
     .object({
       kind: z.literal('choice'),
-      choices: z.array(choice).check(z.minLength(2), z.maxLength(mostChoices)),
+      choices: z.array(choice).check(z.minLength(2), z.maxLength(maxChoices)),
       expected: choice,
     })
     .check(z.refine(spec => spec.choices.includes(spec.expected), 'expected is not one of the choices')),

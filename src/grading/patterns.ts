@@ -25,7 +25,7 @@ const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 /** The error in each property seen so far; undefined if it is valid. */
 const properties = new Map<string, string | undefined>();
 /** More properties than Unicode has. */
-const mostProperties = 2_000;
+const maxProperties = 2_000;
 
 /**
  * A pattern's syntax error, if it has one. Checks each property only once and does not compile the pattern: V8 builds
@@ -35,7 +35,7 @@ const mostProperties = 2_000;
 export function syntaxProblem(pattern: string): string | undefined {
   const met = new Set(pattern.match(escapes)?.filter(isProperty));
   for (const property of met) {
-    if (properties.size >= mostProperties) properties.clear();
+    if (properties.size >= maxProperties) properties.clear();
     if (!properties.has(property)) properties.set(property, problemOf(property));
     const problem = properties.get(property);
     if (problem !== undefined) return problem;

@@ -81,7 +81,7 @@ export interface Alignment {
 }
 
 /** Maximum insertions and deletions of messages to search for; searching for more takes seconds. */
-const mostEdits = 1_000;
+const maxEdits = 1_000;
 
 const roleOf = ({ role }: Message): string => role.replace(' (error)', '');
 const keyOf = ({ role, key }: Message): string => `${role}\n${key}`;
@@ -127,14 +127,14 @@ function matchedFrom(same: number, left: readonly Message[], right: readonly Mes
   const pairByRole = (to: number, toOther: number): void => {
     const roles = [left.slice(one, to).map(roleOf), right.slice(other, toOther).map(roleOf)] as const;
     const [from, fromOther] = [one, other];
-    for (const [at, atOther] of differencesOf(...roles, mostEdits).matched) {
+    for (const [at, atOther] of differencesOf(...roles, maxEdits).matched) {
       matched.push([from + at, fromOther + atOther]);
     }
     [one, other] = [to, toOther];
   };
   pairByRole(...endsOfStep(same, left, right));
   const [start, startOther] = [one, other];
-  const equal = differencesOf(left.slice(start).map(keyOf), right.slice(startOther).map(keyOf), mostEdits);
+  const equal = differencesOf(left.slice(start).map(keyOf), right.slice(startOther).map(keyOf), maxEdits);
   for (const [at, atOther] of equal.matched) {
     pairByRole(start + at, startOther + atOther);
     matched.push([one, other]);
@@ -163,12 +163,12 @@ function endsOfStep(first: number, left: readonly Message[], right: readonly Mes
 export type Ranges = readonly (readonly [from: number, to: number])[];
 
 /** Maximum insertions and deletions of words to search for. */
-const mostWords = 400;
+const maxWords = 400;
 
 /** The ranges of words in which two texts differ. */
 export function differingWords(left: string, right: string): readonly [left: Ranges, right: Ranges] {
   const [ones, others] = [wordsOf(left), wordsOf(right)];
-  const { matched } = differencesOf(ones, others, mostWords);
+  const { matched } = differencesOf(ones, others, maxWords);
   const ranges = (words: readonly string[], equal: ReadonlySet<number>): Ranges => {
     const found: [number, number][] = [];
     let place = 0;

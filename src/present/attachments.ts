@@ -10,7 +10,7 @@ const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
 const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
 const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/;
 /** Shorter strings without spaces are shown: they may be ids, hashes or keys. */
-const leastBinary = 2_048;
+const minBinaryLength = 2_048;
 /** Maximum width of an address, in cells. */
 const longestAddress = 80;
 
@@ -32,7 +32,8 @@ export function binaryWords(text: string): string | undefined {
     const [head, type = 'data'] = dataUrl.exec(text) ?? [];
     return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
   }
-  if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text.trimEnd())) return undefined;
+  if (text.length < minBinaryLength || text.slice(0, 200).includes(' ') || !base64.test(text.trimEnd()))
+    return undefined;
   // Require mixed characters, because a single long word is not base64.
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
 }

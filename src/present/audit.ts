@@ -76,7 +76,7 @@ export interface Finding {
 const auditedSteps = 3;
 const newestOf = (steps: readonly AuditStep[]): readonly AuditStep[] =>
   steps.filter(({ rewards }) => rewards.length > 0).slice(-auditedSteps);
-const mostEvidence = 100;
+const maxEvidence = 100;
 
 /** Thresholds for the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
 const limits = {
@@ -156,7 +156,7 @@ const evidenceOf = (steps: readonly AuditStep[], keeps: (rollout: AuditRollout) 
 
 const finding = (kind: FindingKind, words: string, rollouts: readonly Evidence[]): Finding => ({
   ...{ kind, words },
-  evidence: rollouts.filter(({ trajectory_id }) => trajectory_id).slice(0, mostEvidence),
+  evidence: rollouts.filter(({ trajectory_id }) => trajectory_id).slice(0, maxEvidence),
   of: rollouts.length,
 });
 

@@ -206,11 +206,11 @@ export function withNamesCut<Row>(
 }
 
 /** Minimum cells of a name before its ending. If the ending leaves fewer, it is cut along with the name. */
-const leastName = 3;
+const minNameWidth = 3;
 
 function endingIn<Row>(column: Column<Row>, row: Row, width: number): string {
   const ending = sanitiseLine(column.ending?.(row) ?? '');
-  const fits = displayWidth(ending) + leastName <= width;
+  const fits = displayWidth(ending) + minNameWidth <= width;
   return fits && fittingText(column, row, width).endsWith(ending) ? ending : '';
 }
 
@@ -231,12 +231,12 @@ const shortName = 16;
 export const markWidth = 2;
 
 /** Lists with more rows are not searched for columns whose values are all equal. */
-const mostCompared = 2_000;
+const maxCompared = 2_000;
 
 /** The columns, besides the first, that show the same text in all of these rows. */
 export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   const [first, ...others] = rows;
-  if (first === undefined || others.length === 0 || rows.length > mostCompared) return [];
+  if (first === undefined || others.length === 0 || rows.length > maxCompared) return [];
   return columns.slice(1).filter(column => {
     const text = cellText(column, first);
     return text !== '' && others.every(row => cellText(column, row) === text);

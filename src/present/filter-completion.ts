@@ -12,7 +12,7 @@ export interface FilterCompletion {
 }
 
 /** Maximum number of rows to search for values. */
-const mostRows = 5_000;
+const maxRows = 5_000;
 
 /** Completes the last word of a filter. @param typed the filter up to the cursor */
 export function completeFilter<Row>(
@@ -58,7 +58,7 @@ function columnWords<Row>(prefix: string, columns: readonly Column<Row>[], rows:
 function operatorOf<Row>({ isTime, status, value, align }: Column<Row>, rows: readonly Row[]): string {
   if (isTime) return '<';
   if (status) return ':';
-  const found = rows.slice(0, mostRows).find(row => value(row) !== undefined);
+  const found = rows.slice(0, maxRows).find(row => value(row) !== undefined);
   const isNumber = found === undefined ? align === 'right' : typeof value(found) === 'number';
   return isNumber ? '>' : ':';
 }
@@ -73,7 +73,7 @@ function valuesOf<Row>(
   // Leave out ages, which change while the user types, and rounded numbers, which are useless in a comparison.
   if (isTime) return [];
   const counts = new Map<string | number, number>();
-  for (const row of rows.slice(0, mostRows)) {
+  for (const row of rows.slice(0, maxRows)) {
     const cell = value(row);
     const isShown = typeof cell === 'number' ? text === undefined : cell !== undefined && cell !== '' && !isNumeric;
     if (isShown && cell !== undefined) counts.set(cell, (counts.get(cell) ?? 0) + 1);

@@ -69,7 +69,7 @@ export const toolErrorOf = perObject(({ steps, tool_error: own }: Trajectory): s
 );
 
 /** If there are more distinct numbers of steps than this, they are grouped: 1, 2-3, 4-7, 8-15, ... */
-const mostNumbers = 10;
+const maxNumbers = 10;
 
 function stepsClass(steps: number | undefined, isExact: boolean): string | undefined {
   if (steps === undefined) return undefined;
@@ -93,7 +93,7 @@ export interface OutcomeClass {
 
 /** Returns a function that classifies the given rollouts. */
 export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
-  const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= mostNumbers;
+  const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= maxNumbers;
   return (row, by) => {
     switch (by) {
       case 'status':

@@ -38,15 +38,15 @@ interface SideOptions {
 /** Characters between the columns. */
 export const sideGap = 3;
 /** Maximum characters shown of a message. The reader shows all of it. */
-const mostText = 6_000;
+const maxTextLength = 6_000;
 /** Characters shown before the first difference in a longer message. */
 const before = 1_000;
 /** Number of equal lines shown next to differing ones. */
 const around = 2;
 /** Maximum insertions and deletions of lines to search for; beyond that, all lines are shown as different. */
-const mostLines = 400;
+const maxLines = 400;
 /** Maximum characters laid out; each later message gets one line. */
-const mostLaidOut = 4_000_000;
+const maxCharacters = 4_000_000;
 const indent = '  ';
 const plain = (text: string): SideText => ({ text, marks: [] });
 
@@ -60,16 +60,19 @@ function headOf(message: Message | undefined): readonly [place: string, whole: s
 
 /** The parts of two texts around their first difference, and the number of characters left out. */
 function shownParts(left: string, right: string) {
-  if (Math.max(left.length, right.length) <= mostText)
+  if (Math.max(left.length, right.length) <= maxTextLength)
     return { texts: [left, right], before: 0, after: [0, 0] } as const;
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;
   const start = same > before ? beginsAt(left, same - before) : 0;
-  const end = Math.min(left.length, start + mostText);
+  const end = Math.min(left.length, start + maxTextLength);
   // End both parts before the same words; otherwise their ends would differ.
   const sameEnd = right.length - (left.length - end);
   const isSame = end < left.length && sameEnd > start && right.endsWith(left.slice(end));
-  const otherEnd = Math.min(right.length, isSame && sameEnd - start < 2 * mostText ? sameEnd : start + mostText);
+  const otherEnd = Math.min(
+    right.length,
+    isSame && sameEnd - start < 2 * maxTextLength ? sameEnd : start + maxTextLength,
+  );
   return {
     texts: [left.slice(start, end), right.slice(start, otherEnd)],
     before: start,
@@ -116,7 +119,7 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
   const lines: SideLine[] = [];
   const differences: number[] = [];
   const room = Math.max(8, (columns === 2 ? Math.floor((width - sideGap) / 2) : width - indent.length) - indent.length);
-  let left = mostLaidOut;
+  let left = maxCharacters;
   let equal: AlignedPair[] = [];
   const push = (pair: number, { rows, first = 0 }: Rows): void => {
     const placeOf = (index: number): number => pair + index / (rows.length + 1);
@@ -142,7 +145,8 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
       continue;
     }
     fold(index);
-    const size = Math.min(mostText, pair.left?.text.length ?? 0) + Math.min(mostText, pair.right?.text.length ?? 0);
+    const size =
+      Math.min(maxTextLength, pair.left?.text.length ?? 0) + Math.min(maxTextLength, pair.right?.text.length ?? 0);
     left -= size;
     push(index, left < 0 ? notLaidOut(pair) : laidOut(pair, room, columns));
   }
@@ -216,7 +220,7 @@ function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 
   const { matched } = differencesOf(
     left.map(({ text }) => text),
     right.map(({ text }) => text),
-    mostLines,
+    maxLines,
   );
   const isMarked = ({ marks }: SideText): boolean => marks.length > 0;
   // A line may have the same text even though words in it are marked as different.

@@ -5,7 +5,7 @@ import { describedOptions } from './described-options.ts';
 /** The option that seeds the random numbers. */
 export const seedOption = 'seed';
 /** Maximum number of options in a name. */
-const mostNamed = 3;
+const maxNamed = 3;
 /** Maximum length of a value, in characters; for a longer value, the name includes only the option. */
 export const longestValue = 24;
 
@@ -30,7 +30,7 @@ export function differingOptions(
   const differing = Object.entries(chosen).filter(([name, value]) => !isEqual(described.get(name)?.usual, value));
   const isSeed = ([name]: readonly [string, unknown]): boolean => name === seedOption;
   const ordered = [...differing.filter(isSeed), ...differing.filter(option => !isSeed(option))];
-  const words = ordered.slice(0, mostNamed).map(([name, value]) => {
+  const words = ordered.slice(0, maxNamed).map(([name, value]) => {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
     return text.length > longestValue ? optionWord(name) : `${optionWord(name)} ${text}`;
   });

@@ -18,7 +18,7 @@ export type SearchedRow = Pick<Trajectory, 'trajectory_id'> & Ended;
 export const endOf = ({ error, status }: Ended): string => (error ? errorClass(error) : '') || (status ?? 'no status');
 
 /** Maximum number of distinct rewards listed individually. */
-const mostRewards = 6;
+const maxRewards = 6;
 
 /** Names for rewards: `none` first, then ascending. Many distinct rewards are divided into five ranges. */
 function rewardNames(rows: readonly Ended[]): ReadonlyMap<number | undefined, string> {
@@ -29,7 +29,7 @@ function rewardNames(rows: readonly Ended[]): ReadonlyMap<number | undefined, st
     const bin = Math.min(4, Math.floor((value - low) / width));
     return `${rewardText(low + bin * width)}..${rewardText(low + (bin + 1) * width)}`;
   };
-  const nameOf = values.length <= mostRewards ? rewardText : rangeOf;
+  const nameOf = values.length <= maxRewards ? rewardText : rangeOf;
   return new Map([
     ...(rewards.has(undefined) ? [[undefined, 'none'] as const] : []),
     ...values.map(value => [value, nameOf(value)] as const),

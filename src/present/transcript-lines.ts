@@ -98,7 +98,7 @@ interface Laid {
 const firstLines = 2;
 const lastLines = 3;
 /** Minimum width of a folded call's summary, in cells, before its id and the key get room. */
-const leastSummary = 40;
+const minSummaryWidth = 40;
 const indent = '  ';
 
 function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar }: TranscriptMarks): string {
@@ -149,14 +149,14 @@ function markdownOf({ text }: Block, width: number, markdown: NonNullable<Transc
     // Search only near the last word: for a missing word, this avoids scanning the whole text. Positions must ascend.
     const from = Math.floor(place);
     const found = word === undefined ? -1 : text.slice(from, from + 4 * width).indexOf(word);
-    place = Math.max(found === -1 ? 0 : from + found, index === 0 ? 0 : place + leastStep);
+    place = Math.max(found === -1 ? 0 : from + found, index === 0 ? 0 : place + fractionOfPosition);
     bounds.push(place, plain.length, 0);
   }
   return { bounds, drawn };
 }
 
 /** A fraction of a position, for text with fewer characters than lines. */
-const leastStep = 2 ** -20;
+const fractionOfPosition = 2 ** -20;
 
 const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
 
@@ -181,7 +181,7 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
       parts => more + inBrackets(parts.filter(Boolean).join(', ')),
     );
     // Leave out the id or the key if the summary would get too little room.
-    const needed = Math.min(displayWidth(summary.text), leastSummary);
+    const needed = Math.min(displayWidth(summary.text), minSummaryWidth);
     const tail = tails.find(each => room(each) >= needed) ?? more;
     const line = {
       after: 0,

@@ -9,7 +9,7 @@ import { pageSize } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 
 /** Maximum number of agents to read; any agent beyond these must be named by id. */
-const mostAgents = 2_000;
+const maxAgents = 2_000;
 
 /** @throws ServiceError, also if the service has no list of agents */
 async function listAgents(service: Service, signal: AbortSignal): Promise<readonly Agent[]> {
@@ -18,7 +18,7 @@ async function listAgents(service: Service, signal: AbortSignal): Promise<readon
     service.call('listAgents', { query: { limit: pageSize, cursor } }, { signal });
   for await (const { items } of readPages(readPage)) {
     for (const item of items) agents.push(item);
-    if (agents.length >= mostAgents) break;
+    if (agents.length >= maxAgents) break;
   }
   return agents;
 }

@@ -30,7 +30,7 @@ export interface CheckpointUser {
 }
 
 /** Maximum number of training runs whose checkpoints a search reads. */
-export const mostSearched = 100;
+export const maxSearched = 100;
 
 /** The checkpoints of ended runs, which are final. */
 const finalCheckpoints = perObject((_: RememberedStore) => new Map<string, Promise<readonly Checkpoint[]>>());
@@ -105,7 +105,7 @@ export class OriginSearch {
     const final = finalCheckpoints(memory);
     const known = this.#checkpoints.get(id) ?? final.get(id);
     if (known) return known;
-    if (this.#checkpoints.size >= mostSearched) return Promise.resolve([]);
+    if (this.#checkpoints.size >= maxSearched) return Promise.resolve([]);
     const read = checkpointsByStep(service, id, { signal }).catch((error: unknown) => {
       // The run may have been deleted, or the service may not list checkpoints.
       if (!isAbsent(error)) throw error;

@@ -51,7 +51,7 @@ function endOf(status: string | null | undefined): RunEnd {
 }
 
 /** A larger total must be a mistake. */
-const mostRollouts = 1e9;
+const maxRollouts = 1e9;
 
 export const extentOf = ({
   total = Number.NaN,
@@ -63,7 +63,7 @@ export const extentOf = ({
   isPartOpen,
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
-  const known = Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined;
+  const known = Number.isInteger(total) && total > 0 && total <= maxRollouts ? total : undefined;
   // Without a total, the options sent still show that rollouts may be missing. With a total, ignore them: if the
   // service ignored them too, the run would seem to have fewer tasks.
   const isUsed = known === undefined || samplesPerTask?.isSent === false;

@@ -272,11 +272,11 @@ export function heldOutOfStep(
 }
 
 /** Twice the longest row of means that an alarm may need. */
-const mostRecent = 40;
+const maxRecentMeans = 40;
 
 /** The newest means before an index, oldest first. */
 export const recentMeans = <Mean>(means: readonly Mean[], end = means.length): readonly Mean[] =>
-  means.slice(Math.max(0, end - mostRecent), end);
+  means.slice(Math.max(0, end - maxRecentMeans), end);
 
 /** A curve's means in order, each with the best one up to it. */
 export function rankedMeansOf(points: readonly HeldOutReward[]): readonly RankedMean[] {
@@ -288,7 +288,7 @@ export function rankedMeansOf(points: readonly HeldOutReward[]): readonly Ranked
 }
 
 /** Longer curves are thinned out: no line on screen has room for more. */
-const mostValues = 512;
+const maxValues = 512;
 
 /**
  * Thins out values to means at `length` equally spaced places; undefined where there are no values.
@@ -300,7 +300,7 @@ function thinned(
   length: number,
   placeOf: (index: number) => number,
 ): readonly (number | undefined)[] {
-  const places = Math.min(length, mostValues);
+  const places = Math.min(length, maxValues);
   const [sums, counts] = [new Float64Array(places), new Float64Array(places)];
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index];

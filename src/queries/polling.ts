@@ -42,7 +42,7 @@ export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10
 const buildingMs = 5_000;
 
 /** Settling data is final after this many reads without a change. The waits double and add up to five minutes. */
-const mostUnchanged = 5;
+const maxUnchangedPolls = 5;
 
 function intervalOf({
   activity,
@@ -58,7 +58,7 @@ function intervalOf({
     case 'open':
       return visibleMs;
     case 'settling':
-      return unchanged < mostUnchanged ? visibleMs * 2 ** unchanged : undefined;
+      return unchanged < maxUnchangedPolls ? visibleMs * 2 ** unchanged : undefined;
     case 'settled':
       return undefined;
   }

@@ -88,7 +88,7 @@ export interface Fallback<Row> {
 }
 
 /** Maximum number of pages, of 50 benchmarks each, to search for a record whose parent is unknown. */
-const mostPagesSearched = 20;
+const maxPagesSearched = 20;
 
 type RememberedRecord<Row> = Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>;
 
@@ -164,7 +164,7 @@ async function searchList<Row extends object>(
     const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
     if (row) return row;
     pages += 1;
-    if (parent === undefined && pages === mostPagesSearched) break;
+    if (parent === undefined && pages === maxPagesSearched) break;
   }
   // Search the list of all only once, because it takes one request per benchmark.
   if (parent === undefined) capabilities.unlisted.add(id);

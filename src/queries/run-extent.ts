@@ -166,7 +166,7 @@ export async function withMissing(
 const lacksRollouts = ({ total = 0, rewards, listed = rewards.length }: ReadRewards): boolean => total > listed;
 
 /** In longer lists, missing rewards are counted but not assigned to tasks, which would take many requests. */
-const mostListed = 10 * pageSize;
+const maxListed = 10 * pageSize;
 
 /**
  * Adds the listed rollouts that ended without a reward, unless the run was stopped: then its total, like the list, may
@@ -233,12 +233,12 @@ async function readListed(
   const { capabilities } = service;
   const isListed = capabilities.has('listTrajectories') && !capabilities.ignoredFilters.has('eval_run_id');
   const rows: Trajectory[] = [];
-  if (!isListed || total > mostListed) return rows;
+  if (!isListed || total > maxListed) return rows;
   const readPage = (cursor: string | undefined) =>
     service.call('listTrajectories', { query: { eval_run_id, limit: pageSize, cursor } }, { signal });
   for await (const { items } of readPages(readPage)) {
     pushAll(rows, items);
-    if (rows.length > mostListed) return [];
+    if (rows.length > maxListed) return [];
   }
   return rows;
 }

@@ -13,7 +13,7 @@ import { eachOnce } from './run-rewards.ts';
 import { trainingKeys } from './training.ts';
 
 /** Maximum number of a run's steps to read. */
-const mostStepsRead = 60;
+const maxStepsRead = 60;
 /** The newest steps are always read. */
 const newestSteps = 12;
 /** Steps read per poll. */
@@ -37,7 +37,7 @@ export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float
  * The steps to read, newest first: all of them if there are few, otherwise the newest and a sample of the others at
  * round intervals, so that the sample changes little while the run grows.
  */
-export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly number[] {
+export function stepsToRead(steps: Float64Array, most = maxStepsRead): readonly number[] {
   const newest = steps.subarray(-Math.min(newestSteps, most));
   const older = steps.subarray(0, steps.length - newest.length);
   const room = most - newest.length;

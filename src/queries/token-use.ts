@@ -8,7 +8,7 @@ import { trainingKeys, trainingRunsOf } from './training.ts';
 import { trainerRewardsQuery } from './training-curves.ts';
 
 /** Maximum number of runs to read. Each takes two requests. */
-const mostRuns = 3;
+const maxRuns = 3;
 
 export interface TokenUse {
   /** Mean tokens per rollout. */
@@ -33,7 +33,7 @@ async function lastStepOf(run: { readonly id: string; readonly name: string }, c
 /** Token use in the newest run on this benchmark and model that reports it; empty if none does. */
 export async function readTokenUse(benchId: string, model: string, context: QueryContext): Promise<Partial<TokenUse>> {
   const { items } = await trainingRunsOf(benchId).readPage({ ...context, query: {} });
-  for (const run of items.filter(({ base_model_slug }) => base_model_slug === model).slice(0, mostRuns)) {
+  for (const run of items.filter(({ base_model_slug }) => base_model_slug === model).slice(0, maxRuns)) {
     const id = run.training_run_id;
     const used = await ifThere(true, () => lastStepOf({ id, name: run.display_name ?? id }, context));
     if (used) return used;

@@ -15,7 +15,7 @@ import { trainingKeys, trainingRunQuery } from './training.ts';
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
 /** Limits the traffic for long curves, which are always read whole, to 700 KB per second at 35 bytes per point. */
-const mostPointsASecond = 20_000;
+const maxPointsPerSecond = 20_000;
 
 /**
  * @param steps the number of finished steps, if known. A curve with all of them is not read again until there are more
@@ -33,7 +33,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       if (!curve || steps == null || curve.steps.length < steps) return 'running';
       return curve.steps.length === steps ? 'settled' : 'open';
     },
-    leastMs: curve => ((curve?.steps.length ?? 0) / mostPointsASecond) * 1_000,
+    leastMs: curve => ((curve?.steps.length ?? 0) / maxPointsPerSecond) * 1_000,
     read: async context => {
       const params = { training_run_id: runId };
       const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');

@@ -299,7 +299,7 @@ async function readOfRun(
 }
 
 /** 1,000 rollouts are a large enough sample of how a run's rollouts ended. */
-const mostSampledPages = 5;
+const maxSampledPages = 5;
 
 /**
  * The first rollouts in an evaluation run's list, and whether these are all. Unlike `trajectoryList`, it has no
@@ -320,7 +320,7 @@ export async function firstRollouts(eval_run_id: string, context: QueryContext) 
     pushAll(rows, items);
     pages += 1;
     isWhole = next_cursor == null && !isCutOff;
-    if (pages === mostSampledPages) break;
+    if (pages === maxSampledPages) break;
   }
   return { rows, isWhole };
 }

@@ -91,7 +91,7 @@ export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 /** A pause of this length is normal, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
 /** Minimum number of rollouts needed to judge, unless the run has no more. */
-export const fewestRollouts = 20;
+export const minRollouts = 20;
 
 /** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */
 function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | undefined): number | undefined {
@@ -193,7 +193,7 @@ interface Failed {
 
 function failuresOf({ failed, ended, isAll, lost, step }: Failed, limit: number): Alarm | undefined {
   const share = failed / ended;
-  if (!(share > limit) || (ended < fewestRollouts && !isAll)) return undefined;
+  if (!(share > limit) || (ended < minRollouts && !isAll)) return undefined;
   const verb = lost ? 'failed or have no reward' : 'failed';
   const words = `${failed} of ${counted(ended, 'rollout')} ${verb} (${percent(share)}), more than ${percent(limit)}`;
   return { kind: 'failed rollouts', step, value: share, limit, words };
@@ -220,7 +220,7 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
   // Ignore a round that has only just begun.
   const isOver = (round: Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'>): boolean =>
     !round.isUnfinished || round.haveAllEnded === true;
-  if (lost && (isOver(lost) || lost.failed >= fewestRollouts)) {
+  if (lost && (isOver(lost) || lost.failed >= minRollouts)) {
     return { ...lost, ended: lost.failed, isAll: isOver(lost) };
   }
   if (rollouts) {
@@ -232,7 +232,7 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
     const ended = samples === undefined || failed === undefined ? undefined : samples + failed;
     return { failed, ended, isAll: isOver(round), step };
   });
-  const newest = rounds?.findLast(({ ended = 0, isAll }) => isAll || ended >= fewestRollouts);
+  const newest = rounds?.findLast(({ ended = 0, isAll }) => isAll || ended >= minRollouts);
   const { failed, ended, isAll, step } = newest ?? {};
   return failed === undefined || ended === undefined || isAll === undefined
     ? undefined
@@ -265,7 +265,7 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
     const mean = { kind: 'trainer range', name: 'trainer reward', value: trainer.reward, step: trainer.step } as const;
     verdicts.set('trainer range', rules.trainer && outsideOf(mean, rules.trainer));
   }
-  if (rollouts?.mean !== undefined && ((rollouts.graded ?? 0) >= fewestRollouts || rollouts.isOver)) {
+  if (rollouts?.mean !== undefined && ((rollouts.graded ?? 0) >= minRollouts || rollouts.isOver)) {
     const mean = { kind: 'evaluation range', name: 'mean', value: rollouts.mean } as const;
     verdicts.set('evaluation range', rules.evaluation && outsideOf(mean, rules.evaluation));
   }

@@ -127,7 +127,7 @@ function auditedCurves({ steps, rewards }: TrainerCurve, heldOut: readonly HeldO
 }
 
 /** How many steps must have the lowest reward before this is a finding. */
-const leastNever = 20;
+const minLowestSteps = 20;
 
 /** Finds that no step of the trainer's curve has more than the lowest reward. */
 function neverInCurve({ rewards }: TrainerCurve, [low]: Range): readonly Finding[] {
@@ -139,7 +139,7 @@ function neverInCurve({ rewards }: TrainerCurve, [low]: Range): readonly Finding
     steps += 1;
   }
   const words = `the trainer's reward is ${reward(low)} in all ${steps} steps that have one: the grader may never match, or the tasks are too hard`;
-  return steps < leastNever ? [] : [{ kind: 'never', words, evidence: [], of: 0 }];
+  return steps < minLowestSteps ? [] : [{ kind: 'never', words, evidence: [], of: 0 }];
 }
 
 /** The audit's findings in the curves alone, most important first. */

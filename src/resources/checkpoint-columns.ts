@@ -71,15 +71,15 @@ export function uncertainEvaluations(
 }
 
 /** In an open run, the rewards of evaluations are read for at most this many checkpoints, the newest. */
-const mostPooled = 20;
+const maxPooled = 20;
 
 /** The evaluations to read in an open run, and why those of its older checkpoints are not read. */
 export function newestUncertain(runs: readonly EvalRun[], checkpoints: readonly Checkpoint[], range: Range) {
   const newest = checkpoints.toSorted((one, other) => (other.step_index ?? 0) - (one.step_index ?? 0));
-  const error = new Error(`only those of the newest ${mostPooled} checkpoints are read`);
-  const older = uncertainEvaluations(runs, newest.slice(mostPooled), range);
+  const error = new Error(`only those of the newest ${maxPooled} checkpoints are read`);
+  const older = uncertainEvaluations(runs, newest.slice(maxPooled), range);
   return {
-    uncertain: uncertainEvaluations(runs, newest.slice(0, mostPooled), range),
+    uncertain: uncertainEvaluations(runs, newest.slice(0, maxPooled), range),
     left: older.map(each => [poolKey(each), { error }] as const),
   };
 }

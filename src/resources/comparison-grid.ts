@@ -21,7 +21,7 @@ import { withPool } from './pools.ts';
 import { optionColumns } from './training-columns.ts';
 
 /** Maximum number of runs in a grid. */
-export const mostCompared = 8;
+export const maxCompared = 8;
 
 /** One run in a grid. */
 export interface GridRow extends ComparedRun {

@@ -190,13 +190,13 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
   ];
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** `a, b, c, d, e and 3 more in neither run`; empty if every shared task has a reward in one of the runs. */
 export function ungradedWords({ ungradedNames: names = [] }: NamedComparison): string {
   if (names.length === 0) return '';
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
-  return clean`${names.slice(0, mostNamed).join(', ')}${more} in neither run`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
+  return clean`${names.slice(0, maxNamed).join(', ')}${more} in neither run`;
 }
 
 /** A run in words: its mean, its name and id, and its model. */

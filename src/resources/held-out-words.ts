@@ -36,7 +36,7 @@ const limitsOf = perObject((row: HeldOutReward) =>
 );
 
 /** Maximum number of intervals to compute. More would freeze the screen. */
-const mostLimits = 200;
+const maxIntervals = 200;
 
 /**
  * The 95% limits of held-out means whose number of samples is known, for at most a few hundred evenly spaced points.
@@ -45,7 +45,7 @@ const mostLimits = 200;
 export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
   const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean => mean != null && isBeyond(mean, range);
   if (rewards.some(isOutside)) return [];
-  const every = Math.ceil(rewards.length / mostLimits);
+  const every = Math.ceil(rewards.length / maxIntervals);
   const chosen = rewards.filter((_, index) => (rewards.length - 1 - index) % every === 0);
   return chosen.flatMap(row => limitsOf(row)(range) ?? []);
 }
@@ -79,7 +79,7 @@ export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, sinc
 }
 
 /** Maximum number of steps to name individually. */
-const mostNamed = 4;
+const maxNamed = 4;
 
 /** The other checkpoints that may be as good as the best one. */
 export interface Rivals {
@@ -111,8 +111,8 @@ const rivalWords = ({ ties, close }: Rivals): string =>
 
 function tieWords(ties: readonly number[]): string {
   if (ties.length === 0) return '';
-  const others = ties.length > mostNamed ? [counted(ties.length - mostNamed, 'other')] : [];
-  const list = [...ties.slice(-mostNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
+  const others = ties.length > maxNamed ? [counted(ties.length - maxNamed, 'other')] : [];
+  const list = [...ties.slice(-maxNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
   return `tied with ${ties.length === 1 ? 'step' : 'steps'} ${list}; the latest wins`;
 }
 

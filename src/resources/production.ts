@@ -60,10 +60,10 @@ export function replacedWords(
 }
 
 /** Maximum number of rows to read, because a list may be endless. */
-const mostRows = 2_000;
+const maxRows = 2_000;
 
 /** Maximum number of deployments to name. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 interface Deployments {
   readonly rows: readonly Deployment[];
@@ -94,10 +94,10 @@ async function readDeployments(
     const signal = AbortSignal.any([context.signal, late]);
     for await (const page of pagesOf(deployments, {}, { ...context, signal })) {
       pushAll(rows, page.rows);
-      const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < mostRows;
+      const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < maxRows;
       if (page.isRemembered) unread = 'this service does not list deployments';
       else unread = isWhole ? undefined : 'not all deployments could be read';
-      if (rows.length >= mostRows) break;
+      if (rows.length >= maxRows) break;
     }
   } catch (error) {
     context.signal.throwIfAborted();
@@ -249,8 +249,8 @@ async function servingOf(
   const sure = serving.filter(row => servesRun(row) === true && (surelyInProduction(row) === true || isEntering(row)));
   const unsure = serving.filter(row => servesRun(row) !== false && !sure.includes(row));
   if (unsure.length === 0) return { sure, doubt: undefined };
-  const named = unsure.slice(0, mostNamed).map(outageWord);
-  const more = unsure.length > mostNamed ? ` and ${unsure.length - mostNamed} more` : '';
+  const named = unsure.slice(0, maxNamed).map(outageWord);
+  const more = unsure.length > maxNamed ? ` and ${unsure.length - maxNamed} more` : '';
   const why = unread === undefined ? '' : clean`, because not all of its checkpoints could be read (${unread})`;
   return { sure, doubt: `${named.join(', ')}${more} may belong to it${why}` };
 }

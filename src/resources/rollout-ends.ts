@@ -10,7 +10,7 @@ import { meanOfRewards } from '../queries/run-rewards.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import { firstRollouts } from '../queries/trajectories.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
-import { fewestRollouts } from './alarms.ts';
+import { minRollouts } from './alarms.ts';
 
 type Run = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'failed' | 'ends'>;
 
@@ -21,7 +21,7 @@ const growth = 1.25;
 export function lacksEnds({ kind, status, done = 0, failed, ends }: Run): boolean {
   if (kind !== 'run' || failed !== undefined) return false;
   if (hasEnded(status)) return ends?.isFinal !== true;
-  return done >= Math.max(fewestRollouts, growth * (ends?.ended ?? 0));
+  return done >= Math.max(minRollouts, growth * (ends?.ended ?? 0));
 }
 
 /** Whether alarms need an ended evaluation's rewards, because the progress and the list of rollouts are not enough. */

@@ -2,9 +2,9 @@
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 
-/** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, one minute by default. */
+/** The request budget: `maxInWindow` requests per `windowIntervals` focused poll intervals, one minute by default. */
 const windowIntervals = 30;
-const mostInWindow = 60;
+const maxInWindow = 60;
 /** The budget while there is a resource that has never been read. */
 const firstInWindow = 120;
 /** The requests in that budget that first reads leave for resources that have just ended. */
@@ -79,8 +79,8 @@ export function inTurn<Each extends Turn>(turns: readonly Each[], round: Round):
         Number(!!left.isDetail) - Number(!!right.isDetail) ||
         left.dueAt - right.dueAt,
     );
-  const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
-  const left = Math.max(0, mostInWindow - spent);
+  const evenly = byHand ? maxInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * maxInWindow));
+  const left = Math.max(0, maxInWindow - spent);
   const again = due.filter(turn => !isUnread(turn)).slice(0, Math.min(evenly, left));
   const room = Math.max(0, left - elsewhere);
   const unspent = firstInWindow - spent - spentFirst;

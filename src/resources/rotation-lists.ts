@@ -7,7 +7,7 @@ import { isLastingRefusal } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { isDueIn } from './rotation-budget.ts';
 import { isInFlight, lastAttempt, type Purpose } from './rotation-turns.ts';
-import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
+import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, maxRows } from './section-counts.ts';
 
 /** The lists that may have running rows and take one request per page. */
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
@@ -58,7 +58,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   const isForWatch = watched && runs;
   const query = cachedQuery(workbench, source.key);
   if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
-  if (!isForWatch && (isOpening(workbench, now) || (lists.find(source.key)?.extent.rows ?? 0) > mostRows)) return false;
+  if (!isForWatch && (isOpening(workbench, now) || (lists.find(source.key)?.extent.rows ?? 0) > maxRows)) return false;
   const isFirst = !runs && lists.countOf(source.key) === undefined;
   if (!runs && !counted) return false;
   // A refused count stays empty until the list is shown or refreshed.

@@ -26,7 +26,7 @@ import { type ActionTable, running, untilStopped } from './action.ts';
 import { type BasedRun, baselineWords, certaintyQueryOf, differenceReads, soFarQueryOf } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
-import { mostCompared } from './comparison-grid.ts';
+import { maxCompared } from './comparison-grid.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { certainMeanOf, listedCount, listedMeanOf, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 import { pooledPlace, pooledRuns } from './pools.ts';
@@ -143,8 +143,8 @@ export const runActions = {
     hint: 'compare',
     rank: 'main',
     to: rows => {
-      const isMany = rows.length > mostCompared && pooledRuns(rows.map(namedRun)).length > mostCompared;
-      if (isMany) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
+      const isMany = rows.length > maxCompared && pooledRuns(rows.map(namedRun)).length > maxCompared;
+      if (isMany) return `${rows.length} runs are marked: 2 to ${maxCompared} can be compared`;
       const { why } = comparability(rows.map(namedRun));
       if (why !== undefined) return why;
       return rows.length > 1 || rows[0]?.bench_id != null ? rows : 'Its benchmark is unknown: mark two runs';
@@ -153,7 +153,7 @@ export const runActions = {
       const [one, other] = rows;
       if (rows.length > 2) {
         const place = compareManyPlace(rows, memory);
-        return (rows.length > mostCompared && pooledPlace(place.runs, place.base)) || place;
+        return (rows.length > maxCompared && pooledPlace(place.runs, place.base)) || place;
       }
       return one && other ? comparePlace(one, other, memory) : 'compare';
     },

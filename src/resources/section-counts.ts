@@ -34,7 +34,7 @@ export const countIntervals = 6;
 /** The poll interval for a count, in visible intervals. */
 export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? countIntervals : 3);
 /** Longer lists are not kept in memory just for their count; they are counted again when on screen. */
-export const mostRows = 5_000;
+export const maxRows = 5_000;
 
 /** Whether the first view is still loading: counts must not delay it. */
 export const isOpening = ({ poll, openedAt }: Workbench, now: number): boolean => now - openedAt < poll.visibleMs / 2;

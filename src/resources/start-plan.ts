@@ -14,7 +14,7 @@ import { truncate } from '../text/width.ts';
 import type { RunStart } from './action.ts';
 
 /** Maximum number of runs to start at once. */
-export const mostStarted = 100;
+export const maxStarts = 100;
 
 /** Parses seeds, e.g. `1`, `1,2,3` or `1-3`, dropping duplicates. Undefined for any other text, or for too many. */
 export function seedsIn(text: string): readonly number[] | undefined {
@@ -23,10 +23,10 @@ export function seedsIn(text: string): readonly number[] | undefined {
     const [, first, last = first] = /^\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?$/.exec(part) ?? [];
     const [from, to] = [Number(first), Number(last)];
     // This comparison also fails for NaN.
-    if (!(to >= from && to - from < mostStarted)) return undefined;
+    if (!(to >= from && to - from < maxStarts)) return undefined;
     for (let seed = from; seed <= to; seed += 1) seeds.add(seed);
   }
-  return seeds.size > mostStarted ? undefined : [...seeds];
+  return seeds.size > maxStarts ? undefined : [...seeds];
 }
 
 /** One of the runs to start: its model and seed, and its options as typed, which include the seed. */

@@ -124,13 +124,13 @@ function changeOf(group: TaskGroup): number | undefined {
 }
 
 /** A longer list of rewards is truncated in the middle. */
-const mostRewards = 32;
+const maxRewards = 32;
 
 /** The rewards in ascending order; if there are many, only the lowest and highest ones. */
 function rewardWords({ scores }: TaskGroup): string {
-  const half = mostRewards / 2;
+  const half = maxRewards / 2;
   const [low, high] =
-    scores.length <= mostRewards ? [scores, []] : [scores.slice(0, half), ['…', ...scores.slice(-half)]];
+    scores.length <= maxRewards ? [scores, []] : [scores.slice(0, half), ['…', ...scores.slice(-half)]];
   return [...low, ...high].map(each => (typeof each === 'number' ? reward(each) : each)).join(' ');
 }
 

@@ -41,13 +41,13 @@ export interface TextSearchState {
 }
 
 /** Maximum number of trajectories to search, unless the user asks for more: reading more would take an hour. */
-export const mostSearched = 20_000;
+export const maxSearched = 20_000;
 /** Maximum time without handling keys, in milliseconds. */
 const sliceMs = 12;
 /** In characters. A longer text is not indexed, which would freeze the screen, but read again for each search. */
-const mostKept = 2 * 1024 * 1024;
+const maxIndexedLength = 2 * 1024 * 1024;
 /** After this many failures in a row, the problem is the service rather than a trajectory, so the search stops. */
-const mostFailures = 10;
+const maxFailures = 10;
 /** During listing, the index is searched again whenever the number of trajectories has grown by this factor. */
 const growth = 4;
 export interface TextSearchPorts {
@@ -63,7 +63,7 @@ export interface TextSearchPorts {
     } & Partial<Pick<ResourcePage<Trajectory>, 'notes' | 'unread'>>
   >;
   readonly index: TextIndex;
-  /** Maximum number of trajectories to search; `mostSearched` by default. */
+  /** Maximum number of trajectories to search; `maxSearched` by default. */
   readonly most?: number;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
   readonly onHit?: (hit: TextHit) => void;
@@ -161,7 +161,7 @@ export class TextSearch {
 
   /** Lists the trajectories. Searches the index meanwhile, so that its hits need not wait for the whole list. */
   async #list(): Promise<void> {
-    const { most = mostSearched } = this.#ports;
+    const { most = maxSearched } = this.#ports;
     let listed = 0;
     let searchedAt = 0;
     for await (const { rows, notes = [], unread = [], gone = [] } of this.#ports.pages) {
@@ -291,7 +291,7 @@ export class TextSearch {
     } catch (error) {
       this.#failures += isGone(error) ? 0 : 1;
       const isOfOne = error instanceof ServiceError && error.status !== undefined && error.status !== 401;
-      if (signal.aborted || !isOfOne || this.#failures >= mostFailures) throw error;
+      if (signal.aborted || !isOfOne || this.#failures >= maxFailures) throw error;
       this.#unread(trajectory_id, errorMessage(error));
       return;
     }
@@ -303,7 +303,7 @@ export class TextSearch {
       for (const { body, origins } of searchedParts(trajectory)) {
         const part = { body, origins: JSON.stringify(origins) };
         length += body.length;
-        if (length <= mostKept) parts.push(part);
+        if (length <= maxIndexedLength) parts.push(part);
         yield { trajectoryId: trajectory_id, ...part };
       }
     };
@@ -314,7 +314,7 @@ export class TextSearch {
       this.#unread(trajectory_id, missing);
       return;
     }
-    if (length <= mostKept && hasEnded(trajectory.status)) {
+    if (length <= maxIndexedLength && hasEnded(trajectory.status)) {
       const steps = trajectory.num_steps ?? undefined;
       index.keep({ trajectoryId: trajectory_id, steps, record: JSON.stringify(record), parts });
     }

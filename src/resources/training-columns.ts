@@ -126,9 +126,9 @@ export const intervalOfHeldOut = (
   confidence === undefined ? heldOutInterval(held)(range) : newInterval(held, range, confidence);
 
 /** More columns would leave no room for names. */
-const mostOptions = 8;
+const maxOptions = 8;
 /** Maximum number of options to compare per run. */
-const mostCompared = 100;
+const maxCompared = 100;
 
 /** Longer values are truncated before they are compared. */
 const longest = 200;
@@ -152,16 +152,16 @@ function optionNames(rows: readonly WithOptions[]): { readonly differing: string
   const first = new Map<string, { readonly value: Cell; count: number }>();
   for (const row of rows) {
     if (!isRecord(row.options)) continue;
-    for (const name of Object.keys(row.options).slice(0, mostCompared)) {
+    for (const name of Object.keys(row.options).slice(0, maxCompared)) {
       if (name === 'num_steps' || differing.has(name)) continue;
       const [value, known] = [optionCell(row, name), first.get(name)];
       if (!known) first.set(name, { value, count: 1 });
       else if (known.value === value) known.count += 1;
       else differing.add(name);
     }
-    if (differing.size >= mostOptions) break;
+    if (differing.size >= maxOptions) break;
   }
-  const isPartial = differing.size < mostOptions;
+  const isPartial = differing.size < maxOptions;
   const differs = ([name, { count }]: [string, { count: number }]): boolean =>
     differing.has(name) || (isPartial && count < rows.length);
   const [some, others] = [[...first].filter(differs), [...first].filter(each => !differs(each))];
@@ -171,13 +171,13 @@ function optionNames(rows: readonly WithOptions[]): { readonly differing: string
     .sort((left, right) => right.values - left.values)
     .map(({ name }) => name);
   return {
-    differing: names.slice(0, mostOptions),
-    equal: [...names.slice(mostOptions), ...others.map(([name]) => name)].slice(0, mostCompared),
+    differing: names.slice(0, maxOptions),
+    equal: [...names.slice(maxOptions), ...others.map(([name]) => name)].slice(0, maxCompared),
   };
 }
 
 /** The minimum width of an option column: a long name may be truncated if its values are short. */
-const leastOption = 7;
+const minOptionWidth = 7;
 
 /**
  * A column for each option in which the runs differ, all but the first optional, and a hidden column for each other
@@ -191,7 +191,7 @@ export function optionColumns<Row extends WithOptions>(rows: readonly Row[]): re
     const title = sanitiseLine(name).toUpperCase();
     return {
       ...{ id: `option.${name}`, title, value },
-      width: { min: Math.min(leastOption, displayWidth(title)), max: isNumber ? 16 : 30, grow: 1 },
+      width: { min: Math.min(minOptionWidth, displayWidth(title)), max: isNumber ? 16 : 30, grow: 1 },
       ...(isNumber && { align: 'right' }),
       ...(index > 0 && { wide: true }),
       ...(index >= differing.length && { hidden: true, filtered: false }),

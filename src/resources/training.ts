@@ -50,7 +50,7 @@ import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { pooledRewardsQuery, withCertainty } from './run-certainty.ts';
-import { mostStarted } from './start-plan.ts';
+import { maxStarts } from './start-plan.ts';
 import { type HeldOut, type MeasuredTraining, measures, trainingColumns } from './training-columns.ts';
 
 /** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
@@ -105,7 +105,7 @@ const onBenchmark = (rows: readonly CheckpointSource[]): readonly CheckpointSour
   rows.every(({ bench_id }) => bench_id != null) ? rows : 'Its benchmark is unknown';
 
 function toEvaluate(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
-  if (rows.length > mostStarted) return `${rows.length} are marked; at most ${mostStarted} are evaluated at once`;
+  if (rows.length > maxStarts) return `${rows.length} are marked; at most ${maxStarts} are evaluated at once`;
   // The form for several runs has no field for the model.
   const without = rows.length > 1 && rows.find(row => row.base_model_slug == null);
   if (without)

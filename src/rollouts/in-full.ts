@@ -8,7 +8,7 @@ import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 const atOnce = 4;
 
 /** After this many failures in a row, the problem is the service rather than a trajectory, so reading stops. */
-const mostFailures = 10;
+const maxFailures = 10;
 
 /** Whether an error may be about only this record: the service responded, and other records may be readable. */
 const isOfOne = (error: unknown): error is ServiceError =>
@@ -49,7 +49,7 @@ export async function* readAllInFull(
     for (const each of read) {
       if (!(each instanceof ServiceError)) failures = 0;
       else if (!isGone(each)) failures += 1;
-      if (failures >= mostFailures) throw each;
+      if (failures >= maxFailures) throw each;
       yield each;
     }
   }

@@ -93,7 +93,7 @@ export async function regradeAll(
   });
 }
 
-const mostReasons = 3;
+const maxReasons = 3;
 
 export interface RegradeOptions {
   readonly range: Range;
@@ -141,9 +141,9 @@ export function ungradedWords(all: readonly Regraded[]): string {
   );
   const sorted = reasons.sort((one, other) => other.length - one.length);
   const shown = sorted
-    .slice(0, mostReasons)
+    .slice(0, maxReasons)
     .map(({ error, length }) => (reasons.length === 1 ? error : `${error} (${length})`));
-  const more = sorted.slice(mostReasons).reduce((sum, { length }) => sum + length, 0);
+  const more = sorted.slice(maxReasons).reduce((sum, { length }) => sum + length, 0);
   return [...shown, ...(more > 0 ? [`other reasons (${more})`] : [])].join(', ');
 }
 

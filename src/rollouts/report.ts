@@ -62,9 +62,9 @@ export interface ReportOptions {
 }
 
 /** Maximum number of tasks in the table, transcripts under a heading, and bins in the distribution. */
-const mostTasks = 100;
-const mostTranscripts = 50;
-const mostBins = 10;
+const maxTasks = 100;
+const maxTranscripts = 50;
+const maxBins = 10;
 /** A transcript's width in cells. */
 export const width = 100;
 /** In characters; longer text is truncated, because browsers cannot display it. */
@@ -81,9 +81,9 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 
 /** The first tasks as a table, and how many more there are. */
 export function* firstTasks<Row>(tasks: readonly Row[], columns: readonly Column<Row>[]): Generator<ReportBlock> {
-  yield table(tasks.slice(0, mostTasks), columns);
-  if (tasks.length > mostTasks)
-    yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+  yield table(tasks.slice(0, maxTasks), columns);
+  if (tasks.length > maxTasks)
+    yield { kind: 'words', text: `${counted(tasks.length - maxTasks, 'more task is', 'more tasks are')} left out.` };
 }
 
 /** A training run's curves, drawn and described. */
@@ -118,7 +118,7 @@ async function* curves(id: string, context: ReportContext): Blocks {
 
 /** The distribution of rewards. */
 export function rewardBars(values: readonly number[]): ReportBlock {
-  const bins = histogram(values, mostBins);
+  const bins = histogram(values, maxBins);
   const labels = binLabels(bins, reward);
   return { kind: 'bars', bars: bins.map(({ count }, index) => ({ label: labels[index] ?? '', count })) };
 }
@@ -249,10 +249,10 @@ export async function* transcripts(
   const printed = new Set<string>();
   for (const { name, ids: all, among } of parts) {
     const ids = all.filter(id => !printed.has(id));
-    const left = ids.length > mostTranscripts ? `, the first ${mostTranscripts} in full` : among ? `, ${among}` : '';
+    const left = ids.length > maxTranscripts ? `, the first ${maxTranscripts} in full` : among ? `, ${among}` : '';
     if (ids.length > 0)
       yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}${left}` };
-    for (const id of ids.slice(0, mostTranscripts)) {
+    for (const id of ids.slice(0, maxTranscripts)) {
       printed.add(id);
       yield* transcript(id, notes.get(id) ?? [], context);
     }

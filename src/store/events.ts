@@ -19,7 +19,7 @@ export interface StoredEvent {
 
 export type EventKey = Pick<StoredEvent, 'kind' | 'id' | 'what'>;
 
-const mostOpen = 1_000;
+const maxOpenEvents = 1_000;
 
 function eventOf(row: Row): StoredEvent[] {
   const detail = jsonIn(row['detail']);
@@ -62,7 +62,7 @@ export class EventRecords {
   /** The undismissed events, latest first. */
   open(): StoredEvent[] {
     const sql = 'select * from events where profile = ? and dismissed = 0 order by at desc, id limit ?';
-    return this.#tables.all(sql, this.#tables.scope, mostOpen).flatMap(eventOf);
+    return this.#tables.all(sql, this.#tables.scope, maxOpenEvents).flatMap(eventOf);
   }
 
   /** @param isDismissed false to undo a dismissal */

@@ -54,7 +54,7 @@ export function noteProblem({ flag = '', text = '' }: NoteChange): string | unde
 }
 
 /** How far an author's clock may be ahead, in milliseconds: a note from the future would win every merge. */
-const mostAheadMs = 24 * 60 * 60 * 1000;
+const maxAheadMs = 24 * 60 * 60 * 1000;
 
 /** Parses a note from a file. Returns a problem in words if it is not a note. @param now epoch milliseconds */
 export function parseNote(value: unknown, now = Date.now()): Note | string {
@@ -70,7 +70,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   // Exports use null for an unknown time.
   const time = typeof at === 'string' ? Date.parse(at) : at === null ? 0 : at;
   if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return 'the time of this note is not a date';
-  if (time > now + mostAheadMs) return 'the time of this note is more than a day ahead of the clock here';
+  if (time > now + maxAheadMs) return 'the time of this note is more than a day ahead of the clock here';
   return { ...(value as unknown as Note), message, flag, text, label, at: time };
 }
 
@@ -88,7 +88,7 @@ export class NoteRecords {
   all(now = Date.now()): Note[] | undefined {
     const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at from notes
       where profile = ? order by 8 desc, kind, id, message, author`;
-    return this.#tables.read(sql, now + mostAheadMs, this.#tables.scope)?.map(noteOf);
+    return this.#tables.read(sql, now + maxAheadMs, this.#tables.scope)?.map(noteOf);
   }
 
   /** Why some notes cannot be read, in words; undefined if all can. */

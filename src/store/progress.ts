@@ -22,7 +22,7 @@ const keptPoints = 2_000;
 /** In milliseconds. Shorter silences are not saved; longer ones are updated this often. */
 const silenceMs = 60_000;
 /** Smaller clock changes are ignored. */
-const leastMoveMs = 1_000;
+const minMoveMs = 1_000;
 
 /** Caches points in memory, so that a screen can read them on every redraw. */
 export class ProgressPoints {
@@ -90,7 +90,7 @@ export class ProgressPoints {
     const lead = Date.now() - performance.now();
     const moveMs = Math.round(lead - (this.#leads.get(runId) ?? lead));
     this.#leads.set(runId, lead);
-    if (!last || Math.abs(moveMs) < leastMoveMs) return points;
+    if (!last || Math.abs(moveMs) < minMoveMs) return points;
     const since = last.since === undefined ? undefined : last.since + moveMs;
     const moved = { ...last, at: last.at + moveMs, since };
     const answeredAt = this.#answeredAt.get(runId);

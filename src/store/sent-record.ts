@@ -77,7 +77,7 @@ export interface SentLine {
 export const unreadableRecord = 'The record of earlier uploads cannot be read. Run benchtop doctor for details';
 
 /** A line takes about 55 bytes on disk. */
-const mostLines = 1_000_000;
+const maxLines = 1_000_000;
 
 const ofDataset = 'profile = ?1 and dataset = ?2';
 const own = `${ofDataset} and account = ?3 and agent = ?4`;
@@ -118,7 +118,7 @@ export class SentRecord {
     tables: Tables,
     { path, dataset, agent = '', account }: AccountUpload,
     changed: () => void,
-    most = mostLines,
+    most = maxLines,
   ) {
     this.#tables = tables;
     this.#path = path;

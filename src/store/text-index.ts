@@ -70,7 +70,7 @@ const readAtOnce = 32;
 /** Characters in an indexed group: FTS5's trigrams. */
 const gramLength = 3;
 /** More groups from a word hardly narrow the result. */
-const mostGrams = 40;
+const maxGrams = 40;
 
 /** The distinct words in a string; their order is not indexed. */
 const wordsOf = (text: string): string => [...new Set(foldCase(text.toWellFormed()).split(/\s+/))].join(' ');
@@ -80,7 +80,7 @@ function gramQuery(words: readonly string[]): string | undefined {
   const grams = new Set<string>();
   for (const word of words.flatMap(each => foldCase(each.toWellFormed()).split(/\s+/))) {
     const characters = [...word];
-    for (let from = 0; from + gramLength <= characters.length && from < mostGrams; from += 1) {
+    for (let from = 0; from + gramLength <= characters.length && from < maxGrams; from += 1) {
       grams.add(characters.slice(from, from + gramLength).join(''));
     }
   }

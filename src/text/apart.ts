@@ -2,7 +2,7 @@
 import { displayWidth, graphemes, type TruncateOptions, truncate } from './width.ts';
 
 /** Maximum graphemes of the shared part to show before a difference, if there is room. */
-const mostContext = 2;
+const maxContext = 2;
 
 /** Longer names are compared only up to this length. */
 const longest = 4_096;
@@ -76,7 +76,7 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
   const cut = (cells: number, context: number): readonly string[] =>
     split.map((name, index) => shownAt(name, forks[index] ?? [], { cells, context, ellipsis }));
   const isRoomFor = (shown: readonly string[]): boolean => shown.every(each => displayWidth(each) <= width);
-  const context = isRoomFor(cut(1, mostContext)) ? mostContext : 0;
+  const context = isRoomFor(cut(1, maxContext)) ? maxContext : 0;
   let [fits, tooMany] = [1, width + 1];
   while (tooMany - fits > 1) {
     const middle = Math.floor((fits + tooMany) / 2);

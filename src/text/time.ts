@@ -69,7 +69,7 @@ const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:
 /** How far the service's clock is behind this machine's, in milliseconds; negative if it is ahead. */
 let behindMs = 0;
 /** Smaller differences are latency, or do no harm. */
-const leastBehindMs = 60_000;
+const minBehindMs = 60_000;
 
 export const clockBehind = (): number => behindMs;
 
@@ -81,7 +81,7 @@ export function setClockBehind(ms: number): void {
 /** Learns how far the service's clock is behind. @param date the `Date` header of a response that is just arriving */
 export function noteClock(date: string | undefined): void {
   const ms = Date.now() - Date.parse(date ?? '');
-  if (Math.abs(ms - behindMs) > leastBehindMs) behindMs = ms;
+  if (Math.abs(ms - behindMs) > minBehindMs) behindMs = ms;
 }
 
 /**

@@ -45,16 +45,16 @@ export interface UploadPlan {
   readonly notes: readonly string[];
 }
 
-const mostFiles = 100_000;
+const maxFiles = 100_000;
 /** Maximum number of manifest errors in a message; the rest are only counted. */
-const mostProblems = 20;
+const maxProblems = 20;
 const largestManifest = 64 * 1024 * 1024;
 
 /** A file's fingerprint: its size and modification time. */
 export const fileFingerprint = ({ size, mtimeMs }: Pick<LocalFile, 'size' | 'mtimeMs'>): string => `${size} ${mtimeMs}`;
 
 /** Reads a folder: validates its manifest and lists its files. @throws FolderError */
-export async function planUpload(path: string, most = mostFiles): Promise<UploadPlan> {
+export async function planUpload(path: string, most = maxFiles): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
     throw new FolderError(`The folder cannot be read: ${errorMessage(error)}`, { cause: error });
   });
@@ -112,7 +112,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   if (!isRecord(json)) throw new FolderError(`${manifestName} must contain an object.`);
   const read = parseWhole(manifestSchema, json);
   if (!read.success) {
-    const problems = describeIssues(read.error.issues, json, mostProblems);
+    const problems = describeIssues(read.error.issues, json, maxProblems);
     throw new FolderError(`${manifestName} cannot be sent: ${problems}. Correct it and try again.`);
   }
   return { manifest: read.data, mark: createHash('sha256').update(JSON.stringify(json)).digest('hex') };

@@ -55,7 +55,7 @@ export interface UploadState extends JobState {
 /** Maximum files per request. The newest service accepts 64, others more. A service with a lower limit reports it. */
 const defaultBatchSize = 64;
 /** How often the folder is read before the upload reports that it keeps changing. */
-const mostRounds = 5;
+const maxRounds = 5;
 
 export class BenchmarkUpload extends Job<UploadState> {
   readonly #sent: SentFiles;
@@ -223,7 +223,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       const todo = plan.files.filter(file => !this.#sent.holds(file) || !this.#sent.declaredNow(file.path));
       if (todo.length === 0) return plan;
       const changed = todo.filter(file => !this.#sent.holds(file));
-      if (round > mostRounds) {
+      if (round > maxRounds) {
         throw new Error(
           `${changed[0]?.path ?? 'The folder'} changed while it was being sent. Try again once nothing writes to it.`,
         );

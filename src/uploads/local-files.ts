@@ -44,7 +44,7 @@ export function listFolder(path: string, wanted: (name: string) => boolean): Lis
 const longestName = 12;
 /** Maximum characters of a string to search. */
 const longestText = 2_000;
-const mostTexts = 100_000;
+const maxTexts = 100_000;
 
 /** Every string inside a value, at any depth. */
 function* textsIn(value: unknown): Generator<string> {
@@ -59,7 +59,7 @@ export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string
   let texts = 0;
   for (const text of textsIn(value)) {
     texts += 1;
-    if (texts > mostTexts) break;
+    if (texts > maxTexts) break;
     const words = text.split(/\s+/);
     for (let first = 0; first < words.length; first += 1) {
       for (let last = first; last < Math.min(words.length, first + longestName); last += 1) {

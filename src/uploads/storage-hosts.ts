@@ -3,7 +3,7 @@ import type { RememberedStore } from '../store/store.ts';
 
 const setting = 'storageHosts';
 /** Limited, because a service may use a separate host for each upload. */
-const mostKept = 50;
+const maxKept = 50;
 
 export class StorageHosts {
   readonly #memory: Pick<RememberedStore, 'setting' | 'setSetting'>;
@@ -28,6 +28,6 @@ export class StorageHosts {
   /** Saves a host that has accepted a file. */
   remember(host: string): void {
     const saved = this.#saved;
-    if (!saved.includes(host)) this.#memory.setSetting(setting, [...saved, host].slice(-mostKept));
+    if (!saved.includes(host)) this.#memory.setSetting(setting, [...saved, host].slice(-maxKept));
   }
 }

@@ -47,7 +47,7 @@ export interface Absence {
 const shortestAwayMs = 2 * 60_000;
 const awayPolls = 3;
 /** Maximum length of a reason: the service may send a whole traceback. */
-const mostReason = 2_000;
+const maxReasonLength = 2_000;
 /** How often the time of the last response is saved. */
 const savedEveryMs = 15_000;
 /** The largest clock difference to expect between the service and this machine. */
@@ -65,7 +65,7 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
   const { status, done, mean, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
   const { graded, total } = countsBeside(known);
   const measured = known.measured && savedMeans(known.measured);
-  const reason = known.reason?.slice(0, mostReason);
+  const reason = known.reason?.slice(0, maxReasonLength);
   const detail = {
     status,
     done,

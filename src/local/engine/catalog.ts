@@ -84,7 +84,7 @@ export class Catalog {
 }
 
 /** Maximum number of deployments to name. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Names every deployment that is up: the one promoted last may be the one that was taken out of production. */
 function notServing(
@@ -93,10 +93,10 @@ function notServing(
   name: string,
 ): ModelUnavailable {
   const up = inactive.filter(row => row.status === 'DEPLOYED');
-  const named = up.slice(-mostNamed).map(({ deployment_id: id, checkpoint_step: step, run_name }) => {
+  const named = up.slice(-maxNamed).map(({ deployment_id: id, checkpoint_step: step, run_name }) => {
     return `${id} (${run_name === null ? '' : `${run_name} `}step ${step})`;
   });
-  const older = up.length > mostNamed ? `${up.length - mostNamed} older, ` : '';
+  const older = up.length > maxNamed ? `${up.length - maxNamed} older, ` : '';
   const what =
     status === 'DEPLOYED'
       ? `none of its deployments is active; promote one, or chat with it under its id: ${older}${named.join(', ')}`

@@ -11,7 +11,7 @@ import { check, type Issue } from './validate.ts';
 
 /** Maximum number of tokens in an answer. */
 const longestAnswer = 4096;
-const mostStops = 16;
+const maxStops = 16;
 
 const tokens = z.nullish(z.int().check(z.gte(1)));
 const stop = z.string().check(z.maxLength(1_000));
@@ -34,7 +34,7 @@ const chatBody = z.looseObject({
   max_tokens: tokens,
   max_completion_tokens: tokens,
   seed: z.nullish(z.int()),
-  stop: z.nullish(z.union([stop, z.array(stop).check(z.maxLength(mostStops))])),
+  stop: z.nullish(z.union([stop, z.array(stop).check(z.maxLength(maxStops))])),
 });
 type ChatBody = z.output<typeof chatBody>;
 

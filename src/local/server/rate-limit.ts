@@ -11,7 +11,7 @@ interface Bucket {
   at: number;
 }
 
-const mostBuckets = 10_000;
+const maxBuckets = 10_000;
 
 export class RateLimiter {
   readonly #limit: RateLimit;
@@ -33,7 +33,7 @@ export class RateLimiter {
     // Keep the map in order of use: the first bucket is the least recently used and is full, so it can be dropped.
     this.#buckets.delete(key);
     const [oldest] = this.#buckets.keys();
-    if (oldest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(oldest);
+    if (oldest !== undefined && this.#buckets.size >= maxBuckets) this.#buckets.delete(oldest);
     this.#buckets.set(key, { tokens: taken ? tokens - 1 : tokens, at });
     return taken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
   }

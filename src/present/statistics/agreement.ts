@@ -53,7 +53,7 @@ export function agreementOf(judged: readonly GradedPair[]): Agreement {
 }
 
 /** With fewer tasks, almost any kappa is plausible. */
-const fewestTasks = 5;
+const minTasks = 5;
 /** The 95% quantile of chi-squared with one degree of freedom. */
 const chiSquared95 = 3.841459;
 const tolerance = 5e-4;
@@ -62,7 +62,7 @@ function intervalOf(judged: readonly GradedPair[], cells: Cells, kappa: number |
   const sizes = [...Map.groupBy(judged, ({ task }) => task).values()].map(({ length }) => length);
   // A task's rollouts may be alike, so they count as one. Tasks of unequal size count as fewer (Kish 1965).
   const size = judged.length ** 2 / sizes.reduce((sum, each) => sum + each ** 2, 0);
-  if (kappa === undefined || size < fewestTasks) return undefined;
+  if (kappa === undefined || size < minTasks) return undefined;
   const shares = cells.map(each => each / judged.length);
   // Within 1% of the squared quantile of Student's t with size - 1 degrees of freedom.
   const limit = (chiSquared95 * size) / (size - 2.5);

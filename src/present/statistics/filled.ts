@@ -115,7 +115,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
       return { certain: tally(certain), optional: joined(tally(optional), lowestIn(open, all)) };
     }
     const falling = (tasks: readonly Listed[], first: number): FallingValues[] => {
-      const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
+      const steps = Math.min(all, Math.ceil(maxValues / tasks.length));
       return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
     };
     // This sample is a lower bound for every choice: below each limit it has as many values as any choice could put
@@ -150,7 +150,7 @@ interface Listed {
  * Maximum number of values to compute over all tasks if there are loose rollouts: unlisted ones that may belong to any
  * task.
  */
-const mostFallen = 30_000;
+const maxValues = 30_000;
 
 /** A task's values with `first`, `first + 1`, … loose rollouts, descending. */
 export interface FallingValues {

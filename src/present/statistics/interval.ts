@@ -81,7 +81,7 @@ const none = (reason: Evidence['reason']): Evidence => ({
 });
 
 /** Needing more than this many times the present data counts as out of reach. */
-const mostTimes = 1_024;
+const maxFactor = 1_024;
 
 /**
  * How many times the present data `isShown` needs, assuming that further data is similar: 1 if it is already shown,
@@ -92,7 +92,7 @@ export function timesUntil(isShown: (times: number) => boolean): number | undefi
   while (!isShown(high)) {
     low = high;
     high *= 2;
-    if (high > mostTimes) return undefined;
+    if (high > maxFactor) return undefined;
   }
   for (let round = 0; round < 7 && high > 1; round++) {
     const middle = (low + high) / 2;

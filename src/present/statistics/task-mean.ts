@@ -85,7 +85,7 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const { isAny, reach } = planOf(run);
   // If the total is unknown, the condition is that all rollouts are listed: without the loose ones, no task has `each`.
-  if (isAny && reach * run.tasks.length <= mostPlaced) {
+  if (isAny && reach * run.tasks.length <= maxPlacements) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {
         const all = rewards.map(reward => reward ?? fill);
@@ -112,7 +112,7 @@ export const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts
 export const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
 
 /** Maximum product of loose rollouts and tasks for placing rollouts singly. Above it, uses wider but valid bounds. */
-const mostPlaced = 100_000;
+const maxPlacements = 100_000;
 
 /**
  * The lowest mean over tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or other tasks.

@@ -12,16 +12,16 @@ export interface Stretch {
 }
 
 /** If there are more values, they are averaged in bins of equal size, because the time needed is quadratic. */
-const mostValues = 200;
-const mostPieces = 4;
+const maxValues = 200;
+const maxPieces = 4;
 /** A level piece with fewer values is joined to a neighbour. */
-const leastLevel = 3;
+const minLevelValues = 3;
 /** A smaller change counts as level, as a share of the values' range. */
-const leastChange = 0.1;
+const minChange = 0.1;
 /** Minimum noise, as a share of the range, so that a smooth bend is not split into many pieces. */
-const leastNoise = 0.01;
+const minNoise = 0.01;
 /** Fewer values have no trend: four random values all rise or all fall in 1 of 12 cases, five in 1 of 60. */
-const leastValues = 5;
+const minValues = 5;
 /** A curve with at least this many values and no clear change is level; a shorter one is unclear. */
 const levelFrom = 10;
 /** In theory, the noise variance is 1.3 times the second mean in `noiseOf`. A higher factor is safer. */
@@ -29,9 +29,9 @@ const turnShare = 2.2;
 /** A piece swings if its values scatter this many times as much as neighbouring values do. */
 const swing = 2;
 /** If there are more stretches, the last one is `swings`. */
-const mostStretches = 4;
+const maxStretches = 4;
 /** A line may overshoot the next piece by this share of its change. */
-const mostOvershoot = 0.3;
+const maxOvershoot = 0.3;
 
 interface Piece {
   readonly from: number;
@@ -65,7 +65,7 @@ function goesBack(values: readonly number[]): boolean {
     [low, high] = [Math.min(low, value), Math.max(high, value)];
     [rise, fall] = [Math.max(rise, value - low), Math.max(fall, high - value)];
   }
-  return Math.min(rise, fall) > leastChange;
+  return Math.min(rise, fall) > minChange;
 }
 
 /** Returns a function that fits a level or, if that is clearly better, a line to a range of the values. */
@@ -103,7 +103,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     Array.from({ length: length + 1 }, (_, to) => (to === 0 ? Number.POSITIVE_INFINITY : fitted(0, to).cost)),
   ];
   const begins = [new Array<number>(length + 1).fill(0)];
-  for (let count = 1; count < mostPieces; count += 1) {
+  for (let count = 1; count < maxPieces; count += 1) {
     const [cost, begin] = [
       new Array<number>(length + 1).fill(Number.POSITIVE_INFINITY),
       new Array<number>(length + 1).fill(0),
@@ -125,10 +125,10 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     const { average, slope, rest } = fitted(from, to);
     const half = (slope * (to - from - 1)) / 2;
     const scatter = Math.sqrt(rest / (to - from));
-    const isFar = scatter > Math.max(swing * Math.sqrt(noise), leastChange / 2);
+    const isFar = scatter > Math.max(swing * Math.sqrt(noise), minChange / 2);
     const swings = isFar && to - from >= levelFrom && goesBack(values.slice(from, to));
     const change = swings ? 0 : half;
-    const slack = swings ? scatter * swing : Math.abs(half * 2) * mostOvershoot;
+    const slack = swings ? scatter * swing : Math.abs(half * 2) * maxOvershoot;
     pieces.unshift({ from, to, start: average - change, end: average + change, swings, slack });
     to = from;
   }
@@ -143,7 +143,7 @@ interface Move {
   readonly end: number;
 }
 
-const turnOf = (change: number, least = leastChange): Turn =>
+const turnOf = (change: number, least = minChange): Turn =>
   Math.abs(change) <= least ? 'level' : change > 0 ? 'rises' : 'falls';
 
 /** The pieces, and the jumps between them. */
@@ -152,11 +152,11 @@ function movesOf(values: readonly number[], pieces: readonly Piece[], noise: num
   return pieces.flatMap((piece, index): Move[] => {
     const { from, to, start, end, swings, slack } = piece;
     const turn = turnOf(end - start);
-    const isShort = turn === 'level' && to - from < leastLevel;
+    const isShort = turn === 'level' && to - from < minLevelValues;
     const own = { turn: isShort ? undefined : swings ? 'swings' : turn, last: to - 1, start, end };
     const before = pieces[index - 1];
     if (!before) return [own];
-    const jump = turnOf(start - before.end, Math.max(before.slack, slack, leastChange));
+    const jump = turnOf(start - before.end, Math.max(before.slack, slack, minChange));
     const isReal = turnOf((values[from] ?? 0) - (values[from - 1] ?? 0), 0) === jump;
     // A rise ends at the last value that is higher than the one before it.
     const isNone = Math.abs(start - before.end) <= error;
@@ -226,8 +226,8 @@ const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move =>
  */
 export function trendOf(all: readonly number[]): readonly Stretch[] {
   if (all.length < 3) return [];
-  if (all.length < leastValues) return [{ turn: 'unclear', last: all.length - 1 }];
-  const size = Math.ceil(all.length / mostValues);
+  if (all.length < minValues) return [{ turn: 'unclear', last: all.length - 1 }];
+  const size = Math.ceil(all.length / maxValues);
   const values = Array.from(
     { length: Math.ceil(all.length / size) },
     (_, index) => mean(all.slice(index * size, (index + 1) * size)) ?? 0,
@@ -239,13 +239,13 @@ export function trendOf(all: readonly number[]): readonly Stretch[] {
   // Ignore rounding errors.
   if (range <= Math.max(Math.abs(low), Math.abs(high)) * 1e-12) return [{ turn: 'level', last }];
   const scaled = values.map(value => (value - low) / range);
-  const noise = Math.max(noiseOf(scaled), leastNoise ** 2);
+  const noise = Math.max(noiseOf(scaled), minNoise ** 2);
   const moves = merged(movesOf(scaled, piecesOf(scaled, noise), noise));
   // Several small jumps may add up to a change.
   const whole = merged(
     moves.map(move => (move.turn === 'level' ? { ...move, turn: turnOf(move.end - move.start) } : move)),
   );
-  const few = whole.length <= mostStretches ? whole : merged(whole.map(withoutRest));
+  const few = whole.length <= maxStretches ? whole : merged(whole.map(withoutRest));
   const stretches = few.map(
     ({ turn = 'level', last: index }): Stretch => ({
       turn: values.length < levelFrom && few.length === 1 && turn === 'level' ? 'unclear' : turn,
@@ -253,7 +253,7 @@ export function trendOf(all: readonly number[]): readonly Stretch[] {
     }),
   );
   const shown =
-    stretches.length <= mostStretches
+    stretches.length <= maxStretches
       ? stretches
       : [...stretches.slice(0, 2), { ...(stretches.at(-1) as Stretch), turn: 'swings' as const }];
   return withEnds(shown, all, size);

@@ -40,7 +40,7 @@ export interface RestPorts {
 /** The interval between progress reports, in milliseconds. */
 const progressMs = 100;
 /** How often reading may start over. */
-const mostRefused = 5;
+const maxRefusals = 5;
 
 export class RestReader {
   readonly #ports: RestPorts;
@@ -116,7 +116,7 @@ export class RestReader {
       const context = await contextFor(signal);
       for (let before = size(), did = await step(notBefore, context); did; did = await step(notBefore, context)) {
         if (did === 'refused') refused += 1;
-        if (refused > mostRefused) throw new Error('The list changes faster than it can be read.');
+        if (refused > maxRefusals) throw new Error('The list changes faster than it can be read.');
         fruitless = size() > before || did === 'again' ? 0 : fruitless + 1;
         if (fruitless >= mostFruitless()) throw new Error(`The last ${fruitless} pages had no new rows.`);
         before = size();

@@ -204,7 +204,7 @@ export const withLateMeans = (known: KnownResource, readAt: number, endedAt = en
     : known;
 
 /** If two reads are further apart than this, it is unknown when a resource left the queue in between. */
-const mostApartMs = 60_000;
+const maxApartMs = 60_000;
 
 /** When the resource was seen leaving the queue; see `beganAt`. */
 export function beginningOf(
@@ -215,7 +215,7 @@ export function beginningOf(
 ): number | null | undefined {
   const waits = ({ status }: KnownResource): boolean => statusMeaning(status ?? '') === 'waiting';
   if (!waits(before) || waits(next)) return before.beganAt;
-  return hasEnded(next.status) || at - lastReadAt > mostApartMs ? null : at;
+  return hasEnded(next.status) || at - lastReadAt > maxApartMs ? null : at;
 }
 
 /** Whether every field has the same value. */

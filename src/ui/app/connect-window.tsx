@@ -8,7 +8,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { formCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
-import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
+import { Form, formHeight, minFormLines, useForm } from '../widgets/form/form.tsx';
 import type { FieldSpec, FormValues } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -116,7 +116,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const known = [...connection.origins, connection.generation()].filter(words => words !== undefined);
   const origins = known.flatMap(words => wrap(sanitiseLine(words), inner));
   // Leave out where the settings come from if only the fields fit.
-  const notes = origins.length + 1 <= room.height - below - leastFormLines ? [...origins, ' '] : [];
+  const notes = origins.length + 1 <= room.height - below - minFormLines ? [...origins, ' '] : [];
   const otherLines = notes.length + below;
   const height = Math.min(room.height, formHeight(fields) + otherLines);
   return (

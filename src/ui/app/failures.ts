@@ -44,7 +44,7 @@ function placeOf(error: unknown): string {
 }
 
 /** More failures than this in a second mean that rendering itself fails and cannot show them. */
-const mostPerSecond = 50;
+const maxPerSecond = 50;
 
 export class Failures {
   readonly #options: FailuresOptions;
@@ -77,7 +77,7 @@ export class Failures {
   readonly announce = (error: unknown): boolean => {
     const now = performance.now();
     this.#times = [...this.#times.filter(time => now - time < 1_000), now];
-    if (this.#listeners.size === 0 || this.#times.length > mostPerSecond) return false;
+    if (this.#listeners.size === 0 || this.#times.length > maxPerSecond) return false;
     const failure = this.record(error);
     this.#listeners.notify(failure);
     return true;

@@ -77,7 +77,9 @@ export function toastLine(
   const whole = columns - 6;
   // A window's main keys come first, then the notice, then its other keys.
   const rest = whole - displayWidth(long) - displayWidth(tail);
-  const kept = isWindow ? hintsFor(offered, Math.min(whole - leastWords, Math.max(rest, mainHintsWidth(offered)))) : [];
+  const kept = isWindow
+    ? hintsFor(offered, Math.min(whole - minTextWidth, Math.max(rest, mainHintsWidth(offered))))
+    : [];
   const room = whole - widthOf(kept);
   const text = displayWidth(long) + (isWindow ? 0 : roomForHints) <= room ? long : short;
   const isCut = displayWidth(text) + displayWidth(tail) > room;
@@ -99,7 +101,7 @@ export function toastLine(
 }
 
 /** A message in fewer columns would be useless. */
-const leastWords = 12;
+const minTextWidth = 12;
 
 const widthOf = (hints: readonly Pick<Hint, 'key' | 'word'>[]): number =>
   hints.reduce((sum, { key, word }) => sum + displayWidth(`  <${key}> ${word}`), 0);

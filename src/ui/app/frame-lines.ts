@@ -230,7 +230,7 @@ export function mainHintsWidth(offered: readonly Offer[]): number {
 }
 
 /** In fewer cells, crumbs are useless. */
-const leastTrail = 8;
+const minTrailWidth = 8;
 
 /**
  * Maximum cells for the crumbs in a terminal of this many columns.
@@ -238,7 +238,7 @@ const leastTrail = 8;
  * @param main cells taken by hints that matter more
  */
 export const trailRoom = (columns: number, main = 0): number =>
-  Math.max(leastTrail, Math.min(Math.floor((columns - 4) / 2), columns - 6 - main));
+  Math.max(minTrailWidth, Math.min(Math.floor((columns - 4) / 2), columns - 6 - main));
 
 /** The crumbs, then the hints, between the borders. */
 export function footerLine(

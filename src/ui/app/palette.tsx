@@ -26,7 +26,7 @@ import { type Shell, useShell, useWindowRoom } from './shell-context.tsx';
 /** Number of recent entries shown first while nothing is typed. */
 const recentEntries = 8;
 /** Number of recently seen names that are searched. */
-const mostNames = 500;
+const maxNames = 500;
 
 interface PaletteState {
   readonly typed: EditState;
@@ -104,13 +104,11 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   // Read once: names that appear while the user types are left out.
   const [seen] = useState(() => {
     const named = resources.flatMap(({ kind = manyKind }) => (kind === manyKind ? [] : [kind]));
-    const [few = [], many = []] = [named, [manyKind]].map(kinds =>
-      remembered.seenSince(0, { kinds, limit: mostNames }),
-    );
+    const [few = [], many = []] = [named, [manyKind]].map(kinds => remembered.seenSince(0, { kinds, limit: maxNames }));
     return [...withDistinctions(remembered, few), ...many];
   });
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
-  const named = (text: string) => withDistinctions(remembered, remembered.seenNamed(text, mostNames));
+  const named = (text: string) => withDistinctions(remembered, remembered.seenNamed(text, maxNames));
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
   return typed => paletteEntries(typed, { entries, seen, named, recent, open });
 }

@@ -25,7 +25,7 @@ type ToastAction =
 /** The log as a context, so that an open window gets new notices. */
 export const NoticeLogContext = createContext<readonly TimedToast[]>([]);
 
-const mostLogged = 100;
+const maxLogged = 100;
 
 const noToasts: Toasts = { shown: undefined, log: [] };
 
@@ -38,7 +38,7 @@ function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
   const shown = action.kind === 'say' ? toast : toasts.shown;
   if (!isKept(toast)) return { ...toasts, shown };
   const others = action.kind === 'say' ? toasts.log : toasts.log.filter(({ text }) => text !== toast.text);
-  return { shown, log: [toast, ...others].slice(0, mostLogged) };
+  return { shown, log: [toast, ...others].slice(0, maxLogged) };
 }
 
 /** Maximum time for which a notice is shown, in milliseconds. A key or navigation ends it sooner. */

@@ -41,7 +41,7 @@ const noOverrides: KeyOverrides = {};
  * A read of more characters than anyone types, even ahead of a busy program, is a paste in a terminal that does not
  * mark pastes. As keys, it would sort, mark and delete for minutes.
  */
-const leastFlood = 512;
+const minFloodLength = 512;
 /** A terminal delivers a paste in chunks of some kilobytes; input this soon after a chunk is its continuation. */
 const floodMs = 50;
 /**
@@ -56,7 +56,7 @@ export function createFloodGauge(): (input: string, now: number) => boolean {
   let wasFull = false;
   return (input, now) => {
     const continues = now - floodedAt < floodMs && (input.length > 1 || wasFull);
-    const floods = input.length >= leastFlood || continues;
+    const floods = input.length >= minFloodLength || continues;
     if (floods) floodedAt = now;
     wasFull = input.length >= fullRead;
     return floods;

@@ -116,7 +116,7 @@ export class Siblings {
 }
 
 /** Maximum number of values; the oldest is forgotten first. */
-const mostValues = 1_000;
+const maxValues = 1_000;
 
 /** Remembers values for as long as the program shows one service. */
 export class Memory {
@@ -132,7 +132,7 @@ export class Memory {
     this.#values.delete(key);
     this.#values.set(key, value);
     const [oldest] = this.#values.keys();
-    if (this.#values.size > mostValues && oldest !== undefined) this.#values.delete(oldest);
+    if (this.#values.size > maxValues && oldest !== undefined) this.#values.delete(oldest);
   }
 }
 

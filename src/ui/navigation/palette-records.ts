@@ -32,7 +32,7 @@ export interface PaletteSources {
 /** Trajectories far outnumber everything else, and many share a name. */
 export const manyKind = 'trajectory';
 /** Number of known ids to offer for a prefix. */
-const mostBeginnings = 8;
+const maxBeginnings = 8;
 /** A shorter prefix would match too many ids. */
 const shortestBeginning = 3;
 /** A UUID, a number, `r9`…: ids from services that use no prefixes. A word with only letters is a name. */
@@ -118,7 +118,7 @@ function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail)
   const wanted = word.toLowerCase();
   return seen
     .filter(({ id }) => id.toLowerCase().startsWith(wanted))
-    .slice(0, mostBeginnings)
+    .slice(0, maxBeginnings)
     .flatMap(ref => knownEntry(ref, open));
 }
 

@@ -186,13 +186,13 @@ const sectionOf = (resource: Resource): Section => ({
 
 const beforeCrumb = 'Runs › '.length;
 const betweenRuns = ' vs ';
-const leastName = 10;
+const minNameWidth = 10;
 
 /** Both names, if there is room to distinguish them. */
 function comparedCrumb(place: Place<'compare'>, room: number): string | undefined {
   const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
   const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
-  if (each < leastName || base === fresh) return undefined;
+  if (each < minNameWidth || base === fresh) return undefined;
   return [...cutApart([base, fresh], each).values()].join(betweenRuns);
 }
 

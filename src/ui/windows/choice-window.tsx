@@ -49,7 +49,7 @@ function titleOf(names: readonly string[], room: number, { glyphs }: Theme): str
 /** The cells before a menu's label. */
 const markerWidth = 2;
 /** Maximum number of keys to show for an action, so that its title fits. */
-const mostKeys = 3;
+const maxKeys = 3;
 
 /** Lets the user choose one of a resource's actions. */
 export function ActionMenu({ subjects, bindings: offered, onClose }: ActionMenuProps) {
@@ -60,7 +60,7 @@ export function ActionMenu({ subjects, bindings: offered, onClose }: ActionMenuP
   const items = bindings.map(({ command, on }) => {
     const { ellipsis } = theme.glyphs;
     const labels = router.keysOf(command).map(keyLabel);
-    const named = labels.length > mostKeys ? [...labels.slice(0, mostKeys), ellipsis] : labels;
+    const named = labels.length > maxKeys ? [...labels.slice(0, maxKeys), ellipsis] : labels;
     const keys = `  (${named.join(', ')})`;
     const words = `${on === undefined ? '' : `${on}: `}${command.title}`;
     const cut = truncate(words, room.inner - markerWidth - displayWidth(keys), { ellipsis });
@@ -148,7 +148,7 @@ function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: 
   const notes = choices.map(({ note = '' }) => sanitiseLine(note));
   const widest = largestOf(notes, displayWidth);
   const labels = choices.map(({ label }) => sanitiseLine(label));
-  const room = Math.max(leastLabel, width - (widest > 0 ? widest + 2 : 0));
+  const room = Math.max(minLabelWidth, width - (widest > 0 ? widest + 2 : 0));
   const cuts = cutApart(labels, room, { ellipsis: theme.glyphs.ellipsis });
   const longest = largestOf(cuts.values(), displayWidth);
   return labels.map((label, index) => {
@@ -157,7 +157,7 @@ function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: 
   });
 }
 
-const leastLabel = 8;
+const minLabelWidth = 8;
 
 export interface ChoiceWindowProps<Value> {
   readonly title: string;

@@ -51,9 +51,9 @@ const buttonLines = 2;
 const typedLines = 2;
 /** Maximum number of requests to show. */
 const shownRequests = 6;
-const mostErrorLines = 6;
+const maxErrorLines = 6;
 /** With fewer lines, the errors replace the question. */
-const leastErrorLines = 4;
+const minErrorLines = 4;
 
 interface ReportedFailure {
   readonly label: string;
@@ -222,8 +222,8 @@ function contentOf<Row>(
   const error = state.kind === 'failed' ? state.error : count === 1 ? failures[0]?.error : undefined;
   const named = failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why }));
   const report = error || named.length === 0 ? [] : reportLines(done, named, past, width, theme);
-  const errorLines = error ? noteLines(error, { width, height: mostErrorLines }, theme, advice).length : 0;
-  const needed = Math.min(error ? errorLines : report.length, leastErrorLines);
+  const errorLines = error ? noteLines(error, { width, height: maxErrorLines }, theme, advice).length : 0;
+  const needed = Math.min(error ? errorLines : report.length, minErrorLines);
   const questionLines = wrap(sanitiseLine(question), width).slice(0, Math.max(1, height - needed));
   const errorHeight = Math.min(errorLines, height - questionLines.length);
   const room = height - questionLines.length - errorHeight;

@@ -14,7 +14,7 @@ import { useShell, useWindowRoom } from '../app/shell-context.tsx';
 import { useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
-import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
+import { Form, formHeight, minFormLines, useForm } from '../widgets/form/form.tsx';
 import { type FieldSpec, type FormValues, shownFields } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -101,7 +101,7 @@ export function PlainFormWindow({
 }
 
 /** Maximum lines for an error; the fields take precedence. */
-const mostErrorLines = 6;
+const maxErrorLines = 6;
 
 interface FormLines {
   readonly summary: readonly string[];
@@ -114,11 +114,11 @@ interface FormLines {
 /** Divides the window's lines: the fields come first, then an error, the summary and the preview. */
 function formRoom(fields: readonly FieldSpec[], most: number, { summary, hasFailed, hasNote, preview }: FormLines) {
   // An error takes the place of the summary.
-  const others = Math.max(4, summary.length + (hasFailed ? mostErrorLines : 0));
-  const summaryLines = most < windowMargin.lines + leastFormLines + others ? [] : summary;
+  const others = Math.max(4, summary.length + (hasFailed ? maxErrorLines : 0));
+  const summaryLines = most < windowMargin.lines + minFormLines + others ? [] : summary;
   const below = windowMargin.lines + summaryLines.length + (hasNote ? 1 : 0);
-  const free = most - below - leastFormLines;
-  const errorHeight = hasFailed ? Math.min(mostErrorLines, free) : 0;
+  const free = most - below - minFormLines;
+  const errorHeight = hasFailed ? Math.min(maxErrorLines, free) : 0;
   const previewLines = Math.min(preview, free - errorHeight);
   const otherLines = below + errorHeight + previewLines;
   return {

@@ -2,11 +2,11 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 
 /** Maximum number of names in a sentence; the others are only counted. */
-const mostNamed = 6;
+const maxNamed = 6;
 
 /** If not all names fit into a sentence: up to `most` lines with one name each. Otherwise none. */
 export function listOf(names: readonly string[], most: number): string[] {
-  if (names.length <= mostNamed) return [];
+  if (names.length <= maxNamed) return [];
   if (names.length <= most) return [...names];
   return [...names.slice(0, most - 1), `and ${names.length - most + 1} more`];
 }
@@ -20,8 +20,8 @@ export function apart(rows: readonly { readonly name: string; readonly id: strin
 
 export function namesOf(names: readonly string[]): string {
   const shown = names
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(name => sanitiseLine(name))
     .join(', ');
-  return names.length > mostNamed ? `${shown} and ${names.length - mostNamed} more` : shown;
+  return names.length > maxNamed ? `${shown} and ${names.length - maxNamed} more` : shown;
 }

@@ -12,8 +12,8 @@ export interface Cell {
 export const blank: Cell = { text: ' ', width: 1, style: '' };
 
 /** Limits for the caches below: a screen uses few styles, but text may contain any number of colours. */
-const mostStyles = 200;
-const mostChanges = 1_000;
+const maxStyles = 200;
+const maxChanges = 1_000;
 
 const asciiUnits = 0x80;
 
@@ -23,7 +23,7 @@ const asciiCells = new Map<string, (Cell | undefined)[]>();
 function asciiCellsOf(style: string): (Cell | undefined)[] {
   const known = asciiCells.get(style);
   if (known) return known;
-  if (asciiCells.size >= mostStyles) asciiCells.clear();
+  if (asciiCells.size >= maxStyles) asciiCells.clear();
   const cells = new Array<Cell | undefined>(asciiUnits).fill(undefined);
   if (style === blank.style) cells[blank.text.charCodeAt(0)] = blank;
   asciiCells.set(style, cells);
@@ -81,7 +81,7 @@ function styleAfter(before: string, parameters: string): string {
   const key = `${before}m${parameters}`;
   const known = changes.get(key);
   if (known !== undefined) return known;
-  if (changes.size >= mostChanges) changes.clear();
+  if (changes.size >= maxChanges) changes.clear();
   const style = new Style();
   if (before !== '') style.apply(before);
   style.apply(parameters);

@@ -22,7 +22,7 @@ export interface PainterSize {
 /** A report is requested after this many bytes. */
 const probeAfter = 150;
 /** No frame is sent while more bytes than this are in flight. */
-const mostUnderWay = 350;
+const maxBytesInFlight = 350;
 /** A terminal that does not reply to the first request within this time never will. */
 const patienceMs = 1_000;
 /**
@@ -120,7 +120,7 @@ export class Painter {
   resume(): void {
     if (!this.#open || this.#line.isBlocked()) return;
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
-    if (this.#underWay() > mostUnderWay && !this.#hasLostAnswer()) return;
+    if (this.#underWay() > maxBytesInFlight && !this.#hasLostAnswer()) return;
     const whole = this.#shown === undefined;
     if (!whole && this.#isTooSoon()) return;
     const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#size.columns);

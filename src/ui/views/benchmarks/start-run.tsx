@@ -17,8 +17,8 @@ import { asTitle, startedAdvice } from '../../../resources/define.ts';
 import {
   chosenRuns,
   lastModel,
+  maxStarts,
   modelOf,
-  mostStarted,
   nameProblem,
   otherModel,
   planStarts,
@@ -249,7 +249,7 @@ function checkedField(field: FieldSpec, { isEach }: RunStart, { choicesIn }: Cho
     ...(isSeed && { help: seedHelp }),
     check: (text, values = {}) => {
       const each = choicesIn({ ...values, [name]: text });
-      if (isSeed && each.length > mostStarted) return `${each.length} runs; at most ${mostStarted} at once`;
+      if (isSeed && each.length > maxStarts) return `${each.length} runs; at most ${maxStarts} at once`;
       const problems = each.map(of => {
         const typed = own(of.texts, label);
         return typed === undefined ? undefined : optionProblem(of.offered, modelOf(of), label, typed);

@@ -57,20 +57,20 @@ interface ListRoom {
 /** Lines for an error below the rows. */
 export const errorHeight = 3;
 /** The column titles, two rows, and the position. */
-export const fewestTableLines = 4;
+export const minTableLines = 4;
 /** A folded table: its position and the filter being typed. */
 export const foldedTableLines = 1;
 /** The column titles, the position, and a gap below a table that something follows. */
 const otherLines = 3;
 /** The fewest lines that are worth a preview. If there are fewer lines below the rows, they stay empty. */
-export const fewestPreviewLines = 6;
+export const minPreviewLines = 6;
 /** The column titles, ten rows, and the position: a list that fills the screen keeps these despite a preview. */
-const fewestLinesAbovePreview = 12;
+const minLinesAbovePreview = 12;
 /** A list that fills the screen makes room for a preview only if it gets at least this many lines. */
-const fewestKeptLines = 4;
+const minKeptLines = 4;
 
 /** How many more lines a text about a row takes from a preview. */
-const mostBelow = 3;
+const maxLinesBelow = 3;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
@@ -214,17 +214,17 @@ function useListRoom<Row>(
     return [` ${glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });
   const others = noteLines.length + (error ? errorHeight : 0);
-  const least = isFolded ? foldedTableLines : fewestTableLines;
+  const least = isFolded ? foldedTableLines : minTableLines;
   const headerLines = Math.max(0, Math.min(header.length, pane.height - others - least));
   const left = Math.max(0, pane.height - others - headerLines);
   const isPreviewed = preview !== undefined && !inspector.shown && rows.length > 0;
   // The text about the row under the cursor may need lines of its own: as many for every row, so that nothing moves.
   const longest = below && count < left ? largestOf(rows, row => displayWidth(below(row) ?? '')) : 0;
-  const belowLines = Math.min(mostBelow, Math.floor(longest / (pane.width - 4)));
-  const needed = Math.max(fewestTableLines, count + otherLines + belowLines);
-  const isShared = footer !== undefined || (isPreviewed && left - needed >= fewestPreviewLines);
-  const kept = isPreviewed && keepsPreview ? Math.min(fewestPreviewLines, left - fewestLinesAbovePreview) : 0;
-  const isKept = !isShared && kept >= fewestKeptLines;
+  const belowLines = Math.min(maxLinesBelow, Math.floor(longest / (pane.width - 4)));
+  const needed = Math.max(minTableLines, count + otherLines + belowLines);
+  const isShared = footer !== undefined || (isPreviewed && left - needed >= minPreviewLines);
+  const kept = isPreviewed && keepsPreview ? Math.min(minPreviewLines, left - minLinesAbovePreview) : 0;
+  const isKept = !isShared && kept >= minKeptLines;
   const table = isShared ? Math.min(left, needed) : isKept ? left - kept : left;
   return { header: headerLines, notes: noteLines, table, footer: left - table };
 }

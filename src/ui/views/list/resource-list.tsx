@@ -19,7 +19,7 @@ import { linesAround, useReferences } from '../record/use-references.ts';
 import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
 import type { ResourceListProps } from './list-props.ts';
-import { errorHeight, fewestPreviewLines, type ListTable, useListTable } from './list-table.ts';
+import { errorHeight, type ListTable, minPreviewLines, useListTable } from './list-table.ts';
 import { ageWords, emptyListWords, listFacts, rowCount, shownFreshness, withAge } from './list-words.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
@@ -175,7 +175,7 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
   const room = inspector.height - shown;
   // The other parts share the rest.
-  const half = Math.max(Math.floor(room / 2), Math.min(room, fewestPreviewLines));
+  const half = Math.max(Math.floor(room / 2), Math.min(room, minPreviewLines));
   const previewed = isPreviewed ? (details || rest.length > 0 ? half : room) : 0;
   const below = Math.min(rest.length, room - previewed);
   const box = { ...inspector, width, height: room - previewed - below };

@@ -4,7 +4,7 @@ import { evalRunQuery } from '../../../queries/evaluations.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceNamed } from '../../../resources/catalogue.ts';
 import { comparability } from '../../../resources/comparison.ts';
-import { mostCompared } from '../../../resources/comparison-grid.ts';
+import { maxCompared } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
 import { missingIn } from '../../../resources/trajectories.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
@@ -80,7 +80,7 @@ export function comparisonFiles(named: readonly NamedRun[], baseId: string): rea
   const ids = runs.map(({ id }) => id);
   const isOfOne = comparability(runs).why === undefined;
   if (runs.some(({ pool }) => pool)) return [];
-  if (ids.length < 2 || ids.length > mostCompared || new Set(ids).size < ids.length || !isOfOne) return [];
+  if (ids.length < 2 || ids.length > maxCompared || new Set(ids).size < ids.length || !isOfOne) return [];
   const [base = '', ...others] = runs.map(({ name }) => name);
   const of = others.length > 1 ? `${runs.length} runs compared` : `${others.join('')} compared with ${base}`;
   return reportFiles(of, ids.join('-'), async context => {

@@ -47,7 +47,7 @@ export const saveParts = (path: string, parts: () => Parts, signal?: AbortSignal
   writeNumbered(path, () => (signal ? unlessStopped(parts(), signal) : parts()));
 
 /** How many names to try. */
-const mostNames = 20;
+const maxNames = 20;
 
 async function writeNumbered(path: string, parts: () => Parts, number = 1): Promise<string> {
   const extension = extname(path);
@@ -56,7 +56,7 @@ async function writeNumbered(path: string, parts: () => Parts, number = 1): Prom
     return await writeNewFile(numbered, parts());
   } catch (error) {
     const taken = error instanceof NewFileError && errorCode(error.cause) === 'EEXIST';
-    if (!taken || number === mostNames) throw error;
+    if (!taken || number === maxNames) throw error;
     return writeNumbered(path, parts, number + 1);
   }
 }

@@ -87,7 +87,7 @@ interface ActionTarget extends ActedRows {
 }
 
 /** If there are more rows, those that an action does not apply to are not named: finding them slows every render. */
-const mostNamed = 200;
+const maxNamed = 200;
 
 /** The rows that the action with this name applies to, or why it applies to none. */
 function targetsOf(name: string, parts: readonly ActedRows[], known: Known): readonly ActionTarget[] | string {
@@ -104,7 +104,7 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
       return typeof why === 'string' ? why : '';
     };
     const applies = new Set(isRefused ? [] : rows);
-    const others = part.rows.length > mostNamed ? [] : part.rows.filter(row => !applies.has(row));
+    const others = part.rows.length > maxNamed ? [] : part.rows.filter(row => !applies.has(row));
     const reasons = Map.groupBy(others, whyNot);
     const isNamed = part.rows.length > 1 && (!isRefused || reasons.has(''));
     const named = [...reasons].filter(([why]) => isNamed && why !== '');

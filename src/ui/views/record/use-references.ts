@@ -4,7 +4,7 @@ import { errorMessage } from '../../../base/errors.ts';
 import { pushAll } from '../../../base/many.ts';
 import type { Fact, Reference } from '../../../present/fact.ts';
 import { knownOrigin, originWords } from '../../../queries/checkpoint-memory.ts';
-import { mostSearched, OriginSearch } from '../../../queries/checkpoint-origins.ts';
+import { maxSearched, OriginSearch } from '../../../queries/checkpoint-origins.ts';
 import { placeOfReference, resourceNamed } from '../../../resources/catalogue.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { PaneName } from '../../app/layout.ts';
@@ -74,7 +74,7 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
         shell.open(place);
         return true;
       }
-      const text = clean`None of the newest ${mostSearched} training runs has the checkpoint ${reference.id}`;
+      const text = clean`None of the newest ${maxSearched} training runs has the checkpoint ${reference.id}`;
       shell.toast({ kind: 'warning', text });
     } catch (error) {
       const text = clean`The search for the training run of ${reference.id} failed: ${errorMessage(error)}`;

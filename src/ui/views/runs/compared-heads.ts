@@ -18,7 +18,7 @@ export const headIndent = '      ';
 const gap = '  ';
 const longestStatus = 20;
 /** A name gets at least this many cells, even if that takes another line. */
-const leastName = 12;
+const minNameWidth = 12;
 
 /** Both runs' names with their models, and with their ids if nothing else differs. */
 export function comparedNames({ base, new: fresh }: Place<'compare'>): BySide<string> {
@@ -75,7 +75,7 @@ export function comparedHeads(
     const beside = (text: string): number =>
       room - [state, text].reduce((sum, part) => sum + (part === '' ? 0 : displayWidth(part) + gap.length), 0);
     const full = displayWidth(name);
-    const least = isLow ? Math.min(leastName, full) : full;
+    const least = isLow ? Math.min(minNameWidth, full) : full;
     if (beside(words) >= least) return [line(beside(words), words)];
     const [before, last] = lastLine(words, room);
     if (isLow && beside(before) >= least) return [line(beside(before), before), `${headIndent}${last}`];

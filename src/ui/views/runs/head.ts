@@ -19,7 +19,7 @@ import { histogramLines, progressBar } from '../../widgets/bars.ts';
 import { noStatus, styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-const mostBins = 10;
+const maxBins = 10;
 /** Minimum pane height at which the distribution has a line for each bin. */
 const tall = 25;
 
@@ -103,7 +103,7 @@ export function summaryLines(
 
 /** How the rewards are distributed: as bars if there is room, otherwise as one line. */
 export function distributionLines(values: readonly number[], height: number, width: number, theme: Theme): string[] {
-  const bins: readonly Bin[] = histogram(values, mostBins);
+  const bins: readonly Bin[] = histogram(values, maxBins);
   const [first] = bins;
   const last = bins.at(-1);
   if (!first || !last) return [];

@@ -6,7 +6,7 @@ import { clean } from '../../../text/sanitise.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 
 /** If there are more, the oldest finished ones are forgotten. */
-const mostKept = 20;
+const maxKept = 20;
 
 const regradingsOf = perObject((_: Workbench) => new Map<string, Regrading>());
 
@@ -19,7 +19,7 @@ export function startRegrading(workbench: Workbench, regrading: Regrading): stri
   const all = regradingsOf(workbench);
   all.set(id, regrading);
   for (const [oldest, { isRunning }] of all) {
-    if (all.size <= mostKept) break;
+    if (all.size <= maxKept) break;
     if (!isRunning) all.delete(oldest);
   }
   const { label = () => regrading.owner.id } = regrading.owner.resource;

@@ -5,7 +5,7 @@ import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { type Place, placeKey } from '../../../resources/place.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../../resources/text-hits.ts';
-import { mostSearched, type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
+import { maxSearched, type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { parseLineSearch } from '../../../text/line-search.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -25,7 +25,7 @@ import { pagesOf } from './pages.ts';
 /** How often the rows are updated during a search, in milliseconds. */
 const updateMs = 250;
 /** Maximum lines for each part of the header. */
-const mostLines = 4;
+const maxLines = 4;
 
 interface Shown {
   readonly state: TextSearchState;
@@ -39,7 +39,7 @@ function useTextSearch(place: Place<'search'>) {
   const workbench = useWorkbench();
   const key = useMemo(() => ['text-search', placeKey(place)], [place]);
   const [shown, show] = useState(() => workbench.cache.getQueryData<Shown>(key));
-  const [run, setRun] = useState({ count: 0, most: shown?.most ?? mostSearched, stop: () => {} });
+  const [run, setRun] = useState({ count: 0, most: shown?.most ?? maxSearched, stop: () => {} });
   const { count: runs, most } = run;
   useEffect(() => {
     if (runs === 0 && workbench.cache.getQueryData(key) !== undefined) return undefined;
@@ -95,7 +95,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
   const width = pane.width - 2;
   const search = parseLineSearch(place.query);
   const title = truncate(sanitiseLine(`${place.query} in ${place.label}`), width);
-  const lines = (text: string): string[] => wrap(sanitiseLine(text), width).slice(0, mostLines);
+  const lines = (text: string): string[] => wrap(sanitiseLine(text), width).slice(0, maxLines);
   return (
     <ResourceList<TextHit>
       name="search"
@@ -113,12 +113,12 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
       bindings={[
         { command: searchCommands.stop, enabled: isRunning, run: stop },
-        { command: searchCommands.more, enabled: canGoOn, run: () => again(mostSearched) },
+        { command: searchCommands.more, enabled: canGoOn, run: () => again(maxSearched) },
       ]}
       header={[
         styles.title(title),
         ...(shown
-          ? lines(searchedWords(shown.state, `${keyOf(searchCommands.more)} searches ${mostSearched} more`))
+          ? lines(searchedWords(shown.state, `${keyOf(searchCommands.more)} searches ${maxSearched} more`))
           : []),
         ...(shown && hits.length > 0
           ? [

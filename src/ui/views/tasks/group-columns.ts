@@ -6,12 +6,12 @@ import { sparkline } from '../../../text/sparkline.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 /** Maximum number of marks for failed rollouts, and for those without a reward. */
-const mostMarks = 3;
+const maxMarks = 3;
 
 /** The rewards as levels, lowest first; then a cross for each failed rollout and a circle for each without a reward. */
 function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
   const { cross, circle, levels } = theme.glyphs;
-  const marks = cross.repeat(Math.min(mostMarks, failed)) + circle.repeat(Math.min(mostMarks, unscored + unlisted));
+  const marks = cross.repeat(Math.min(maxMarks, failed)) + circle.repeat(Math.min(maxMarks, unscored + unlisted));
   return sparkline(scores, spreadWidth - marks.length, levels) + marks;
 }
 

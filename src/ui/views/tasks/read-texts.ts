@@ -7,7 +7,7 @@ import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 
 /** Beyond this number, the oldest are dropped. Each is at most 500 characters long. */
-const mostKept = 20_000;
+const maxKept = 20_000;
 
 /** How long to wait for more before lists are drawn again, in milliseconds. */
 const restMs = 200;
@@ -42,7 +42,7 @@ class ReadTexts {
     if (this.#news.size === 0) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#known = new Map([...this.#known, ...this.#news].slice(-mostKept));
+      this.#known = new Map([...this.#known, ...this.#news].slice(-maxKept));
       this.#news.clear();
       this.#listeners.notify();
     }, restMs);

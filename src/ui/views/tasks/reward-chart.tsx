@@ -8,8 +8,8 @@ import { Lines } from '../../widgets/lines.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
 
-const mostLines = 14;
-const leastLines = 4;
+const maxLines = 14;
+const minLines = 4;
 
 /** The mean reward at each step, between the lowest and the highest, with a caption above. */
 export function rewardChart(
@@ -18,8 +18,8 @@ export function rewardChart(
   theme: Theme,
   step?: number,
 ): readonly string[] {
-  const lines = Math.min(mostLines, height);
-  if (rows.length < 2 || lines < leastLines) return [];
+  const lines = Math.min(maxLines, height);
+  if (rows.length < 2 || lines < minLines) return [];
   const curve = (of: (row: StepScores) => number | undefined) => curveOf(rows, row => row.step, of);
   const series = {
     name: 'mean reward',

@@ -17,7 +17,7 @@ import type { Rollouts } from './use-rollouts.ts';
 /** How many rollouts to read without being asked. */
 const sampleSize = 48;
 /** Rollouts with more steps are too large to read without being asked. */
-const mostSteps = 500;
+const maxSteps = 500;
 /** How often the screen is updated, in milliseconds. */
 const updateMs = 250;
 /**
@@ -28,7 +28,7 @@ const growth = 1.2;
 /** The golden ratio: any number of its multiples, modulo 1, is spread evenly. */
 const golden = 0.618_033_988_75;
 
-const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > mostSteps;
+const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > maxSteps;
 
 /** Orders rows so that the first rows are an even sample, for any number of them. Large ones come last. */
 function spread(rows: readonly Trajectory[]): readonly Trajectory[] {

@@ -16,7 +16,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { TableState } from '../../widgets/table/table-state.ts';
 import { searchCommands } from '../commands.ts';
-import { mostSteps } from '../trajectories/preview.tsx';
+import { maxSteps } from '../trajectories/preview.tsx';
 import { readTextsOf } from './read-texts.ts';
 import type { Rollout } from './rollout-bindings.ts';
 
@@ -49,7 +49,7 @@ const readable = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<
   rows.flatMap(row => {
     const { trajectory_id: id, status, num_steps }: Rollout & Partial<Listed> = row;
     const isKnown = !id || known.has(id) || textsOf(row) !== undefined;
-    return isKnown || isRunning(status) || (num_steps ?? 0) > mostSteps ? [] : id;
+    return isKnown || isRunning(status) || (num_steps ?? 0) > maxSteps ? [] : id;
   });
 
 /**

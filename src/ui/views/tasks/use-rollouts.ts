@@ -23,7 +23,7 @@ import { useRolloutTexts } from './use-rollout-texts.ts';
 
 const fileOrder = { field: 'created_at', descending: false } as const;
 /** Maximum number of rollouts to read; that many take about half a minute. */
-const mostRollouts = 20_000;
+const maxRollouts = 20_000;
 
 export interface Rollouts {
   readonly rows: readonly Trajectory[];
@@ -43,10 +43,10 @@ export interface Rollouts {
 export const emptyRollouts = ({ error, loaded }: Rollouts, none: string): string =>
   error?.message ?? (loaded ? none : 'Reading the rollouts');
 
-/** Reads the rest of a list, up to `mostRollouts`. */
+/** Reads the rest of a list, up to `maxRollouts`. */
 function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: PagedList<Trajectory>) {
   const isUnread = wanted && loaded && hasMore;
-  const isFull = rows.length >= mostRollouts;
+  const isFull = rows.length >= maxRollouts;
   useEffect(() => {
     if (isUnread && !isFull) void readRest();
   }, [isUnread, isFull, readRest]);

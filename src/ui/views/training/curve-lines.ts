@@ -19,7 +19,7 @@ import {
   columnsOf,
   extentOf,
   gapsIn,
-  leastPositive,
+  minPositive,
   type Reading,
   readingAt,
 } from '../../widgets/line-chart/series.ts';
@@ -57,7 +57,7 @@ export interface NoteOptions {
 export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
   const { lag, perColumn, each, unit, byTime, log, weight } = options;
   const columns = perColumn === undefined ? 0 : tenth(perColumn);
-  const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y < leastPositive).length, 0) : 0;
+  const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y < minPositive).length, 0) : 0;
   const range = each && `each chart from ${unit ? '' : 'step '}${tenth(each.low)} to ${tenth(each.high)}`;
   return [
     lag === undefined ? '' : `trainer curve read up to step ${lag}`,
@@ -176,7 +176,7 @@ export function legendLines(
       [value, words].filter(Boolean).join(', '),
     );
     // Names may be cut, numbers never.
-    const least = Math.min(leastName, displayWidth(fullName(each)));
+    const least = Math.min(minNameWidth, displayWidth(fullName(each)));
     return `${all.find(words => room - displayWidth(words) >= least) ?? value}${gap}${each.name}`;
   });
   const between = ' of ';
@@ -192,7 +192,7 @@ export function legendLines(
 const fullName = ({ name, of }: ChartSeries): string => (of === undefined ? name : `${name} of ${of}`);
 
 /** Minimum cells for a name beside its numbers. */
-const leastName = 12;
+const minNameWidth = 12;
 
 function gapWords(missing: number): string {
   return missing === 0 ? '' : `no value at ${counted(missing, 'step')}`;

@@ -85,7 +85,7 @@ const stripRows = (height: number): number => (height >= 24 ? 4 : height >= 15 ?
 const withNote = 12;
 
 /** Maximum number of lines for the changes. */
-const mostNotes = 2;
+const maxNotes = 2;
 
 /** The lines below a chart. */
 export interface Strip {
@@ -99,7 +99,7 @@ export function stripOf(signal: TeachingSignal, height: number, width: number): 
   if (stripRows(height) === 0) return undefined;
   const note = signal.problem ?? (signal.turn && turnWords(signal.turn));
   const hasNote = note !== undefined && height >= withNote && rows > 0;
-  const notes = hasNote ? wrap(note, width).slice(0, mostNotes) : [];
+  const notes = hasNote ? wrap(note, width).slice(0, maxNotes) : [];
   return {
     height: rows + 1 + notes.length,
     lines: (frame, theme) => [

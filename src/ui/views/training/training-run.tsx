@@ -43,7 +43,7 @@ import type { Binding } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { TrainingAlarms } from '../alarms-window.tsx';
 import { alarmCommands, teachingCommands } from '../commands.ts';
-import { fewestTableLines, foldedTableLines } from '../list/list-table.ts';
+import { foldedTableLines, minTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
@@ -68,7 +68,7 @@ const newestFirst = { column: 'step', descending: true } as const;
 /** Lines for the checkpoints: only their count below a chart of full height, few in a low pane, otherwise a share of it. */
 function tableLines(height: number, isFull: boolean): number {
   if (isFull) return foldedTableLines;
-  return height < 16 ? fewestTableLines : Math.max(7, Math.floor(height / 4));
+  return height < 16 ? minTableLines : Math.max(7, Math.floor(height / 4));
 }
 
 /** A training run: its record, its progress, its curves and its checkpoints. */

@@ -23,7 +23,7 @@ import {
 } from './checkpoint-field.ts';
 
 /** Each run takes two requests. The user can type other runs' checkpoints. */
-const mostRuns = 5;
+const maxRuns = 5;
 
 /** A training run and its preset checkpoint, if there is one. */
 export interface CheckpointOrigin {
@@ -78,7 +78,7 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
   const known = [...own, ...list.rows.filter(run => !ownIds.has(run.training_run_id))];
   const readings = readingsAmong(known)(value);
   const named = readings.length === 1 ? readings[0]?.run : undefined;
-  const first = own.length > 0 ? own : known.slice(0, mostRuns);
+  const first = own.length > 0 ? own : known.slice(0, maxRuns);
   const runs = isRead ? [...first, ...(named && !first.includes(named) ? [named] : [])] : [];
   const checkpointsOf = useLives(runs.map(checkpointsOfRun), 'visible');
   const heldOutOf = useLives(

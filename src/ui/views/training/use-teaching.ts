@@ -13,7 +13,7 @@ import type { TeachingSignal } from './teaching-strip.ts';
 
 const none: readonly never[] = [];
 
-/** Reads the rollouts in some steps at first, and in a few more with each poll, up to {@link mostStepsRead}. */
+/** Reads the rollouts in some steps at first, and in a few more with each poll, up to {@link maxStepsRead}. */
 export function useStepsRead(runId: string, trainer: TrainerCurve, attention: Attention) {
   const { cache, compare } = useWorkbench();
   const steps = stepsIn(trainer);

@@ -54,12 +54,12 @@ const twoColumnsFrom = 100;
 /** Lines shown before a difference, if they are not more than half of all: the head, a fold, and equal lines. */
 const beforeDifference = 5;
 /** How many other rollouts of the task to read at most, to count those with the same message. */
-const mostOthers = 8;
+const maxOthers = 8;
 /** Maximum steps for a rollout that is read only to be counted. */
-const mostSteps = 500;
+const maxSteps = 500;
 
 /** Minimum cells for a task or a name in a head. */
-const leastName = 8;
+const minNameWidth = 8;
 
 export function PairView({ place }: ViewProps<'pair'>) {
   const { left, right } = place;
@@ -238,7 +238,7 @@ function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 
 function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
   const task = right?.task_id;
   const both = [left, right];
-  const isSmall = both.every(each => (each?.num_steps ?? each?.steps?.length ?? 0) <= mostSteps);
+  const isSmall = both.every(each => (each?.num_steps ?? each?.steps?.length ?? 0) <= maxSteps);
   const wants = (alignment?.first ?? -1) >= 0 && Boolean(task) && task === left?.task_id && isSmall;
   const attention = wants ? 'visible' : 'hidden';
   const sources = [useSource(left, attention), useSource(right, attention)];
@@ -251,7 +251,7 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
   const longest = largestOf(others, ({ length }) => length);
   const inTurn = Array.from({ length: longest }, (_, at) => others.flatMap(each => each[at] ?? [])).flat();
   const ids = [...new Set(inTurn)];
-  const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
+  const read = useLives(wants ? ids.slice(0, maxOthers).map(trajectoryQuery) : [], 'visible');
   const known = read.flatMap(({ data }) => data ?? []);
   const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` identifies the known rollouts
@@ -302,11 +302,11 @@ function headLines(
       : '',
   }));
   const widest = (key: 'task' | 'name' | 'end'): number => largestOf(sides, each => displayWidth(each[key]));
-  const free = Math.max(2 * leastName, room - widest('end') - 4);
+  const free = Math.max(2 * minNameWidth, room - widest('end') - 4);
   // Cut an id before the task, but the task before a run's name.
   const nameRoom = Math.max(
-    leastName,
-    free - (left.name === left.id ? widest('task') : Math.min(leastName, widest('task'))),
+    minNameWidth,
+    free - (left.name === left.id ? widest('task') : Math.min(minNameWidth, widest('task'))),
   );
   const names = cutApart(
     sides.map(({ name }) => name),
@@ -314,7 +314,7 @@ function headLines(
   );
   const tasks = cutApart(
     sides.map(({ task }) => task),
-    Math.max(leastName, free - Math.min(nameRoom, widest('name'))),
+    Math.max(minNameWidth, free - Math.min(nameRoom, widest('name'))),
   );
   const heads = sides.map(({ task, name, end }) =>
     truncate([tasks.get(task), names.get(name), end].filter(Boolean).join('  '), room),

@@ -18,9 +18,9 @@ import type { PreviewProps } from '../list/list-props.ts';
 import { drawnLine } from './line-style.ts';
 
 /** A trajectory with more steps may be tens of megabytes, too large for a preview. */
-export const mostSteps = 500;
+export const maxSteps = 500;
 /** Minimum lines for the end of a trajectory. */
-const leastLines = 4;
+const minLines = 4;
 /** With fewer lines, there are neither gaps nor group titles. */
 const roomyLines = 10;
 
@@ -29,13 +29,13 @@ export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>)
   const keyOf = useKeyOf();
   const { width, height } = box;
   const steps = row.num_steps ?? 0;
-  const isLong = steps > mostSteps;
+  const isLong = steps > maxSteps;
   const whole = usePreviewData(
     trajectoryQuery(row.trajectory_id),
-    rests && height >= leastLines && !isLong && !isRunning(row.status),
+    rests && height >= minLines && !isLong && !isRunning(row.status),
   );
   const lines = useMemo(() => {
-    if (height < leastLines) return [];
+    if (height < minLines) return [];
     const { header, muted, danger } = theme.styles;
     if (!whole) return isLong ? ['', muted(`${counted(steps, 'step')}: ${keyOf(tableCommands.open)} reads them`)] : [];
     const isTight = height < roomyLines;

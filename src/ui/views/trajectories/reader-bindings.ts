@@ -10,7 +10,7 @@ import { type FoundImage, useOpenImage } from './open-image.tsx';
 import type { DisplayAction, ReaderDisplay } from './reader-display.ts';
 
 /** Maximum characters to lay out as Markdown at once; more would take seconds. */
-const mostMarkdown = 3_000_000;
+const maxMarkdownLength = 3_000_000;
 /** Lines shown before an error: its step's title, and some context. */
 const beforeError = 3;
 
@@ -46,7 +46,7 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
     },
     {
       command: readerCommands.markdown,
-      why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to lay out at once',
+      why: shown.markdown || markdownLength <= maxMarkdownLength ? undefined : 'It is too long to lay out at once',
       run: () => show({ kind: 'markdown' }),
     },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },

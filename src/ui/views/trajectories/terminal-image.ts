@@ -12,11 +12,11 @@ export interface Image {
 type Display = ImageTerminal['display'];
 
 /** Larger images would occupy a slow line for minutes. */
-const mostBytes = 20_000_000;
+const maxBytes = 20_000_000;
 
 /** Why the terminal cannot show an image, as a sentence; undefined if it can. */
 export function problemWith({ format, bytes }: Image, display: Display): string | undefined {
-  if (bytes.length > mostBytes) return `Images of over ${mostBytes / 1_000_000} MB are not sent to the terminal.`;
+  if (bytes.length > maxBytes) return `Images of over ${maxBytes / 1_000_000} MB are not sent to the terminal.`;
   if (format !== 'png') return display === 'kitty' ? 'The terminal shows only PNG images.' : undefined;
   const ratio = pngRatio(bytes);
   return ratio > 0 && Number.isFinite(ratio) && bytes.includes('IEND') ? undefined : 'The image is incomplete.';

@@ -212,7 +212,7 @@ interface HeadProps {
 }
 
 /** Minimum cells for the task beside its outcome. */
-const leastName = 8;
+const minNameWidth = 8;
 
 /**
  * `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room; below it, the result of a
@@ -233,7 +233,7 @@ function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
     words(parts, '  '),
     words(parts, ' '),
   ]);
-  const end = fits(whole, Math.floor(room / 3)) ? whole : (tight.find(each => fits(each, leastName)) ?? position);
+  const end = fits(whole, Math.floor(room / 3)) ? whole : (tight.find(each => fits(each, minNameWidth)) ?? position);
   const task = truncate(name, Math.max(0, room - displayWidth(end) - 2), { position: 'middle' });
   const gap = ' '.repeat(Math.max(0, room - displayWidth(task) - displayWidth(end)));
   const status = trajectory?.error || trajectory?.status === 'failed' ? styles.danger : styles.muted;

@@ -9,7 +9,7 @@ import { useSiblings } from '../../navigation/memory.tsx';
 /** A trajectory that stays on screen for this long is being read; in milliseconds. */
 const restMs = 120;
 /** If a trajectory has more characters, its neighbours are probably too large to prefetch. */
-const mostText = 8_000_000;
+const maxTextLength = 8_000_000;
 
 interface NeighbourOptions {
   /** Which of the trajectory and its twin is in the list. */
@@ -29,7 +29,7 @@ export function useNeighbours(id: string, length: number | undefined, options: N
   const workbench = useWorkbench();
   const siblings = useSiblings();
   const isRead = length !== undefined;
-  const isSmall = isRead && length <= mostText;
+  const isSmall = isRead && length <= maxTextLength;
   useEffect(() => {
     if (isRead) siblings.read.add(id);
   }, [siblings, id, isRead]);

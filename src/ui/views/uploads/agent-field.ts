@@ -12,13 +12,13 @@ export function useAgents(): readonly Agent[] {
 const noAgents: readonly Agent[] = [];
 
 /** With more agents, the user types one: choosing with arrow keys would take too long. */
-const mostChoices = 30;
+const maxChoices = 30;
 
 /** @param initial an earlier attempt's agent */
 export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
   const ofProfile = "the profile's agent, if set";
   const shared = { name: 'agent', label: 'Agent (optional)' };
-  if (agents.length === 0 || agents.length > mostChoices) {
+  if (agents.length === 0 || agents.length > maxChoices) {
     const help =
       agents.length === 0
         ? 'Newer services require one: an id, or name: followed by a name.'

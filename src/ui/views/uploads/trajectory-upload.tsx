@@ -34,7 +34,7 @@ import { progressBar } from '../../widgets/bars.ts';
 import type { Table } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { fewestTableLines } from '../list/list-table.ts';
+import { minTableLines } from '../list/list-table.ts';
 import { UploadView } from './upload-view.tsx';
 
 const columns: readonly Column<Outcome>[] = [
@@ -95,7 +95,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
   ];
   const reports = reportLines(job, width, theme);
-  const room = height - lines.length - 1 - fewestTableLines;
+  const room = height - lines.length - 1 - minTableLines;
   const { length } = job.reports;
   const words = `${counted(length, 'report')} ${length === 1 ? 'needs' : 'need'} a larger terminal`;
   if (reports.length > room && room < 1) lines[1] = truncate(`${lines[1]}; ${words}`, width);

@@ -6,7 +6,7 @@ import type { Binding } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { type Table, type TableOptions, useTable } from '../../widgets/table/use-table.ts';
-import { fewestTableLines } from '../list/list-table.ts';
+import { minTableLines } from '../list/list-table.ts';
 
 interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns' | 'id'> {
   readonly head: readonly string[];
@@ -20,7 +20,7 @@ interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns
 export function UploadView<Row>({ head, bindings, error, emptyWords, onOpen, ...options }: UploadViewProps<Row>) {
   const { width, height, focused } = usePane('main');
   const table = useTable({
-    ...{ ...options, width, height: Math.max(fewestTableLines, height - head.length) },
+    ...{ ...options, width, height: Math.max(minTableLines, height - head.length) },
     ...(onOpen && { onOpen: (row: Row) => onOpen(row, table) }),
   });
   const { rows, columns, id } = options;

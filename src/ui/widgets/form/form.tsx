@@ -71,7 +71,7 @@ const areaHeight = 4;
 const isList = (field: FieldSpec | undefined): boolean => field?.kind === 'choice' && field.isList === true;
 
 /** Maximum options shown in a focused list. */
-const mostListed = 5;
+const maxListed = 5;
 
 export function Form({ form, width, busy, onSubmit, verb, onCancel, onHelp, bindings = [], height }: FormProps) {
   const { state, values, dispatch } = form;
@@ -154,10 +154,10 @@ export function formHeight(fields: readonly FieldSpec[]): number {
 }
 
 /** Minimum lines: the focused field must fit. */
-export const leastFormLines = 3;
+export const minFormLines = 3;
 
 function heldLines(field: FieldSpec): number {
-  if (field.kind === 'choice') return field.isList ? Math.min(mostListed, Math.max(1, field.options.length)) : 1;
+  if (field.kind === 'choice') return field.isList ? Math.min(maxListed, Math.max(1, field.options.length)) : 1;
   return field.multiline ? areaHeight : 1;
 }
 
@@ -225,7 +225,7 @@ function optionRows(options: readonly ChoiceOption[], width: number, theme: Them
   for (let column = 0; column < columns; column += 1) {
     const widest = largestOf(facts, each => displayWidth(each[column] ?? ''));
     const left = room - widest - 2;
-    if (left < Math.min(leastLabel, largestOf(labels, displayWidth))) break;
+    if (left < Math.min(minLabelWidth, largestOf(labels, displayWidth))) break;
     widths.push(widest);
     room = left;
   }
@@ -238,7 +238,7 @@ function optionRows(options: readonly ChoiceOption[], width: number, theme: Them
 }
 
 /** With fewer cells, a label would be unrecognisable, so facts are left out. */
-const leastLabel = 20;
+const minLabelWidth = 20;
 
 /** A choice as a list of the options around the chosen one, which has the arrows and the position. */
 function listLines(spec: ChoiceFieldSpec, place: FieldPlace, width: number, theme: Theme): string[] {
@@ -256,7 +256,7 @@ function listLines(spec: ChoiceFieldSpec, place: FieldPlace, width: number, them
   );
   if (!focused) return [`  ${chosen}`];
   const line = `${styles.key('←')} ${styles.selected(chosen)} ${styles.key('→')} ${styles.muted(position)}`;
-  const count = Math.max(1, Math.min(mostListed, height, options.length + (index < 0 ? 1 : 0)));
+  const count = Math.max(1, Math.min(maxListed, height, options.length + (index < 0 ? 1 : 0)));
   if (index < 0) return [line, ...rows.slice(0, count - 1).map(row => `  ${truncate(row, room)}`)];
   const first = Math.max(0, Math.min(index - Math.floor(count / 2), options.length - count));
   return rows.slice(first, first + count).map((row, at) => (first + at === index ? line : `  ${truncate(row, room)}`));

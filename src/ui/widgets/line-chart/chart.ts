@@ -66,7 +66,7 @@ function widened({ low, high }: Range, share: number): Range {
 }
 
 /** The minimum span of a y axis, as a share of its greatest value; otherwise rounding noise would fill the height. */
-const leastSpan = 0.01;
+const minSpan = 0.01;
 
 /** Joins neighbouring cells that share a style into one escape sequence. */
 class StyledLine {
@@ -237,7 +237,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const around = widened(x, 1e-9);
   // Steps begin at 0, so the range does not extend below it.
   const wide = x.low >= 0 ? { ...around, low: Math.max(0, around.low) } : around;
-  const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
+  const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, minSpan), plotHeight, log);
   const labelWidth = largestOf(yAxis.ticks, ({ label }) => label.length);
   const plotWidth = Math.max(1, width - labelWidth - 1);
   // Steps are whole numbers, times are not; the first points show which the curves have.

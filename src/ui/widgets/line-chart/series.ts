@@ -75,13 +75,13 @@ export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
 }
 
 /** More gaps than this are not added to a curve: its steps would hardly be regular. */
-const mostLeftOut = 1_000_000;
+const maxGaps = 1_000_000;
 
 /** Adds a gap to the curve at each x that is missing between evenly spaced ones. */
 export function withGaps(curve: Curve): Curve {
   const gaps = stepGaps(curve.xs);
   const added = gaps.reduce((sum, { count }) => sum + count, 0);
-  if (added === 0 || added > mostLeftOut) return curve;
+  if (added === 0 || added > maxGaps) return curve;
   const xs = new Float64Array(curve.xs.length + added);
   const ys = new Float64Array(xs.length).fill(Number.NaN);
   let [read, written] = [0, 0];
@@ -137,7 +137,7 @@ function lastResult<Args extends readonly unknown[], Result>(
 }
 
 /** Smaller values are gaps on a logarithmic scale: a range around them cannot be widened. */
-export const leastPositive = 1e-300;
+export const minPositive = 1e-300;
 
 /** Which part of a curve to draw. */
 export interface Shown extends Range {
@@ -156,7 +156,7 @@ function indicesIn(xs: Float64Array, { low, high }: Range): readonly [from: numb
 export function visible({ xs, ys }: Curve, { positive, ...range }: Shown): Curve {
   const [from, to] = indicesIn(xs, range);
   const shown = ys.subarray(from, to);
-  return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y >= leastPositive ? y : Number.NaN)) : shown };
+  return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y >= minPositive ? y : Number.NaN)) : shown };
 }
 
 /** Summarises part of a curve. If it has no values, `low` is above `high`. */
@@ -191,7 +191,7 @@ const blocksOf = perObject(({ ys }: Curve): readonly Summary[] =>
 
 /** Summarises the points between two indices. @param positive leaves out values up to 0 */
 function summaryOf(curve: Curve, from: number, to: number, positive: boolean): Summary {
-  if (positive) return scan(curve.ys, from, to, leastPositive);
+  if (positive) return scan(curve.ys, from, to, minPositive);
   const [first, last] = [Math.ceil(from / blockSize), Math.floor(to / blockSize)];
   if (first >= last) return scan(curve.ys, from, to);
   const blocks = blocksOf(curve);

@@ -212,13 +212,13 @@ function mistakeIn(typing: EditState, at: Range | undefined, style: Style): Styl
 }
 
 /** Minimum cells for a completion; a longer one is truncated. */
-const leastCompletion = 12;
+const minCompletionWidth = 12;
 
 /** `tab status:  started<  +3 `: as many completions as fit into `room` cells; the first may be truncated. */
 function completionWords([first, ...others]: readonly string[], room: number, { styles, glyphs }: Theme) {
   const key = 'tab ';
   const most = room - displayWidth(key) - 1;
-  if (first === undefined || most < Math.min(leastCompletion, displayWidth(first))) return { text: '', width: 0 };
+  if (first === undefined || most < Math.min(minCompletionWidth, displayWidth(first))) return { text: '', width: 0 };
   const taken = truncate(first, most, { ellipsis: glyphs.ellipsis });
   let more = '';
   for (const [index, word] of others.entries()) {

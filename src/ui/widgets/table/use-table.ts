@@ -172,7 +172,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
 }
 
 /** How many lines of a full list the text about a row may take. */
-const mostTaken = 2;
+const maxTakenLines = 2;
 
 /** Cells for the count of the rows, and for the marker of a text beside it. */
 const countCells = (rows: number): number => 2 * `${rows}`.length + 8;
@@ -187,7 +187,7 @@ function useBelow<Row>(
   const below = sanitiseLine((row && textOf?.(row)) ?? '');
   // The line of the count also names the filter, the marks and the order.
   const beside = filter === '' && marks.size === 0 && sort === undefined ? width - countCells(rows.length) : 0;
-  const most = Math.max(free, Math.min(mostTaken, Math.floor(height / 5)));
+  const most = Math.max(free, Math.min(maxTakenLines, Math.floor(height / 5)));
   const isBeside = displayWidth(below) <= beside;
   return {
     below,
