@@ -3,7 +3,7 @@ export interface RawJson {
   readonly rawJSON: string;
 }
 
-// Not next to `parseExactly`, because the program loads `isRecord` before its code is cached.
+// Not beside `parseExactly`: `isRecord` loads before the program's code is cached, and would load that file too.
 export const isRawJson = (JSON as unknown as { isRawJSON: (value: unknown) => value is RawJson }).isRawJSON;
 
 /**

@@ -30,7 +30,7 @@ export const number = z.nullish(z.number());
 export const flag = z.nullish(z.boolean());
 /** A deciding field: a reward, a step, or a count that a mean depends on. */
 export const decidingNumber = z.nullish(z.number(decides));
-/** As {@link decidingNumber}. */
+/** A deciding field that is true or false. */
 export const decidingFlag = z.nullish(z.boolean(decides));
 export const freeForm = z.nullish(z.record(z.string(), z.unknown()));
 

@@ -25,7 +25,7 @@ export class RouteError extends Error {
 }
 
 export interface Agent {
-  /** For the requested address's protocol. */
+  /** Node's agent for the protocol of the requested address. */
   readonly protocols: { readonly http: HttpAgent } | { readonly https: HttpsAgent };
   readonly proxy: NamedProxy | undefined;
   /** The same route, also trusting the system's certificates; missing if they are already trusted or add none. */

@@ -20,7 +20,7 @@ export interface FailedRound {
   readonly step: number;
   /** How many of its rollouts have ended. */
   readonly failed: number;
-  /** It may still get a reward. */
+  /** Whether the round may still get a reward. */
   readonly isUnfinished?: boolean | undefined;
   /** Whether, by its counts, all its rollouts have ended although the service reports it as unfinished. */
   readonly haveAllEnded?: boolean | undefined;

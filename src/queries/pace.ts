@@ -120,7 +120,7 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * For how long, at least, a run has made no step. Unobserved steps divide the time from the last checkpoint to the
+ * The least time for which a run has made no step. Unobserved steps divide the time from the last checkpoint to the
  * first read of the count into gaps, and the longest gap is at least as long as the mean gap.
  *
  * @param at when its steps were last read, in epoch milliseconds
@@ -138,7 +138,7 @@ export interface Silence {
   readonly atLeast: boolean;
 }
 
-/** For how long a run has certainly made no step. */
+/** How long a run has certainly made no step. */
 export const silenceAt = (pace: Pace, at: number): Silence => ({ forMs: silenceMs(pace, at), atLeast: !pace.isSeen });
 
 export interface RunSituation {
@@ -160,7 +160,7 @@ export type PaceState =
   /** `checkpointMs` is the last checkpoint's age, if the last step was not observed. */
   | (Silence & { readonly kind: 'silent'; readonly checkpointMs?: number | undefined })
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
-  /** Not observed recently, or not for long enough. */
+  /** The run was not observed recently, or not for long enough. */
   | { readonly kind: 'unknown' };
 
 /**

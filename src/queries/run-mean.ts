@@ -110,7 +110,7 @@ export interface Certainty {
 /** The first and the last read, in epoch milliseconds. */
 export type ReadAfterEnd = readonly [first: number, last: number];
 
-/** For five minutes, late rewards are looked for after ever longer waits, like settling data in `pollDelay`. */
+/** For five minutes, the rewards are read again at growing intervals, like settling data in `pollDelay`. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;

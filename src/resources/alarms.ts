@@ -45,7 +45,7 @@ export interface Alarm {
 
 /** The time without a new step, as of the last read of the steps. */
 export interface ReadSilence {
-  /** At least this long, in milliseconds. */
+  /** The least time that it can be, in milliseconds. */
   readonly ms: number;
   /** The estimate that users see. */
   readonly lasted?: Silence;

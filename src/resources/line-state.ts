@@ -16,9 +16,9 @@ export interface LineState {
   readonly word: string;
   /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, took 38m`. */
   readonly text: string;
-  /** For a narrow column; `text` by default, and so on. */
+  /** The state for a narrow column. If missing, the next longer form is shown. */
   readonly short?: string;
-  /** For the narrowest column: omits an ended resource's duration. */
+  /** The state for the narrowest column, without an ended resource's duration. */
   readonly shortest?: string;
   /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
   readonly brief?: string;

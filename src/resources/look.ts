@@ -30,9 +30,9 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
 export interface CurrentState extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
-  /** Likewise for the best one. */
+  /** The best held-out reward, likewise in words. */
   readonly bestHeldOut: string | undefined;
-  /** Both for programs. */
+  /** Both rewards as JSON fields. */
   readonly heldOutFields: ReturnType<typeof heldOutFields>;
   /** Messages about unreadable responses, which were left out. */
   readonly unreadable: readonly string[];

@@ -15,7 +15,7 @@ import { lacksFailed } from './alarms.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { lacksEnds, rolloutEndsQuery } from './rollout-ends.ts';
 import { type Round, type Turn, turnMs, windowMs } from './rotation-budget.ts';
-import { offered, type RewardRead } from './watch-reads.ts';
+import { offeredQueries, type RewardRead } from './watch-reads.ts';
 
 /** The inputs of a round. */
 export interface Purpose extends Round {
@@ -98,7 +98,7 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
 export function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
   const { status, countsDone } = resourceOfKind(known.kind)?.watch ?? {};
   const all = status?.(known.id) ?? [];
-  const queries = offered(workbench, all);
+  const queries = offeredQueries(workbench, all);
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
   const attemptedAt = lastAttempt(workbench, queries);
@@ -122,7 +122,7 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
  * curve or an alarm needs it.
  */
 function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
-  const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
+  const [first, ...others] = offeredQueries(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
   if (!first) return [];
   const lacks = !known.measured && (known.done ?? 0) > 0 && workbench.cache.getQueryData(first.key) !== undefined;
   const { trainer } = workbench.alarmsFor(known.parent);
@@ -199,10 +199,10 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
   if (!isShown && !lacksEndTime(known)) return [];
   const { details, times } = resourceOfKind(known.kind)?.watch ?? {};
   const curves = isShown ? curvesOf(workbench, known) : [];
-  const records = isRecalled(workbench, known) ? [] : offered(workbench, details?.(known.id));
-  const saved = times && lacksTimes(workbench, known) ? offered(workbench, [times(known.id)]) : [];
+  const records = isRecalled(workbench, known) ? [] : offeredQueries(workbench, details?.(known.id));
+  const saved = times && lacksTimes(workbench, known) ? offeredQueries(workbench, [times(known.id)]) : [];
   const ends: readonly AnyQuery[] =
-    isShown && countsFailed(workbench, known) ? offered(workbench, [rolloutEndsQuery(known)]) : [];
+    isShown && countsFailed(workbench, known) ? offeredQueries(workbench, [rolloutEndsQuery(known)]) : [];
   return [...records, ...curves, ...saved, ...ends].flatMap(query => {
     const attemptedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
@@ -243,7 +243,7 @@ export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: 
   const { status, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
   const isEarly = hasEnded(known.status) && statusMeaning(known.status ?? '') !== 'success';
   if (!recordsProgress || known.gone || !isEarly || known.done !== undefined) return undefined;
-  const [query] = offered(workbench, status?.(known.id));
+  const [query] = offeredQueries(workbench, status?.(known.id));
   const isWanted = query && !isInFlight(workbench, query) && lacksEnd(workbench, known, query, lastSent);
   return isWanted ? { queries: [query], dueAt: 0, isDetail: true } : undefined;
 }

@@ -168,7 +168,7 @@ export function planStarts(
   const planned = new Set<string>();
   const kept = unnamed.map(each => {
     const { input, chosen } = each;
-    // To repeat a single start is to start another run; several starts skip those that have started.
+    // Repeating a single start starts another run, but repeating several skips those that have started.
     const id = choices.length > 1 ? startKeys.startOf(keyed, each, group) : undefined;
     const name =
       each.name ??

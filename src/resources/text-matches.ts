@@ -87,7 +87,7 @@ export class Matches {
     }
   }
 
-  /** Those in messages come before others. */
+  /** The matches by role; roles in messages come first. */
   get roles(): readonly RoleMatch[] {
     const { true: inMessages = [], false: others = [] } = Object.groupBy(this.#roles.values(), each =>
       isInMessage(each) ? 'true' : 'false',

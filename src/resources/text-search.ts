@@ -224,7 +224,7 @@ export class TextSearch {
     const hit = new Set(this.#hits.slice(before).map(({ trajectory_id }) => trajectory_id));
     const others = [...texts.keys()].filter(id => !hit.has(texts.get(id) ?? ''));
     // Another process may have deleted or replaced some of them in the meantime.
-    const still = new Set(isWhole ? index.still(others) : []);
+    const still = new Set(isWhole ? index.remaining(others) : []);
     for (const [id, trajectoryId] of texts) if (hit.has(trajectoryId) || still.has(id)) this.#count(trajectoryId);
     this.#set({ stored: this.#searched.size });
   }

@@ -61,8 +61,8 @@ export interface Watching extends Kind {
   readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
 }
 
-/** Those of the queries that the service offers. */
-export const offered = (workbench: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
+/** The queries that the service offers. */
+export const offeredQueries = (workbench: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
   queries.filter(({ key }) => !isNotOffered(cachedQuery(workbench, key)?.state.error));
 
 /** Data from the service that determines a training run's pace. */

@@ -14,7 +14,7 @@ import type { Workbench } from '../workbench/workbench.ts';
 import { type Alarm, alarmsIn, isAlarmKind, judge, readingOf, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
-import { offered, paceHints } from './watch-reads.ts';
+import { offeredQueries, paceHints } from './watch-reads.ts';
 
 /** A response older than this may no longer reflect the current state. */
 export const oldMs = 5 * 60_000;
@@ -70,7 +70,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   const observedAt = statuses.doneReadAt(known);
   // Before the first read, neither the pace nor a silence is known.
   if (observedAt === undefined && !isWaiting)
-    return offered(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: unread, rate: unread };
+    return offeredQueries(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: unread, rate: unread };
   const pace = paceOf(remembered.progressOf(id), paceHints(known));
   const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.patienceMs;
   const at = observedAt ?? now;
@@ -130,7 +130,7 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
     (left, right) =>
       Math.sign(endOf(right) - endOf(left)) ||
       (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~') ||
-      // Otherwise the order would depend on which list was read first.
+      // The id decides last, so that the order does not depend on which list was read first.
       left.id.localeCompare(right.id),
   );
   return [...pinned, ...others];

@@ -252,8 +252,8 @@ export class TextIndex {
     }
   }
 
-  /** Those of these texts that no program has deleted or replaced. */
-  still(texts: readonly number[]): readonly number[] {
+  /** The texts that no program has deleted or replaced. */
+  remaining(texts: readonly number[]): readonly number[] {
     const read = 'select id from texts where id in (select value from json_each(?))';
     try {
       return this.#all(read, JSON.stringify(texts)).map(([id]) => Number(id));

@@ -98,7 +98,7 @@ function matchTerm(term: string, subject: string): readonly number[] | undefined
   if (whole >= 0) return Array.from({ length: term.length }, (_, i) => whole + i);
   let at = endOf(term, subject);
   if (at < 0) return undefined;
-  // From there backwards, the latest index of each letter, which gives the shortest match.
+  // Going backwards, take the latest index of each letter, which gives the shortest match.
   const hits: number[] = [];
   for (const letter of Array.from(term).reverse()) {
     at = subject.lastIndexOf(letter, at);

@@ -233,7 +233,7 @@ export class BenchmarkUpload extends Job<UploadState> {
         await this.#sendFiles(service, todo);
       } catch (error) {
         if (!isIngested(error)) throw error;
-        // It was this upload that ingested it only if the state last sent equals the folder.
+        // This upload ingested it only if the last state sent equals the folder.
         if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#benchId);
         this.#sent.setPhase('ingested', plan.manifestFingerprint);
         return plan;

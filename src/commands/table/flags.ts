@@ -127,7 +127,7 @@ export const waitFlags = {
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
-/** For evaluations whose status the service does not report. */
+/** Ends the wait for an evaluation whose status the service does not report. */
 export const untilFlag = {
   value: 'rewards=N|quiet=60s',
   description: 'treat an evaluation as ended after N rewards, or once it has rewards and gets no new one for this long',

@@ -129,7 +129,7 @@ function accept({ env }: Context, control: Control): void {
 /** Numbers each request, and refuses it if it comes from a web page or the service is stopping. */
 function admit(control: Control): MiddlewareHandler {
   return async (context, next) => {
-    // Not hono's `requestId`: that would repeat an id sent by the caller.
+    // Hono's `requestId` would repeat an id sent by the caller.
     context.header('X-Request-ID', `req_${randomUUID()}`);
     // A web page must not reach the service through a name that resolves to this machine (DNS rebinding).
     const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');

@@ -14,7 +14,7 @@ export interface ListAnswer<Row> {
   readonly cursor: string | null;
   /** The next page's cursor; null at the end of the list. */
   readonly next: string | null;
-  /** By id, in order. A row is on only one page. */
+  /** The rows by id, in order. A row is on only one page. */
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;

@@ -30,7 +30,7 @@ export interface Kind {
   readonly recordsProgress?: boolean;
 }
 
-/** By name, e.g. `run`. */
+/** The kinds of resources by name, e.g. `run`. */
 export type Kinds = ReadonlyMap<string, Kind>;
 
 /** A status change that happened while this program was open. */

@@ -110,7 +110,7 @@ export function KeyScope(props: KeyScopeProps) {
   const router = useRouter();
   const parent = useContext(ParentContext);
   const id = useId();
-  // In an effect, not during rendering: a failed render must leave no scope behind.
+  // An effect, because a failed render must leave no scope behind.
   useLayoutEffect(() => router.set(id, parent, active, modal, handlers, guarded));
   // A layout effect: the next key must not go to a closed scope.
   useLayoutEffect(() => () => router.remove(id), [router, id]);

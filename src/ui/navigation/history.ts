@@ -28,7 +28,7 @@ export type HistoryAction =
       /** Replaces the record of the same resource above it, if it was opened from one. */
       readonly above?: Place<'record'>;
     }
-  /** One crumb up. */
+  /** Goes one crumb up. */
   | { readonly kind: 'up' }
   /** Leaves a place that cannot be shown: one crumb up, or back if there is no crumb. */
   | { readonly kind: 'leave' }

@@ -225,7 +225,7 @@ export const registry: Registry = {
   views: [
     view('watch', watch.title, {
       component: WatchView,
-      // Its lines show more than their facts.
+      // The lines show more than the facts, so they get the width first.
       inspectorFrom: 240,
       about: aboutRewards,
       commands: [...Object.values(watchCommands), ...lineActions],
@@ -239,7 +239,7 @@ export const registry: Registry = {
     ...resources.flatMap(viewsOf),
     view('tree', tree.title, {
       component: lazyView(async () => (await import('./tree.tsx')).TreeView),
-      // Its lines show more than their facts.
+      // The lines show more than the facts, so they get the width first.
       inspectorFrom: 160,
       about: aboutRewards,
       commands: [treeCommands.fold, ...lineActions, ...Object.values<Command>(checkpointActions)],

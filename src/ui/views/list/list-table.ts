@@ -86,7 +86,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const [kept, setKept] = useState<number>();
   const room = useListRoom(props, list, error, props.grouped ?? rows, kept);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
-    // As the table shows them, without keeping its rows in memory.
+    // Arrange the rows as the table does, in a new function, so that the table's rows are not kept in memory.
     const arrange = createArrange(columns, source.id);
     return arrange(joinedTo(read), { filter, sort: ordered ? undefined : order });
   });
@@ -177,7 +177,7 @@ function useRememberedTable<Row>({
   startFilter: filter = '',
 }: Pick<ResourceListProps<Row>, 'name' | 'sort' | 'startAt' | 'startFilter'>) {
   const [remembered, remember] = useMemory<TableState>('table');
-  // By column id: a new column appears as it does by default, and an unknown id is ignored.
+  // Choices are saved by column id: a new column appears as it does by default, and an unknown id is ignored.
   const [choice] = useSetting<ColumnChoice>(columnSetting(name), {});
   const siblings = useSiblings();
   const [initial] = useState<TableState>(() => {

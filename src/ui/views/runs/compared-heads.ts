@@ -13,7 +13,7 @@ import { wrap } from '../../../text/wrap.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-/** As wide as the label before the name. */
+/** The indent of the lines below a name: as wide as the label before it. */
 export const headIndent = '      ';
 const gap = '  ';
 const longestStatus = 20;

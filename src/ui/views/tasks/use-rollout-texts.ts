@@ -71,7 +71,7 @@ export function useRolloutTexts<Row extends Rollout>(
   const first = useRef(rows);
   first.current = rows;
   useEffect(() => {
-    // Also after a search, which keeps the texts of all rollouts that it read.
+    // An earlier search may have stored the texts of these rollouts.
     if (isListed) readTexts.add(storedTexts(first.current.flatMap(withId), workbench.texts));
   }, [isListed, readTexts, workbench]);
   const [isWanted, setWanted] = useState(() => inherited !== undefined && namesTexts(inherited, columns));

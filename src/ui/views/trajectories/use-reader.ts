@@ -123,7 +123,7 @@ export function useReader(
     hiddenWords: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
-      // Even if there is a single step: otherwise the digits that follow would flag it.
+      // Bound even for a single step, because otherwise the digits that follow would flag the trajectory.
       { command: readerCommands.goToStep, run: goToStep },
     ],
   };

@@ -137,7 +137,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   // The saved values when the window opened: only fields that the user changes are saved.
   const [saved] = useState(() =>
     [...known].map(([number, before]): SavedNote => {
-      // As the field shows the text, so that it differs only if the user changes it.
+      // Convert the text as the field does, so that it differs only if the user changes it.
       const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
       const quoted = messages.find(each => each.number === number)?.quote() ?? '';
       const quote = quoted === '' ? '' : `> ${quoted}\n`;

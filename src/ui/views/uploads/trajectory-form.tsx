@@ -52,7 +52,7 @@ interface ChosenFile {
 export interface OpenedFile {
   readonly path: string;
   readonly begun: TrajectoryRecord | undefined;
-  /** As listed when the form opened: a later response must not replace the user's input. */
+  /** The agents listed when the form opened. A later response must not replace the user's input. */
   readonly agents: readonly Agent[];
 }
 

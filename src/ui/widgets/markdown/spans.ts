@@ -95,7 +95,7 @@ function decoded(text: string): string {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
     if (name !== undefined) return own(namedCharacters, name) ?? whole;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number.parseInt(decimal, 10);
-    // One at a time, so that they cannot combine into an escape sequence.
+    // Characters are sanitised one at a time, so that they cannot combine into an escape sequence.
     return code > 0x10ffff ? '\ufffd' : sanitiseLine(String.fromCodePoint(code));
   });
 }

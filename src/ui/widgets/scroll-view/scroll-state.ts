@@ -74,7 +74,7 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
     case 'page':
       return scrollTo(offset + (Math.trunc(action.pages * Math.max(1, around.height - 1)) || Math.sign(action.pages)));
     case 'to':
-      // Even if the whole text fits: the place is the reader's position.
+      // The place is the reader's position, so set it even if the whole text fits.
       return { ...state, place: around.placeAt(clamped(action.line)), row: 0 };
     case 'show':
       return { ...state, place: action.place, row: Math.min(action.before, around.height - 1) };
@@ -87,7 +87,7 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
       return place === undefined ? state : scrollReducer(state, { kind: 'show', place, before }, around);
     }
     case 'bottom':
-      // Even if the whole text fits, the position is the last line.
+      // The position is the last line, even if the whole text fits.
       return { ...state, place: around.placeAt(Math.max(0, around.lineCount - 1)), row: around.height - 1 };
     case 'search': {
       const searching = { ...state, query: action.query, match: undefined };
