@@ -9,11 +9,11 @@ import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withService } from './with-service.ts';
+import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
-  return withService(flags, io, async context => {
-    const { id, rows, rewards, unread } = await readRollouts(word, context, io, {
+  return withRollouts(word, flags, io, async (context, name) => {
+    const { id, rows, rewards, unread } = await readRollouts(name, context, io, {
       read: async owner => withEnds(await readOwn(owner, context), context),
     });
     const classes = outcomeClasses(rows);

@@ -273,7 +273,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
   const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
   const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
   const isFile = existsSync(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
-  const file = isFile ? clean`It is a file: benchtop read ${word} opens it, with its failures, tasks and search.` : '';
+  const file = isFile ? clean`It is a file: benchtop read ${word} opens it.` : '';
   const words = [none, form, ...unlisted.map(({ message }) => message), file, gaps];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
 }

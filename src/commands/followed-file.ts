@@ -74,6 +74,11 @@ export class FollowedFile implements ShownFile {
     return this.#said.title;
   }
 
+  /** Whether everything was read. */
+  get isWhole(): boolean {
+    return this.#said.title === this.#name;
+  }
+
   get problem(): string | undefined {
     return this.#said.problem;
   }

@@ -66,9 +66,9 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
   return cut !== undefined || unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-/** A local service in this process that has only a file's trajectories. */
 /**
- * Serves a file under `name`, and follows it. The service's folder is deleted on exit.
+ * Serves a file under `name` from a local service in this process, and follows it. The service's folder is deleted on
+ * exit.
  *
  * @param cut why the file is incomplete
  * @throws CommandError if no trajectory can be read
@@ -89,7 +89,16 @@ export async function serveFile(path: string, name: string, io: CommandIo, cut?:
       remove();
       process.off('exit', remove);
     };
-    return { ...running, stop, folder, file };
+    const environment = {
+      // A key from the environment would belong to another address.
+      BENCHTOP_BASE_URL: running.baseUrl,
+      BENCHTOP_API_KEY: running.apiKey,
+      // Anything written here would be deleted with the folder.
+      BENCHTOP_READ_ONLY: '1',
+      BENCHTOP_STATE_DIR: join(folder, 'state'),
+      BENCHTOP_CACHE_DIR: join(folder, 'cache'),
+    };
+    return { ...running, stop, folder, environment, file };
   } catch (error) {
     file.close();
     throw error;
@@ -111,16 +120,7 @@ async function openOnScreen(
   if (isLarge) keepHeapSmall();
   const served = await serveFile(path, name, io, cut);
   if (isLarge) emptyHeap();
-  const { baseUrl, apiKey, file } = served;
-  const environment = {
-    // A key from the environment would belong to another address.
-    BENCHTOP_BASE_URL: baseUrl,
-    BENCHTOP_API_KEY: apiKey,
-    // Anything written here would be deleted with the folder.
-    BENCHTOP_READ_ONLY: '1',
-    BENCHTOP_STATE_DIR: join(served.folder, 'state'),
-    BENCHTOP_CACHE_DIR: join(served.folder, 'cache'),
-  };
+  const { baseUrl, environment, file } = served;
   const sort = { column: 'created', descending: false };
   const start = { view: 'list', resource: 'trajectories', scope: { dataset: name }, sort } as const;
   const tui = await import('./tui.tsx');

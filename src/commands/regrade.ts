@@ -23,7 +23,7 @@ import type { CommandIo } from './io.ts';
 import { lineText, printRecord, rowsText } from './output.ts';
 import { readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withService } from './with-service.ts';
+import { refuseFile, withRollouts } from './with-rollouts.ts';
 
 type Flags = CommandInput<'regrade'>['flags'];
 
@@ -59,9 +59,10 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
   const graderFor = graderIn(flags);
   // A grading program has its own process group, so a signal to this program does not reach it.
   io.stopOnSignals?.();
-  return withService(flags, io, async context => {
+  if (flags.judge !== undefined) refuseFile(word, '--judge needs rollouts on the service that has the model');
+  return withRollouts(word, flags, io, async (context, name) => {
     const range = rewardRangeOf(flags, context);
-    const { id, ...rollouts } = await readRollouts(word, context, io);
+    const { id, ...rollouts } = await readRollouts(name, context, io);
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };
     await regradeAll(rollouts.rows, graderFor(context.service, range), context, {

@@ -15,6 +15,9 @@ const rewardRangeFlag = {
   description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
 } as const satisfies FlagSpec;
 
+const aboutFiles = `A FILE is one that benchtop read accepts, or - for standard input: nothing is uploaded or kept. Its path has a
+folder or an ending, e.g. ./rollouts.`;
+
 export const results = {
   compare: spec({
     summary: 'compare evaluation runs task by task',
@@ -85,13 +88,15 @@ ${aboutIntervals}`,
     ],
   }),
   tasks: spec({
-    summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
+    summary: 'list the tasks of a run, a training run, a dataset or a file, with pass@k and pass^k',
     about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
 the share that passed, and how many rollouts failed or have no reward. The model
 of a training run changes, so its tasks show the mean at the first and last steps, and a curve in between.
 
-${aboutPasses}`,
-    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+${aboutPasses}
+
+${aboutFiles}`,
+    args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: {
       ...serviceFlags,
       base: {
@@ -110,16 +115,22 @@ ${aboutPasses}`,
     examples: ['benchtop tasks second --base first'],
   }),
   failures: spec({
-    summary: 'count how the rollouts of a run, a training run or a dataset ended',
+    summary: 'count how the rollouts of a run, a training run, a dataset or a file ended',
     about: `Groups rollouts by status, error and last tool error (ignoring ids and numbers), termination reason, finish
 reason and number of steps, and prints how many are in each group, their share and their mean reward. The JSON has their
-ids.`,
-    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+ids.
+
+${aboutFiles}`,
+    args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: { ...serviceFlags, ...recordFlags },
-    examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],
+    examples: [
+      'benchtop failures second',
+      'benchtop failures results.jsonl',
+      "benchtop list trajectories --run second --filter 'ended:max_steps'",
+    ],
   }),
   search: spec({
-    summary: 'search the text of all trajectories in a run, a dataset or a benchmark',
+    summary: 'search the text of all trajectories in a run, a dataset, a benchmark or a file',
     about: `Finds the trajectories with a line that has all the words. For each, prints the first matching line with its
 place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
 the matches by reward and by how they ended, and name unreadable texts. Words in double quotes are a phrase; /re/
@@ -127,7 +138,9 @@ is a regular expression; a word with a capital letter is case-sensitive. Exit co
 could not be read.
 
 Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
-search.indexMegabytes limits their size.`,
+search.indexMegabytes limits their size.
+
+${aboutFiles} No texts of a file are kept.`,
     args: [{ name: 'WORDS', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -137,7 +150,7 @@ search.indexMegabytes limits their size.`,
         of: 'seen',
         kinds: ['run', 'training', 'dataset', 'benchmark'],
         many: true,
-        description: 'the run, training run, dataset or benchmark to search',
+        description: 'the run, training run, dataset, benchmark or file to search',
       },
       step: {
         value: 'N',
@@ -160,7 +173,7 @@ search.indexMegabytes limits their size.`,
     ],
   }),
   regrade: spec({
-    summary: 'regrade the rollouts of a run, a training run or a dataset, and show the changes',
+    summary: 'regrade the rollouts of a run, a training run, a dataset or a file, and show the changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
 the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
 changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are
@@ -174,8 +187,10 @@ stores one, as the local service does. It grades the final answer of the model.
 optionally followed by an explanation. --judge asks a deployed model to grade by a --rubric, within the range of rewards:
 its last line must be REWARD: and a number, and nothing else. An answer that was cut off or refused gives no reward.
 
-${aboutAgreement}`,
-    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+${aboutAgreement}
+
+${aboutFiles} --judge takes none.`,
+    args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: {
       ...serviceFlags,
       with: { value: 'GRADER', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
@@ -269,7 +284,7 @@ read.`,
     examples: ['benchtop read results.jsonl', 'benchtop read log.eval --json > trajectories.jsonl'],
   }),
   report: spec({
-    summary: 'write a report on a run, several runs, a training run or a dataset as one HTML or Markdown file',
+    summary: 'write a report on a run, several runs, a training run, a dataset or a file as HTML or Markdown',
     about: `Writes one self-contained file: facts, curves, the distribution of rewards, how the rollouts ended, the
 worst tasks, and the transcripts of the flagged, worst and best trajectories. Text from models is escaped. --flagged
 reports only the trajectories with a flag or a note.
@@ -277,8 +292,10 @@ reports only the trajectories with a flag or a note.
 With two to eight runs of a benchmark, compares the others with the first: the verdicts with intervals, the tasks (of two runs, those
 that no longer or newly pass first), the settings in which the runs differ, and both transcripts of the worst
 regressions and of the best improvement. --worst and --best are then regressions and improvements of each run
-(default: 3 and 1).`,
-    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], many: true, optional: true }],
+(default: 3 and 1).
+
+${aboutFiles} Files are not compared.`,
+    args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'], many: true, optional: true }],
     flags: {
       ...serviceFlags,
       output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },

@@ -1,0 +1,59 @@
+/** Runs a command on the rollouts of a resource on the service, or of a file. */
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { clean } from '../text/sanitise.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import type { RecordFlags } from './output.ts';
+import { type ServiceFlags, serviceFlags } from './table/flags.ts';
+import { withFile } from './trajectory-files.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** Whether a word is a file's path. A word without a folder or an ending is a name, whatever files there are. */
+export const isFile = (word: string): boolean =>
+  word === '-' || (/[./\\]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true);
+
+/** @throws CommandError if `word` is a file: `what` cannot be done with one */
+export function refuseFile(word: string, what: string): void {
+  if (isFile(word)) throw new CommandError(clean`${word} is a file: ${what}.`);
+}
+
+const noService = Object.fromEntries(Object.keys(serviceFlags).map(name => [name, undefined]));
+
+/**
+ * Like `withService`. A file's rollouts are a dataset on a service in this process, and nothing is kept.
+ *
+ * @param work called with the name of the resource or of the file's dataset
+ */
+export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
+  word: string,
+  flags: Flags,
+  io: CommandIo,
+  work: (context: CommandContext, name: string) => Promise<number>,
+): Promise<number> {
+  if (!isFile(word)) return withService(flags, io, context => work(context, word));
+  const { serveFile } = await import('./read.ts');
+  let cut: string | undefined;
+  return withFile(
+    word,
+    io,
+    async path => {
+      const name = word === '-' ? 'standard input' : basename(word);
+      const { baseUrl, environment, file, stop } = await serveFile(path, name, io, cut);
+      file.close();
+      try {
+        const ofFile = { environment: { value: { ...io.environment, ...environment } } };
+        const inFile = Object.create(io, ofFile) as CommandIo;
+        const local = { ...flags, ...noService, baseUrl, debug: flags.debug };
+        const code = await withService(local, inFile, context => work(context, name));
+        return code === exitCodes.done && !file.isWhole ? exitCodes.failed : code;
+      } finally {
+        await stop();
+      }
+    },
+    why => {
+      cut = why;
+      io.note(why);
+    },
+  );
+}

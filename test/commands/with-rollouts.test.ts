@@ -1,0 +1,88 @@
+/** Commands that analyse the rollouts of a file, without the configured service. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { serviceDouble } from '../service/double.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+const rollout = (index: number) => ({
+  task_id: `task-${index >> 1}`,
+  reward: index % 2,
+  messages: [
+    { role: 'user', content: 'one or two?' },
+    { role: 'assistant', content: index % 2 === 0 ? 'two' : 'one' },
+  ],
+});
+
+const lines = [0, 1, 2, 3].map(index => `${JSON.stringify(rollout(index))}\n`).join('');
+
+async function fileOf(text = lines) {
+  const file = join(testFolder(), 'results.jsonl');
+  writeFileSync(file, text);
+  const { url, requests } = await serviceDouble();
+  return { file, requests, cli: cliOn({ baseUrl: url, apiKey: 'key-0123456789' }) };
+}
+
+const recordOf = ({ out }: { readonly out: string }): unknown => JSON.parse(out);
+
+it('analyses a file, and asks the service nothing (out24 B14)', async () => {
+  const { file, requests, cli } = await fileOf();
+  const temporary = testFolder();
+  vi.stubEnv('TMPDIR', temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(recordOf(await cli('failures', [file, '--json']))).toMatchObject({
+    rollouts: 4,
+    classes: expect.arrayContaining([expect.objectContaining({ by: 'status', class: 'completed', mean: 0.5 })]),
+  });
+  expect(recordOf(await cli('tasks', [file, '--json']))).toMatchObject({
+    tasks: expect.arrayContaining([expect.objectContaining({ task_id: 'task-1', rewards: [0, 1] })]),
+  });
+  expect(recordOf(await cli('search', ['two', '--role', 'assistant', '--in', file, '--json']))).toMatchObject({
+    hits: [expect.objectContaining({ task_id: 'task-1' }), expect.objectContaining({ task_id: 'task-0' })],
+    searched: 4,
+  });
+  expect(recordOf(await cli('regrade', [file, '--with', 'exact two', '--json']))).toMatchObject({
+    graded: 4,
+    passes_lost: 2,
+    passes_gained: 2,
+  });
+  const { out, code } = await cli('report', [file, '--format', 'markdown']);
+  expect(out).toMatch(/^# results\.jsonl\n/);
+  expect(code).toBe(exitCodes.done);
+  expect(requests).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+it('reads standard input, and fails if a part cannot be read', async () => {
+  const { cli } = await fileOf();
+  const { code, notes, out } = await cli('failures', ['-', '--json'], { input: `${lines}no JSON\n` });
+  expect(recordOf({ out })).toMatchObject({ rollouts: 4 });
+  expect(notes).toContain('line 5: It is not JSON');
+  expect(code).toBe(exitCodes.failed);
+});
+
+it('says what cannot be done with a file', async () => {
+  const { file, requests, cli } = await fileOf();
+  for (const [command, args, words] of [
+    ['compare', ['evr_1', file], 'only runs on the service can be compared'],
+    ['report', [file, 'evr_1'], 'only runs on the service can be compared'],
+    ['tasks', [file, '--base', 'evr_1'], '--base compares two runs on the service'],
+    ['tasks', ['evr_1', '--base', file], '--base compares two runs on the service'],
+    ['search', ['two', '--in', 'evr_1', '--in', file], 'search it alone, with one --in'],
+    ['regrade', [file, '--judge', 'm', '--rubric', 'r'], '--judge needs rollouts on the service that has the model'],
+  ] as const) {
+    const { code, notes } = await cli(command, args);
+    expect(notes).toContain(`${file} is a file: ${words}.`);
+    expect(code).toBe(exitCodes.usage);
+  }
+  expect(requests).toEqual([]);
+});
+
+it('takes a folder, and a word without a folder or an ending, for a name', async () => {
+  const { cli, requests } = await fileOf();
+  const folder = join(testFolder(), 'a.folder');
+  mkdirSync(folder);
+  for (const word of [folder, 'LICENSE']) await cli('failures', [word]);
+  expect(requests).not.toEqual([]);
+});
