@@ -273,7 +273,7 @@ function useOpening<Row extends object>(
 }
 
 /** The rows as neighbours. Holds only ids: there may be 100,000 rows, which the cache drops once nothing shows them. */
-function siblingRows<Row extends object>(
+export function siblingRows<Row extends object>(
   resource: string,
   { ids, rows }: Pick<ArrangedRows<Row>, 'ids' | 'rows'>,
   placeOf: PlaceOf<Row>,
