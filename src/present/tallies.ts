@@ -1,7 +1,7 @@
 /** Counts a search's matches by the rollouts' rewards and ends. Pure. */
 import { maxOf, minOf } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { reward as rewardText } from '../text/numbers.ts';
+import { counted, reward as rewardText } from '../text/numbers.ts';
 import { errorClass } from './outcome-classes.ts';
 
 /** The number of rollouts of a kind, and how many of them match. */
@@ -65,10 +65,12 @@ export function countHits(rows: readonly SearchedRow[], hits: readonly Pick<Traj
   };
 }
 
-/** `0: 32 of 41, 1: 2 of 900`. After the first few, kinds without a match are left out. */
+/** `0: 32 of 41, 1: 2 of 900, 3 others: 0 of 52`. After the first few, kinds without a match are added up. */
 export function tallyWords(all: readonly Tally[], most = 8): string {
   const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, most);
-  const rest = all.length - shown.length;
-  const words = shown.map(({ name, found, of }) => `${name}: ${found} of ${of}`).join(', ');
-  return rest > 0 ? `${words}, ${rest} more` : words;
+  const rest = all.filter(each => !shown.includes(each));
+  const sumOf = (key: 'found' | 'of'): number => rest.reduce((sum, each) => sum + each[key], 0);
+  const others = { name: counted(rest.length, 'other'), found: sumOf('found'), of: sumOf('of') };
+  const named = rest.length > 0 ? [...shown, others] : shown;
+  return named.map(({ name, found, of }) => `${name}: ${found} of ${of}`).join(', ');
 }

@@ -119,8 +119,7 @@ export async function* trajectoriesIn(file: FileHandle, reading: Reading): Async
     yield* trajectoriesInZip(file, reading);
     return;
   }
-  for await (const { line, value, error, notFinite, isOpen = false } of readItems(read)) {
-    const place = `line ${line}`;
+  for await (const { place, value, error, notFinite, isOpen = false } of readItems(read)) {
     if (value === undefined) {
       yield { place, error: error ?? 'It cannot be read.', isOpen };
       continue;

@@ -57,20 +57,23 @@ export function bytesOf(file: FileHandle): ReadBytes {
   };
 }
 
-/** A file's trajectories, in order. An unreadable one yields an item with an error instead of ending the iteration. */
-export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
+/** A file's trajectories, in order, each with its place in words. An unreadable one yields an item with an error instead of ending the iteration. */
+export async function* readItems(read: ReadBytes): AsyncGenerator<Item & { readonly place: string }> {
   const { form, start } = await formOf(read);
   const ranges = form === 'lines' ? lines(read, start) : values(read, start, form === 'array' ? 1 : 0);
   let line = 0;
   for await (const range of ranges) {
     line += 1;
     const item = await itemOf(read, line, range);
-    if (item) yield item;
+    if (item) yield { ...item, place: `${units[form]} ${line}` };
   }
 }
 
+/** What an item's number counts, for messages. */
+const units = { lines: 'line', array: 'element', objects: 'object' } as const;
+
 /** Detects the format from the first bytes: an array, multi-line objects, or JSON Lines. @throws Error for UTF-16 */
-async function formOf(read: ReadBytes): Promise<{ form: 'lines' | 'array' | 'objects'; start: number }> {
+async function formOf(read: ReadBytes): Promise<{ form: keyof typeof units; start: number }> {
   const head = await read(0);
   const mark = Buffer.from(head.subarray(0, 2)).toString('hex');
   if (mark === 'fffe' || mark === 'feff')

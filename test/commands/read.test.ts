@@ -299,6 +299,14 @@ it('says what a prompt and a completion without a number lack (B14)', async () =
   }
 });
 
+it('names the elements of an array by their number, not by a line (out24 C24)', async () => {
+  const path = join(testFolder(), 'dump.json');
+  writeFileSync(path, JSON.stringify([rollout('one'), 3, rollout('three')]));
+  const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey })('read', [path]);
+  expect(out).toMatch(/^id\s+element 1$[\s\S]*^id\s+element 3$/m);
+  expect(notes).toContain('element 2: It is not an object.');
+});
+
 it('is what a command advises if it takes no file', async () => {
   const none = () => ({ items: [], has_more: false });
   const { url } = await hostileServer(answering({ listDatasets: none, listBenchmarks: none }));

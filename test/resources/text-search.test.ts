@@ -5,7 +5,7 @@ import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { fitColumns } from '../../src/present/column.ts';
 import { referenceFact } from '../../src/present/fact.ts';
 import { createArrange } from '../../src/present/rows.ts';
-import { countHits } from '../../src/present/tallies.ts';
+import { countHits, tallyWords } from '../../src/present/tallies.ts';
 import { storedLengths } from '../../src/resources/stored-text.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
@@ -93,6 +93,12 @@ describe('a search through texts', () => {
       { name: '0', found: 0, of: 1 },
       { name: '1.00', found: 1, of: 1 },
     ]);
+  });
+
+  it('adds up the kinds without a match in words (out24 C24)', () => {
+    const tally = (name: string, found: number) => ({ name, found, of: 3 });
+    const all = ['0', '0.2', '0.4', '0.5', '0.6', '1.00'].map(name => tally(name, name === '1.00' ? 2 : 0));
+    expect(tallyWords(all)).toBe('0: 0 of 3, 0.2: 0 of 3, 0.4: 0 of 3, 0.5: 0 of 3, 1.00: 2 of 3, 1 other: 0 of 3');
   });
 
   it('counts lines in messages apart from those in rewards and other fields, read and from the index', async () => {
