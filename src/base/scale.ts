@@ -1,7 +1,7 @@
 /** Round numbers for axes and bins (Heckbert 1990, “Nice numbers for graph labels”). */
 
 /** Multiplied by a power of ten. */
-const mantissas = { usual: [1, 2, 5, 10], quarters: [1, 2, 2.5, 5, 10] } as const;
+const mantissas = { standard: [1, 2, 5, 10], quarters: [1, 2, 2.5, 5, 10] } as const;
 /** Steps such as 0.1 + 0.2 count as equal despite rounding errors. */
 const tolerance = 1e-9;
 
@@ -19,7 +19,7 @@ export function decimalsOf(step: number): number {
 export function roundStep(atLeast: number, { quarters = false } = {}): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   const mantissa =
-    mantissas[quarters ? 'quarters' : 'usual'].find(each => each * power >= atLeast * (1 - tolerance)) ?? 10;
+    mantissas[quarters ? 'quarters' : 'standard'].find(each => each * power >= atLeast * (1 - tolerance)) ?? 10;
   return mantissa === 2.5 ? multipleOf(power / 10, 25) : multipleOf(power, mantissa);
 }
 

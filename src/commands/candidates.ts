@@ -218,10 +218,10 @@ function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   });
 }
 
-/** Run options as the service describes them, or else the usual ones. */
+/** Run options as the service describes them, or else the default ones. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
-  const known = line.name === 'train' ? benchmarkActions.train.sends.usualOptions : usualEvalOptions;
+  const known = line.name === 'train' ? benchmarkActions.train.sends.defaultOptions : defaultEvalOptions;
   const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
     const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
     return [...describedOptions(answer).keys()].map((name): Candidate => [name, '']);
@@ -230,7 +230,7 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
   return names.map(([name]) => [`${name}=`, `option for the ${line.name === 'train' ? 'training' : 'evaluation'}`]);
 }
 
-const usualEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task', 'seed'];
+const defaultEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task', 'seed'];
 
 async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {
   const profiles = Object.entries((await storedSettings(environment)).profiles ?? {}).filter(

@@ -81,15 +81,15 @@ async function askFlags(
   say: (text: string) => void,
 ): Promise<Flags> {
   const answers = new Map<string, unknown>();
-  for (const [key, { asked, choices, many }] of Object.entries(specs)) {
-    if (!asked || Object.hasOwn(given, key)) continue;
-    const { unless = '', usual } = asked;
-    if (usual === undefined ? Object.hasOwn(given, unless) : Object.keys(given).length > 0) continue;
+  for (const [key, { prompt, choices, many }] of Object.entries(specs)) {
+    if (!prompt || Object.hasOwn(given, key)) continue;
+    const { unless = '', defaultWords } = prompt;
+    if (defaultWords === undefined ? Object.hasOwn(given, unless) : Object.keys(given).length > 0) continue;
     const of = choices ? `, ${choices.join(' or ')}` : '';
-    const question = `${capitalised(longFlag(key).slice(2))}${of}${usual === undefined ? '' : ` (enter for ${usual})`}:`;
+    const question = `${capitalised(longFlag(key).slice(2))}${of}${defaultWords === undefined ? '' : ` (enter for ${defaultWords})`}:`;
     for (let isAnswered = false; !isAnswered; ) {
       const answer = (await ask(question)).trim();
-      if (answer === '' && usual === undefined) say('It cannot be empty.');
+      if (answer === '' && defaultWords === undefined) say('It cannot be empty.');
       else if (answer !== '' && choices?.includes(answer) === false) say(`${answer} is not ${choices.join(' or ')}.`);
       else {
         isAnswered = true;

@@ -4,7 +4,7 @@
  * The ranks of hints, most important first: the view's purpose, other decisions, stopping work, following a row, the
  * rest, and conveniences.
  */
-export const hintRanks = ['main', 'second', 'stop', 'follow', 'usual', 'last'] as const;
+export const hintRanks = ['main', 'second', 'stop', 'follow', 'normal', 'last'] as const;
 export type HintRank = (typeof hintRanks)[number];
 
 export interface Command {
@@ -17,7 +17,7 @@ export interface Command {
   readonly group: string;
   /** The word on the hint line. Commands without a hint appear only in help. */
   readonly hint?: string;
-  /** Determines the order of hints, and which ones stay when space is tight; `usual` by default. */
+  /** Determines the order of hints, and which ones stay when space is tight; `normal` by default. */
   readonly rank?: HintRank;
   /** The command only dispatches, so several presses in one read need only one redraw: pressing `j` 100 times draws once. */
   readonly repeats?: boolean;

@@ -13,7 +13,7 @@ interface DescribedOption {
   readonly maximum: number | undefined;
   readonly choices: readonly OptionValue[];
   /** The value that the service uses if the option is left out. */
-  readonly usual: unknown;
+  readonly defaultValue: unknown;
   /** Whether the service computes that value when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
@@ -34,16 +34,16 @@ function described(option: Readonly<Record<string, unknown>>): DescribedOption {
     const values = names.map(name => own(option, name));
     return values.find(value => typeof value === 'number' && Number.isFinite(value)) as number | undefined;
   };
-  const usual = own(option, 'default');
+  const defaultValue = own(option, 'default');
   const choices = own(option, 'choices') ?? own(option, 'enum');
   const known = Array.isArray(choices) ? choices.filter(isOptionValue) : [];
   const text = own(option, 'description');
   return {
-    type: typeOf(own(option, 'type'), isOptionValue(usual) ? usual : known[0]),
+    type: typeOf(own(option, 'type'), isOptionValue(defaultValue) ? defaultValue : known[0]),
     minimum: numberAt('min', 'minimum'),
     maximum: numberAt('max', 'maximum'),
     choices: known,
-    usual,
+    defaultValue,
     isComputed: own(option, 'default_kind') === 'computed',
     words: typeof text === 'string' ? text : '',
   };
@@ -116,7 +116,7 @@ function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
     minimum: bound(Math.min, one.minimum, other.minimum),
     maximum: bound(Math.max, one.maximum, other.maximum),
     choices: one.choices.length && other.choices.length ? [...new Set([...one.choices, ...other.choices])] : [],
-    usual: one.usual === other.usual ? one.usual : undefined,
+    defaultValue: one.defaultValue === other.defaultValue ? one.defaultValue : undefined,
   };
 }
 
@@ -134,11 +134,11 @@ export function boundsWords({ minimum, maximum, variants }: DescribedOption): st
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-const unknownOption = { type: 'any', choices: [], usual: undefined } as const;
+const unknownOption = { type: 'any', choices: [], defaultValue: undefined } as const;
 
 /** The value of a typed text; undefined if it is neither a choice nor of this type. */
 function valueIn(
-  { type, choices, usual, variants }: Pick<DescribedOption, 'type' | 'choices' | 'usual' | 'variants'>,
+  { type, choices, defaultValue, variants }: Pick<DescribedOption, 'type' | 'choices' | 'defaultValue' | 'variants'>,
   text: string,
 ): unknown {
   const valid = variants?.find(variant => problemOf(text, variant) === undefined);
@@ -146,7 +146,7 @@ function valueIn(
   const typed = text.trim();
   const choice = choices.find(each => String(each) === typed);
   if (choice !== undefined) return choice;
-  if (usual === null && typed === 'null') return null;
+  if (defaultValue === null && typed === 'null') return null;
   if (type === 'integer' || type === 'number') {
     const value = typed === '' ? Number.NaN : Number(typed);
     return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
@@ -159,7 +159,7 @@ function valueIn(
 const wanted = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
 
 function problemOf(text: string, option: DescribedOption): string | undefined {
-  const { type, choices, usual, variants } = option;
+  const { type, choices, defaultValue, variants } = option;
   const problems = variants?.map(variant => problemOf(text, variant));
   if (problems?.includes(undefined)) return undefined;
   if (problems) {
@@ -168,7 +168,8 @@ function problemOf(text: string, option: DescribedOption): string | undefined {
   }
   const value = valueIn(option, text);
   if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
-  if (choices.length > 0 && value !== usual && !choices.includes(value as OptionValue)) return clean`One of ${choices}`;
+  if (choices.length > 0 && value !== defaultValue && !choices.includes(value as OptionValue))
+    return clean`One of ${choices}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
   if (option.minimum === undefined) return `At most ${option.maximum}`;

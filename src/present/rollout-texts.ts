@@ -25,8 +25,8 @@ function firstLine(text: string | undefined): string {
 /** The last message of the user before the model's first one. */
 function askedIn(trajectory: Pick<Trajectory, 'steps'>): string | undefined {
   const before = messagesBeforeAnswer(trajectory);
-  const asked = before.findLast(({ role }) => role === 'user') ?? before.at(-1);
-  return (asked && messageContent(asked.content)) ?? undefined;
+  const question = before.findLast(({ role }) => role === 'user') ?? before.at(-1);
+  return (question && messageContent(question.content)) ?? undefined;
 }
 
 /** The texts of a trajectory; undefined if they were not read. */

@@ -62,7 +62,7 @@ function tokenWords(
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
   const described = describedOptions(offered, model);
   return name => {
-    const value = own<unknown>(options, name) ?? described.get(name)?.usual;
+    const value = own<unknown>(options, name) ?? described.get(name)?.defaultValue;
     return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
   };
 }

@@ -27,7 +27,9 @@ export function differingOptions(
   model: string | undefined,
 ): string {
   const described = describedOptions(offered, model);
-  const differing = Object.entries(chosen).filter(([name, value]) => !isEqual(described.get(name)?.usual, value));
+  const differing = Object.entries(chosen).filter(
+    ([name, value]) => !isEqual(described.get(name)?.defaultValue, value),
+  );
   const isSeed = ([name]: readonly [string, unknown]): boolean => name === seedOption;
   const ordered = [...differing.filter(isSeed), ...differing.filter(option => !isSeed(option))];
   const words = ordered.slice(0, maxNamed).map(([name, value]) => {

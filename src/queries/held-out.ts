@@ -2,7 +2,7 @@
 import { maxOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { isRecord } from '../base/own-property.ts';
-import { usualDistance } from '../base/steps.ts';
+import { commonDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
 import { statusMeaning } from '../contract/status.ts';
@@ -316,7 +316,7 @@ function thinned(
 export function evenCurve(
   steps: ArrayLike<number>,
   values: ArrayLike<number | null | undefined>,
-  every = usualDistance(steps),
+  every = commonDistance(steps),
 ): readonly (number | undefined)[] {
   const first = steps[0] ?? 0;
   const placeOf = (index: number): number =>
@@ -392,7 +392,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
   const failedSince = failedRounds(points);
   const last = failedSince && !failedSince.isUnfinished ? { ...newest, failedSince } : newest;
   const steps = points.map(({ step }) => step);
-  const everySteps = usualDistance(steps);
+  const everySteps = commonDistance(steps);
   return {
     last,
     best,

@@ -55,7 +55,7 @@ type SentQuery = Pick<Query, 'queryHash'> & {
 };
 
 /** How long a result stays fresh, in milliseconds. */
-export const usualStaleMs = 1_000;
+export const defaultStaleMs = 1_000;
 
 /** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
@@ -121,7 +121,7 @@ function shareEqualParts(previous: unknown, answer: unknown): unknown {
 const staleTimeOf =
   <Data>({ activity }: LiveQuery<Data>, settledForMs: number) =>
   ({ state }: { readonly state: { readonly data: unknown } }): number =>
-    activity(state.data as Data | undefined) === 'settled' ? settledForMs : usualStaleMs;
+    activity(state.data as Data | undefined) === 'settled' ? settledForMs : defaultStaleMs;
 
 /** Options for react-query, the same for every caller, so that identical requests in flight become one. */
 export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
@@ -148,7 +148,7 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
         const shared = <Other>(other: SharedQuery<Other>) =>
           host.cache.fetchQuery<Other>({
             ...optionsOf<Other>(host, other as LiveQuery<Other>),
-            staleTime: usualStaleMs,
+            staleTime: defaultStaleMs,
           });
         const previous = client.getQueryData(queryKey);
         const context = {

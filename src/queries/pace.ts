@@ -107,8 +107,8 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
   const last = points.at(-1);
   const observed = observedPace(points);
   const stepMs = observed?.stepMs ?? earlierPace(points, hints);
-  const usualMs = observed ? Math.max(shortestPatienceMs, outlier * observed.between) : firstPatienceMs;
-  const patienceMs = observed || stepMs === undefined ? usualMs : Math.max(usualMs, outlier * stepMs);
+  const ordinaryMs = observed ? Math.max(shortestPatienceMs, outlier * observed.between) : firstPatienceMs;
+  const patienceMs = observed || stepMs === undefined ? ordinaryMs : Math.max(ordinaryMs, outlier * stepMs);
   const isSeen = last?.since !== undefined && last.at - last.since <= patienceMs;
   const saved = isSeen ? undefined : hints.checkpoints?.at(-1);
   const stepsSince = (last?.completed_steps ?? 0) - (saved?.completed_steps ?? 0);

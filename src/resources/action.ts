@@ -76,7 +76,7 @@ export interface Start<Input = never> extends Sending<Input> {
 export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
   /** Integer options to ask for if the service lists no options. */
-  readonly usualOptions?: readonly string[];
+  readonly defaultOptions?: readonly string[];
   /** Its form can start several models and seeds at once. */
   readonly isEach?: true;
   /** A checkpoint can stand in for the model; otherwise both are needed. */

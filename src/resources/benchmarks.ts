@@ -117,7 +117,7 @@ export const benchmarkActions = {
       prints: ['startTraining', 'getTrainingRun'],
       listedBy: 'listTrainingRuns',
       options: 'getTrainingOptions',
-      usualOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
+      defaultOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
       checkpointIsModel: true,
       cost: ([run], known, unit) => trainingCost(run?.options ?? {}, run?.offered, run?.model, known, unit),
       costFrom: tokenUseQuery,

@@ -22,7 +22,7 @@ export interface Listing {
 export const wholePath = (path: string): string => settingPath(path, process.cwd());
 
 /** Lists a folder without hidden entries, folders first, then by name. */
-export function listFolder(path: string, wanted: (name: string) => boolean): Listing {
+export function listFolder(path: string, accepts: (name: string) => boolean): Listing {
   const folder = wholePath(path);
   try {
     const found = readdirSync(folder).flatMap((name): Entry[] => {
@@ -30,7 +30,7 @@ export function listFolder(path: string, wanted: (name: string) => boolean): Lis
       const facts = statSync(whole, { throwIfNoEntry: false });
       if (name.startsWith('.') || !facts) return [];
       if (facts.isDirectory()) return [{ name: `${name}/`, path: whole, kind: 'folder', size: undefined }];
-      return facts.isFile() && wanted(name) ? [{ name, path: whole, kind: 'file', size: facts.size }] : [];
+      return facts.isFile() && accepts(name) ? [{ name, path: whole, kind: 'file', size: facts.size }] : [];
     });
     const rank = (entry: Entry): string => `${entry.kind === 'folder' ? 0 : 1} ${entry.name.toLowerCase()}`;
     const entries = found.sort((left, right) => (rank(left) < rank(right) ? -1 : 1));

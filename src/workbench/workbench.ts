@@ -8,7 +8,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { benchmarkKeys } from '../queries/benchmarks.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
 import { Lists } from '../queries/lists/lists.ts';
-import { usualStaleMs } from '../queries/live-query.ts';
+import { defaultStaleMs } from '../queries/live-query.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
 import { observeAnswers } from '../queries/statuses/observe.ts';
@@ -105,7 +105,7 @@ export class Workbench implements QueryHost {
         retry: false,
         gcTime: forgetAfterMs,
         // Data from an earlier session is stale at any age.
-        staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : usualStaleMs),
+        staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : defaultStaleMs),
         // Refresh the data on screen after the program was suspended, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,

@@ -51,7 +51,7 @@ describe('a question of the line mode', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is asked again if it has no usual answer and got none', async () => {
+  it('is asked again if it has no default and got no answer', async () => {
     const { out, sent } = await said('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
     expect(out.match(/Model: /g)).toHaveLength(3);
     // The same name as from `benchtop evaluate`, and on the screen.

@@ -20,10 +20,10 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   /** May be given several times. */
   readonly many?: true;
   /**
-   * Line mode asks for it. `unless` is the key of a flag that replaces it; a flag with a `usual` value is asked for only
+   * Line mode asks for it. `unless` is the key of a flag that replaces it; a flag with `defaultWords` is asked for only
    * if no flag is given, and may be left out.
    */
-  readonly asked?: { readonly unless?: string; readonly usual?: string };
+  readonly prompt?: { readonly unless?: string; readonly defaultWords?: string };
   /** The environment variable with the same meaning. */
   readonly variable?: string;
   /** Selects the service; help lists these flags once for all commands. */

@@ -14,7 +14,7 @@ import { type CommandSpec, spec } from './spec.ts';
 const nameFlag = {
   value: 'TEXT',
   description: 'name of the run (default: from benchmark and model)',
-  asked: { usual: 'one made of benchmark and model' },
+  prompt: { defaultWords: 'one made of benchmark and model' },
 } as const;
 const modelFlag = (what: string) => {
   const description = `${what} (default: the checkpoint's)`;
@@ -23,7 +23,7 @@ const modelFlag = (what: string) => {
     short: 'm',
     of: 'seen',
     kinds: ['model'],
-    asked: { unless: 'checkpoint' },
+    prompt: { unless: 'checkpoint' },
     description,
   } as const;
 };
@@ -96,12 +96,12 @@ the slug first, or takes --yes.`,
         value: 'SLUG',
         short: 's',
         description: 'name used in chat (default: derived from the name of the run)',
-        asked: { usual: 'one made of the name of the run' },
+        prompt: { defaultWords: 'one made of the name of the run' },
       },
       role: {
         value: 'ROLE',
         choices: ['test', 'production'],
-        asked: { usual: 'test' },
+        prompt: { defaultWords: 'test' },
         description: 'test, the default, is reached only by its id; production serves the slug',
       },
       ...startFlags,

@@ -107,9 +107,9 @@ export class JobQueue {
       this.#retriedLook = setTimeout(this.wake, retryMs).unref();
       return;
     }
-    const wanted = new Set(jobs.flatMap(({ id, isCancelled }) => (isCancelled ? [] : [id])));
-    for (const [id, { controller }] of this.#running) if (!wanted.has(id)) controller.abort();
-    for (const id of this.#problems.keys()) if (!wanted.has(id)) this.#problems.delete(id);
+    const cancelled = new Set(jobs.flatMap(({ id, isCancelled }) => (isCancelled ? [] : [id])));
+    for (const [id, { controller }] of this.#running) if (!cancelled.has(id)) controller.abort();
+    for (const id of this.#problems.keys()) if (!cancelled.has(id)) this.#problems.delete(id);
     for (const job of jobs) {
       if (this.#running.has(job.id) || this.#held.has(job.id)) continue;
       if (this.#running.size < this.#source.concurrency || job.isCancelled) this.#start(job);

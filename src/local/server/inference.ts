@@ -230,8 +230,8 @@ function upstreamFailure({ status = 502, message, retryAfterMs, details, isRefus
   }
   // If a proxy wants a credential, that is not the caller's error.
   if (status >= 400 && status < 500 && status !== 407) {
-    const usual = status === 404 ? 'model_not_found' : 'validation_error';
-    return new ApiError(status, 'invalid_request_error', code ?? usual, message, { param, headers });
+    const defaultCode = status === 404 ? 'model_not_found' : 'validation_error';
+    return new ApiError(status, 'invalid_request_error', code ?? defaultCode, message, { param, headers });
   }
   return new ApiError(502, 'dependency_error', 'upstream_failed', message, { headers });
 }

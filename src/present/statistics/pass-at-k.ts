@@ -44,9 +44,9 @@ export interface PassPoint {
 /** Both measures for 1, 2, 4, ... rollouts, and for the median number of rollouts per task. */
 export function passCurve(tasks: readonly Passes[]): readonly PassPoint[] {
   const counts = tasks.map(({ count }) => count).sort((left, right) => left - right);
-  const usual = counts[Math.floor(counts.length / 2)] ?? 0;
-  const powers = Array.from({ length: Math.floor(Math.log2(Math.max(1, usual))) + 1 }, (_, power) => 2 ** power);
-  return [...new Set([...powers, usual])]
+  const median = counts[Math.floor(counts.length / 2)] ?? 0;
+  const powers = Array.from({ length: Math.floor(Math.log2(Math.max(1, median))) + 1 }, (_, power) => 2 ** power);
+  return [...new Set([...powers, median])]
     .filter(k => k > 0)
     .map(k => {
       const enough = tasks.filter(({ count }) => count >= k);

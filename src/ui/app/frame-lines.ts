@@ -199,7 +199,7 @@ function rankedHints(offered: readonly Offer[]): readonly RankedHint[] {
     const word = command.hint;
     if (word === undefined || words.has(word)) return [];
     words.add(word);
-    const place = rankOf(rank ?? 'usual');
+    const place = rankOf(rank ?? 'normal');
     const isMain = rank === undefined && mainKeys.has(command.keys[0] ?? '');
     return [{ key: keyLabel(key), word, place, priority: isMain ? -1 : place }];
   });

@@ -109,10 +109,13 @@ export interface OrderedSource<Row> {
  * Chooses the list to read for an order. The client sorts a complete list. Otherwise the service sorts; once it has
  * refused an order, the client sorts the rows read so far.
  */
-export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrder | undefined): OrderedSource<Row> {
+export function useOrderedSource<Row>(
+  source: ListSource<Row>,
+  requestedOrder: FieldOrder | undefined,
+): OrderedSource<Row> {
   const workbench = useWorkbench();
   const { lists } = workbench;
-  const { field, descending = false } = wanted ?? {};
+  const { field, descending = false } = requestedOrder ?? {};
   const ordered = useMemo(() => {
     if (field === undefined || !source.sorts) return undefined;
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));

@@ -8,15 +8,15 @@ import { usePaused, useWorkbench } from './workbench.tsx';
 export const previewKeptMs = 60_000;
 
 /**
- * @param wanted whether to send the query if it has no response yet: one request, even if it fails
+ * @param isWanted whether to send the query if it has no response yet: one request, even if it fails
  * @param untilWhole whether to send it also after each new response that is incomplete
  */
-export function usePreviewData<Data>(query: LiveQuery<Data>, wanted: boolean, untilWhole = false): Data | undefined {
+export function usePreviewData<Data>(query: LiveQuery<Data>, isWanted: boolean, untilWhole = false): Data | undefined {
   const workbench = useWorkbench();
   const isPaused = usePaused();
   const answer = useLastAnswer()(query);
   const isWhole = answer !== undefined && !(untilWhole && query.activity(answer) === 'settling');
-  const sends = wanted && !isPaused && !isWhole;
+  const sends = isWanted && !isPaused && !isWhole;
   const [kind, part, id] = query.key;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the query is a new object in each render, its key is the same
   useEffect(() => {

@@ -48,9 +48,9 @@ export function useExports(): readonly Export[] {
   return useSyncExternalStore(exports.subscribe, exports.list);
 }
 
-export function useSetting<Value>(name: string, usual: Value): readonly [Value, (value: Value) => void] {
+export function useSetting<Value>(name: string, initial: Value): readonly [Value, (value: Value) => void] {
   const { remembered } = useWorkbench();
-  const [value, setValue] = useState<Value>(() => (remembered.setting(name) as Value | undefined) ?? usual);
+  const [value, setValue] = useState<Value>(() => (remembered.setting(name) as Value | undefined) ?? initial);
   const keep = useCallback(
     (next: Value) => {
       setValue(next);

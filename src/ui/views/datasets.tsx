@@ -65,7 +65,7 @@ function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowPro
     <PathPicker
       title="Choose a trajectory file (JSON Lines)"
       choose="file"
-      wanted={isTrajectoryFile}
+      accepts={isTrajectoryFile}
       onChoose={chosen => {
         const path = wholePath(chosen);
         const real = realPathOf(path);

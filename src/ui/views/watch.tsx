@@ -203,7 +203,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
   ];
 }
 
-const hintRank = ({ rank }: Command): HintRank => (rank === 'main' ? 'follow' : rank === 'stop' ? 'usual' : 'last');
+const hintRank = ({ rank }: Command): HintRank => (rank === 'main' ? 'follow' : rank === 'stop' ? 'normal' : 'last');
 
 /** The actions on lines: the same as in their resource's list, except deletion. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {

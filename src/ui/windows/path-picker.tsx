@@ -19,7 +19,7 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 export interface PathPickerProps {
   readonly title: string;
   /** Whether a file can be chosen, or marks its folder as one that can be. */
-  readonly wanted: (name: string) => boolean;
+  readonly accepts: (name: string) => boolean;
   /** Whether the user chooses a file, or a folder that contains one. */
   readonly choose: 'file' | 'folder';
   readonly start?: string;
@@ -63,9 +63,9 @@ function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
 }
 
 export function PathPicker(props: PathPickerProps) {
-  const { title, wanted, choose, start = '.', onChoose, onClose } = props;
+  const { title, accepts, choose, start = '.', onChoose, onClose } = props;
   const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
-    listing: listFolder(start, wanted),
+    listing: listFolder(start, accepts),
     typed: nothing,
     cursor: 0,
   }));
@@ -74,12 +74,12 @@ export function PathPicker(props: PathPickerProps) {
   const height = Math.min(room.height, 22);
   const entries = shownEntries(state);
   const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
-  const go = (folder: string): void => dispatch({ kind: 'show', listing: listFolder(folder, wanted) });
+  const go = (folder: string): void => dispatch({ kind: 'show', listing: listFolder(folder, accepts) });
   const accept = (): void => {
     const typed = textOf(state.typed);
     const entry = entries[state.cursor];
     if (isPath(typed)) {
-      const there = listFolder(typed, wanted);
+      const there = listFolder(typed, accepts);
       if (there.error === undefined) dispatch({ kind: 'show', listing: there });
       else onChoose(typed);
     } else if (entry?.kind === 'folder') go(entry.path);

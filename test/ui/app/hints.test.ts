@@ -58,7 +58,7 @@ it('names the keys of the first ranks first, and keeps them and help in little r
 });
 
 it('a view can give a key another rank', () => {
-  const inWatch = run.map(each => ({ ...each, binding: { ...each.binding, rank: 'usual' as const } }));
+  const inWatch = run.map(each => ({ ...each, binding: { ...each.binding, rank: 'normal' as const } }));
   expect(hintsFor([...inWatch, offer('p', 'unpin', 'follow')], 30)[0]?.word).toBe('unpin');
 });
 

@@ -14,7 +14,7 @@ export const optionField = (name: string): string => `options.${name}`;
 /** The fields for the options that a service describes. */
 export function optionFields(offered: unknown): readonly FieldSpec[] {
   return [...describedOptions(offered)].map(([name, option]): FieldSpec => {
-    const usual = isOptionValue(option.usual) ? clean`${option.usual}` : undefined;
+    const usual = isOptionValue(option.defaultValue) ? clean`${option.defaultValue}` : undefined;
     const bounds = boundsWords(option);
     const shared = {
       name: optionField(name),

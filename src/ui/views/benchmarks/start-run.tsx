@@ -110,7 +110,7 @@ interface RunOffer {
  * the list of models. If the benchmarks have different options, the form has no fields for them.
  */
 function useRunOffer(
-  { options, usualOptions = [] }: RunStart,
+  { options, defaultOptions = [] }: RunStart,
   benchmarks: readonly Benchmark[],
   model: string | undefined,
 ): RunOffer | undefined {
@@ -121,7 +121,7 @@ function useRunOffer(
   if (isWaiting || answers.some(({ data, error }) => !data && !error)) return undefined;
   const described = new Set(answers.map(({ data }) => hashKey([{ ...data, bench_id: undefined }])));
   const answer = described.size === 1 ? answers[0]?.data : undefined;
-  const usual = Object.fromEntries(usualOptions.map(name => [name, { type: 'integer', min: 1 }]));
+  const usual = Object.fromEntries(defaultOptions.map(name => [name, { type: 'integer', min: 1 }]));
   const offered = describedOptions(answer).size > 0 ? answer : { options: usual };
   const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
   return {

@@ -214,8 +214,8 @@ function settingsOf(
 export function useChat(model: string, start?: ChatStart): ChatState {
   const session = useChatSession(...useMemory<ChatSession>('talk'), start?.turns);
   const secondSession = useChatSession(...useMemory<ChatSession>('second talk'), start?.turns);
-  const usual: ChatSettings = { ...defaults, ...start?.settings };
-  const [own, setSettings] = useRememberedState<ChatSettings>('settings', kept => ({ ...usual, ...kept }));
+  const initial: ChatSettings = { ...defaults, ...start?.settings };
+  const [own, setSettings] = useRememberedState<ChatSettings>('settings', kept => ({ ...initial, ...kept }));
   const [identity, setIdentity] = useRememberedState<Identity>('identity', kept => kept ?? newIdentity());
   const workbench = useWorkbench();
   const earlier = useChats();

@@ -37,7 +37,7 @@ export interface ListTable<Row> {
   /** The order, unless it is by a joined column. */
   readonly sort: Sort | undefined;
   /** The list's order before the user chooses one. */
-  readonly usualSort: Sort | undefined;
+  readonly defaultSort: Sort | undefined;
   readonly room: ListRoom;
   /** Opens the form that searches the trajectories; undefined if the list has none to search. */
   readonly searchTexts: ((initial: string) => void) | undefined;
@@ -137,7 +137,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
-  const order = { sort: unjoined, usualSort: props.sort };
+  const order = { sort: unjoined, defaultSort: props.sort };
   return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
 }
 

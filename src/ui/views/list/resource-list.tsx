@@ -72,7 +72,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
             hasMore={list.hasMore}
             reading={list.reading}
             read={read}
-            usualSort={props.usualSort}
+            defaultSort={props.defaultSort}
             {...words}
           />
         </Box>

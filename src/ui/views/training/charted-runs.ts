@@ -94,9 +94,9 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
  * Returns a function that finds a run's known step times: its start, its checkpoints, its progress as observed here,
  * and its end.
  */
-export function useStepTimes(runs: readonly ChartedRun[], wanted: boolean): (run: ChartedRun) => readonly StepTime[] {
+export function useStepTimes(runs: readonly ChartedRun[], isWanted: boolean): (run: ChartedRun) => readonly StepTime[] {
   const { remembered } = useWorkbench();
-  const runsToTime = wanted ? runs : [];
+  const runsToTime = isWanted ? runs : [];
   const records = useLives(
     runsToTime.map(({ id }) => trainingRunQuery(id)),
     'visible',

@@ -49,7 +49,7 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
     <PathPicker
       title="Choose a benchmark folder"
       choose="folder"
-      wanted={name => name === manifestName}
+      accepts={name => name === manifestName}
       onChoose={path => void choose(path)}
       onClose={onClose}
     />

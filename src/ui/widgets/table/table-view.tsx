@@ -52,7 +52,7 @@ export interface TableViewProps<Row> {
   /** Shown first below the rows: the unread values or rows that filtering and sorting leave out. */
   readonly unsearched?: string | undefined;
   /** The default order, which the line below the rows does not mention. */
-  readonly usualSort?: Sort | undefined;
+  readonly defaultSort?: Sort | undefined;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
 }
@@ -68,7 +68,7 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 const inAllRows = (words: readonly string[]): string => `in every row: ${words.join('; ')}`;
 
 /** The columns that fit, and words for columns that have the same value in all rows. */
-function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSort }: TableViewProps<Row>) {
+function useFittedColumns<Row>({ table, columns, width, unsearched = '', defaultSort }: TableViewProps<Row>) {
   const { shown, arranged } = table;
   const { ellipsis } = useTheme().glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
@@ -85,7 +85,7 @@ function useFittedColumns<Row>({ table, columns, width, unsearched = '', usualSo
   );
   const words = replaced.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
   const { sort } = table.state;
-  const by = isSameSort(sort, usualSort) ? undefined : columns.find(({ id }) => id === sort?.column);
+  const by = isSameSort(sort, defaultSort) ? undefined : columns.find(({ id }) => id === sort?.column);
   const sortWords = useMemo(() => (by ? sortWordsOf(by, arranged.rows) : ''), [by, arranged.rows]);
   const order = by && !isShown(by.id) ? `by ${by.title}` : '';
   const ordered = [order, sortWords && `with ${sortWords}`].filter(Boolean).join(', ');

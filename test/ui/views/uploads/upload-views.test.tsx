@@ -228,7 +228,7 @@ it('the window that chooses a folder has one cursor, also where the folder may b
     <PathPicker
       title="A folder"
       choose="folder"
-      wanted={name => name === 'manifest.json'}
+      accepts={name => name === 'manifest.json'}
       start={folder.path}
       onChoose={close}
       onClose={close}
