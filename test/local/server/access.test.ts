@@ -1,9 +1,9 @@
 /** Access: separate organizations, rate limits, sizes, inference errors, an upstream server. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { exitCodes } from '../../../src/commands/exit.ts';
 import { exitCodeOf } from '../../../src/commands/failure.ts';
 import type { Endpoint } from '../../../src/contract/common.ts';
@@ -11,6 +11,7 @@ import { endpoints } from '../../../src/contract/endpoints.ts';
 import { foreignOperations } from '../../../src/local/server/handlers.ts';
 import { Database } from '../../../src/local/store/database.ts';
 import { isLastingRefusal } from '../../../src/service/errors.ts';
+import { eventually } from '../../eventually.ts';
 import { createOrganization } from '../organizations.ts';
 import { clientOf, startService, type TestService, until } from './running.ts';
 
@@ -211,6 +212,21 @@ describe('a program without the key', () => {
     socket.write('GET /local/health HTTP/1.1\r\nHost: localhost\r\n');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('is refused connections beyond 512, and the first of them is answered (X10)', async () => {
+    const sockets = Array.from({ length: 600 }, () => open().on('error', () => {}));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const isClosed = (socket: Socket): boolean => socket.destroyed || socket.readableEnded;
+    const isRefused = (socket: Socket): boolean => isClosed(socket) && socket.bytesRead === 0;
+    for (const socket of sockets) socket.resume();
+    await eventually(() => expect(sockets.filter(isRefused).length).toBeGreaterThanOrEqual(600 - 512));
+    const [first] = sockets;
+    first?.write('GET /local/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const [answer] = first ? ((await once(first, 'data')) as [Buffer]) : [];
+    expect(answer?.toString()).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   it('does not keep the service awake (X10)', async () => {

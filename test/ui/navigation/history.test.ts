@@ -52,6 +52,7 @@ describe('history', () => {
     expect(crumbs(walk(last, { kind: 'last' }, { kind: 'forward' }))).toBe('c');
     const twice = walk(gone, { kind: 'back' }, { kind: 'back' });
     expect(crumbs(walk(twice, { kind: 'last' }))).toBe('b');
+    expect(crumbs(walk(twice, { kind: 'last' }, { kind: 'forward' }))).toBe('c');
   });
 
   it('shows a sibling without lengthening the way back', () => {
