@@ -127,9 +127,9 @@ export const viewSessions: readonly ViewSession[] = [
       'enter',
       { see: 'step 6 of 6' },
       'Q',
-      { see: /suspicious|FOUND|CHECK/ },
+      { see: /No sign of a problem|FOUND|CHECK/ },
     ],
-    shows: [/suspicious|FOUND|CHECK/],
+    shows: [/No sign of a problem|FOUND|CHECK/],
   },
   {
     name: 'regrade',
