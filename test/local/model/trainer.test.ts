@@ -1,5 +1,5 @@
 /** The trainer: its gradient is that of its loss, it learns, and a run repeats exactly. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { freshOptimizer } from '../../../src/local/model/adam.ts';
 import {
   packCheckpoint,
@@ -223,6 +223,14 @@ describe('batches', () => {
       expect(batchesOf(items, 4, 3)(step)).toEqual(batch);
     }
     expect(seen.size).toBe(11);
+  });
+
+  it('shuffle all tasks once in an epoch, not for each batch (V49)', () => {
+    const items = Array.from({ length: 100 }, (_, index) => index);
+    const copied = vi.spyOn(items, Symbol.iterator);
+    const batchAt = batchesOf(items, 10, 3);
+    for (let step = 1; step <= 30; step += 1) batchAt(step);
+    expect(copied).toHaveBeenCalledTimes(3);
   });
 
   it('give advantages that sum to nothing', () => {

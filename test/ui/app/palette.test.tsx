@@ -1,5 +1,6 @@
 /** The palette over seen resources. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from '../program/scripted-world.tsx';
 
@@ -17,6 +18,16 @@ it('tells deployments of one slug apart by their step, and which of them answers
   await screen.press(':', ...'counter');
   await screen.waitFor(text => /counter +deployment, step 30, active/.test(text));
   expect(screen.text()).toMatch(/counter +deployment, step 10/);
+});
+
+it('reads no more names than it offers, however many resources have been seen (U43)', async () => {
+  const seenSince = vi.spyOn(RememberedStore.prototype, 'seenSince');
+  onTestFinished(() => seenSince.mockRestore());
+  const screen = openWorld(world('none'), { view: 'list', resource: 'deployments' });
+  await screen.press(':');
+  await screen.waitFor(() => seenSince.mock.calls.some(([since]) => since === 0));
+  const limits = seenSince.mock.calls.flatMap(([since, filter]) => (since === 0 ? [filter?.limit] : []));
+  for (const limit of limits) expect(limit).toBeLessThanOrEqual(1_000);
 });
 
 it('finds a dataset that the list of datasets has shown', async () => {
