@@ -83,7 +83,10 @@ interface Places {
   /** Rollout rewards against rollout lengths. */
   readonly lengths: RolloutScope;
   /** Two trajectories side by side. */
-  readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>>;
+  readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>> & {
+    /** The rollout that the comparison opens, if another one of its task is shown. */
+    readonly listed?: string;
+  };
   /** The tasks in a training step. */
   readonly step: { readonly trainingRunId: string; readonly step: number };
   /** The rollouts in a training step, or in one of its tasks. */

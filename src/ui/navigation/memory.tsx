@@ -9,6 +9,8 @@ export interface SiblingList {
   readonly placeAt: (index: number) => Place | undefined;
   /** The ids of the rows that open the records, if they differ from the records' ids. */
   readonly rows?: readonly string[];
+  /** What its records have in common, if the list on screen has others: `changed`. */
+  readonly kind?: string | undefined;
   /** Whether the service has more rows. */
   readonly partial?: boolean;
   /** Reads more rows, and returns the longer list. */
@@ -103,15 +105,15 @@ export class Siblings {
   }
 
   /**
-   * The position of `id` in its list, e.g. `3/64`, or `3/200+` if there are unread rows; empty if it was not opened
-   * from one.
+   * The position of `id` in its list, e.g. `3/64`, `3/200+` if there are unread rows, or `3/17 changed`; empty if it was
+   * not opened from one.
    */
   position(resource: string, id: string): string {
     const list = this.#lists.get(resource);
     if (!list) return '';
-    const { ids, partial = false } = list;
+    const { ids, partial = false, kind = '' } = list;
     const index = ids.indexOf(id);
-    return index === -1 ? '' : `${index + 1}/${ids.length}${partial ? '+' : ''}`;
+    return index === -1 ? '' : `${index + 1}/${ids.length}${partial ? '+' : ''} ${kind}`.trim();
   }
 }
 

@@ -113,6 +113,14 @@ export const pairCommands = commandTable('Side by side', {
   swap: { id: 'pair.swap', title: 'swap the sides', keys: ['v'] },
   left: { id: 'pair.left', title: 'open the left one', keys: ['<'], hint: 'left' },
   right: { id: 'pair.right', title: 'open the right one', keys: ['>', 'enter'], hint: 'right' },
+  otherLeft: { id: 'pair.other-left', title: 'another rollout of the task on the left', keys: [','], repeats: true },
+  otherRight: {
+    id: 'pair.other-right',
+    title: 'another rollout of the task on the right',
+    keys: ['.'],
+    hint: 'other rollout',
+    repeats: true,
+  },
 });
 
 export const tasksCommands = commandTable('Tasks', {

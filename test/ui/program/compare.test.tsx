@@ -176,6 +176,44 @@ it('opens the rollout that lost, that of the other run, and those of the next ta
   await screen.waitFor('this is traj_evr_old_next_0');
 });
 
+it('reaches each pair of rollouts of a task side by side, and says that [ and ] skip ties (out24 B19)', async () => {
+  const service = fakeService({
+    getTrajectoryRewards: ({ params: { eval_run_id: run } }) => ({
+      trajectory_rewards: ['lost', 'won', 'tied'].flatMap(task_id =>
+        [0, 1].map(index => ({
+          task_id,
+          trajectory_id: `${run}_${task_id}_${index}`,
+          reward: task_id === 'tied' || (run === 'evr_old') === (task_id === 'lost') ? 1 : index / 2,
+        })),
+      ),
+    }),
+    getTrajectory: ({ params: { trajectory_id = '' } }) => {
+      const [, run, task_id] = String(trajectory_id).split('_');
+      return {
+        ...{ trajectory_id: String(trajectory_id), status: 'completed', task_id, eval_run_id: `evr_${run}` },
+        steps: [{ step_index: 0, messages: [{ role: 'assistant', content: `this is ${trajectory_id}` }] }],
+      };
+    },
+  });
+  const { screen, close } = openProgram({ service, start: { view: 'compare', ...oldAndNew }, columns: 160, rows: 30 });
+  onTestFinished(close);
+  await screen.waitFor('▸ lost');
+  await screen.press('enter');
+  await screen.waitFor('1/2 changed');
+  await screen.press('=');
+  await screen.waitFor('task 1/2 changed  ·  left 1 of 2, right 1 of 2');
+  await screen.press('.');
+  await screen.waitFor(text => text.includes('left 1 of 2, right 2 of 2') && text.includes('this is evr_new_lost_1'));
+  await screen.press(',');
+  await screen.waitFor(text => text.includes('left 2 of 2, right 2 of 2') && text.includes('this is evr_old_lost_1'));
+  await screen.press('.');
+  await screen.waitFor('task 1/2 changed  ·  left 2 of 2, right 1 of 2');
+  // The rollouts still belong to the comparison.
+  expect(screen.text()).toMatch(/lost +before .* lost +after /);
+  await screen.press(']');
+  await screen.waitFor('task 2/2 changed');
+});
+
 it('says that a run is compared with itself', async () => {
   const { screen } = twoRuns({ base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_old', name: 'before' } });
   await screen.waitFor('This is the same run twice');

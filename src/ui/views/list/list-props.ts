@@ -56,7 +56,7 @@ export interface ResourceListProps<Row> {
   readonly emptyAdvice?: Advice;
   /** The place that a row opens; rows without one do not open. */
   readonly open?: PlaceOf<Row>;
-  /** Whether the keys for neighbours stop at a row; by default, they stop at every row. */
+  /** Whether a row has changed: the keys for neighbours skip the others. By default, they stop at every row. */
   readonly isNeighbour?: (row: Row) => boolean;
   /** Other places that a row opens, by command, and the reason if it opens none. */
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row>; readonly why?: string }[];

@@ -70,7 +70,8 @@ export function PairView({ place }: ViewProps<'pair'>) {
     useLive(trajectoryQuery(right.id), pane.attention),
   ];
   const alignment = useAlignment(one.data, other.data);
-  const likes = useLikes(alignment, one.data, other.data);
+  const rollouts = useTaskRollouts(one.data, other.data);
+  const likes = useLikes(alignment, one.data, other.data, rollouts);
   const [all, setAll] = useState(false);
   const columns = pane.width < twoColumnsFrom ? 1 : 2;
   const { lines, differences } = useMemo(
@@ -87,6 +88,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const listedId = listed?.id ?? left.id;
   useNeighbours(left.id, listed && length, { listedId, twin: right.id, withTwins: true });
   const pairBindings = usePairBindings(place, listed);
+  const otherBindings = useOtherBindings(place, listed, rollouts.ids);
   const position = useSiblings().position('trajectories', listedId);
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
@@ -98,6 +100,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
         { command: pairCommands.previous, enabled: hasDifference, run: jump(-1) },
         { command: pairCommands.equal, run: () => setAll(!all) },
         ...pairBindings,
+        ...otherBindings,
       ]}
       main={
         alignment ? (
@@ -106,7 +109,11 @@ export function PairView({ place }: ViewProps<'pair'>) {
             <ScrollView
               {...{ scroll, textAt, width: pane.width, focused: pane.focused }}
               drawnAt={line => drawn(lines[line], pane.width, columns, theme)}
-              words={[...(listed ? [`task ${position}`] : []), positionWords(alignment)].join('  ·  ')}
+              words={[
+                ...(listed ? [`task ${position}`] : []),
+                ...rolloutWords(place, rollouts.ids, columns),
+                positionWords(alignment),
+              ].join('  ·  ')}
             />
           </>
         ) : error ? (
@@ -123,10 +130,11 @@ export function PairView({ place }: ViewProps<'pair'>) {
 const textLength = ({ left, right }: AlignedPair): number => (left?.text.length ?? 0) + (right?.text.length ?? 0);
 
 /** The place of one of these two, if they were opened from a comparison of two runs. */
-function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
+function useListed({ left, right, listed }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
   const siblings = useSiblings();
-  const place = siblings.placeOf('trajectories', siblings.listed('trajectories', left.id, right.id) ?? '');
+  const place = siblings.placeOf('trajectories', listed ?? siblings.listed('trajectories', left.id, right.id) ?? '');
   if (place?.view !== 'record') return undefined;
+  if (listed !== undefined) return place;
   const ids = [place.id, place.twin?.id];
   return ids.includes(left.id) && ids.includes(right.id) ? place : undefined;
 }
@@ -138,8 +146,8 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
   const stepping = useSiblingBindings('trajectories', listed?.id, next => pairOfTwins(next) ?? next);
   const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
   const openSide = ({ id, name }: typeof left) => {
-    const own = listed?.id === id ? listed : listed && twinPlace(listed);
-    shell.open(own ?? recordPlace(trajectories, id, name));
+    const places = listed ? [listed, twinPlace(listed)] : [];
+    shell.open(places.find(each => each?.id === id) ?? recordPlace(trajectories, id, name));
   };
   return [
     {
@@ -150,6 +158,47 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
     { command: pairCommands.right, run: () => openSide(right) },
     ...(listed ? stepping : [recordCommands.previous, recordCommands.next].map(command => ({ command, ...unlisted }))),
   ];
+}
+
+/** The keys that show another rollout of the task on one side. @param rollouts the ids of each side's rollouts */
+function useOtherBindings(
+  place: ViewProps<'pair'>['place'],
+  listed: Place<'record'> | undefined,
+  rollouts: readonly (readonly string[])[],
+): readonly Binding[] {
+  const { navigate } = useShell();
+  return (['left', 'right'] as const).map((side, index) => {
+    const { id, name } = place[side];
+    const other = place[side === 'left' ? 'right' : 'left'].id;
+    const ids = (rollouts[index] ?? []).filter(each => each !== other);
+    const next = ids[(ids.indexOf(id) + 1) % ids.length];
+    const isOther = next !== undefined && next !== id;
+    return {
+      command: side === 'left' ? pairCommands.otherLeft : pairCommands.otherRight,
+      why: isOther ? undefined : `No other rollout of this task is listed for the ${side}`,
+      run: () => {
+        if (!isOther) return;
+        // In a comparison, each side has the name of its run.
+        const shown = { id: next, name: listed ? name : next };
+        navigate({ kind: 'replace', place: { ...place, [side]: shown, ...(listed && { listed: listed.id }) } });
+      },
+    };
+  });
+}
+
+/** `left 2 of 4, right 1 of 4`: which of the task's rollouts each side shows. */
+function rolloutWords(
+  { left, right }: ViewProps<'pair'>['place'],
+  rollouts: readonly (readonly string[])[],
+  columns: 1 | 2,
+): readonly string[] {
+  const names = columns === 2 ? ['left', 'right'] : ['-', '+'];
+  const words = [left, right].flatMap(({ id }, index) => {
+    const ids = rollouts[index] ?? [];
+    const at = ids.indexOf(id);
+    return at === -1 || ids.length < 2 ? [] : [`${names[index]} ${at + 1} of ${ids.length}`];
+  });
+  return words.length > 0 ? [words.join(', ')] : [];
 }
 
 const before = (height: number): number => Math.min(beforeDifference, Math.floor(height / 2));
@@ -234,19 +283,28 @@ function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 
   return ` in the ${only.kind} of ${names[sources.indexOf(only)]}`;
 }
 
-/** If both have the same task: how many of its other rollouts agree with either of them at the first difference. */
-function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
+/** If both have the same task: the lists that they come from, and the ids of the task's rollouts in each. */
+function useTaskRollouts(left: Trajectory | undefined, right: Trajectory | undefined) {
   const task = right?.task_id;
+  const attention = task && task === left?.task_id ? 'visible' : 'hidden';
+  const sources = [useSource(left, attention), useSource(right, attention)];
+  const ids = sources.map(({ rows }) =>
+    rows.flatMap(({ task_id, trajectory_id: id }) => (task_id === task && id ? [id] : [])),
+  );
+  return { sources, ids };
+}
+
+/** How many other rollouts of the task agree with either of the two at the first difference. */
+function useLikes(
+  alignment: Alignment | undefined,
+  left: Trajectory | undefined,
+  right: Trajectory | undefined,
+  rollouts: ReturnType<typeof useTaskRollouts>,
+) {
   const both = [left, right];
   const isSmall = both.every(each => (each?.num_steps ?? each?.steps?.length ?? 0) <= maxSteps);
-  const wants = (alignment?.first ?? -1) >= 0 && Boolean(task) && task === left?.task_id && isSmall;
-  const attention = wants ? 'visible' : 'hidden';
-  const sources = [useSource(left, attention), useSource(right, attention)];
-  const others = sources.map(({ rows }) =>
-    rows.flatMap(({ task_id, trajectory_id: id }) =>
-      task_id === task && id && both.every(each => each?.trajectory_id !== id) ? id : [],
-    ),
-  );
+  const wants = (alignment?.first ?? -1) >= 0 && isSmall;
+  const others = rollouts.ids.map(all => all.filter(id => both.every(each => each?.trajectory_id !== id)));
   // Alternate between both sides: one does not represent the other.
   const longest = largestOf(others, ({ length }) => length);
   const inTurn = Array.from({ length: longest }, (_, at) => others.flatMap(each => each[at] ?? [])).flat();
@@ -259,7 +317,7 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
     () => (alignment && known.length > 0 ? likeFirstDifference(alignment, known.map(messagesOf)) : undefined),
     [alignment, key],
   );
-  return found && { ...found, read: known.length, of: ids.length, sources };
+  return found && { ...found, read: known.length, of: ids.length, sources: rollouts.sources };
 }
 
 type Likes = ReturnType<typeof useLikes>;
