@@ -45,11 +45,11 @@ it('is that of get in a list, in JSON and in a report, for any rewards (A1, A3, 
   // The words of a few, because a report reads every trajectory.
   for (const { record } of runs.slice(0, 8)) {
     const id = record.eval_run_id;
-    const said = (text: string) => /95% CI [\d.e-]+ to [\d.e-]+ by [^;,|\n]*\w/.exec(text)?.[0];
+    const said = (text: string) => /95% CI [\d.e-]+ to [\d.e-]+ over [^;,|\n]*\w/.exec(text)?.[0];
     const words = said((await cli('get', ['run', id])).out);
     if (intervals.get(id)) expect(words).toBeDefined();
     const report = (await cli('report', [id, '--format', 'markdown', '--output', '-'])).out;
-    const all = report.match(/95% CI [\d.e-]+ to [\d.e-]+ by [^;,|\n]*\w/g) ?? [];
+    const all = report.match(/95% CI [\d.e-]+ to [\d.e-]+ over [^;,|\n]*\w/g) ?? [];
     expect(new Set(all)).toEqual(new Set(words === undefined ? [] : [words]));
   }
 });
