@@ -36,7 +36,7 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 }
 
 /**
- * E.g. `95% CI 0.460 to 0.880 by 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
+ * E.g. `95% CI 0.460 to 0.880 over 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
  * rewards. It applies to the mean over tasks. The text gives that mean if it differs from the displayed mean over
  * rewards, where a task with more rollouts has more weight. Empty without rewards.
  */
