@@ -212,6 +212,13 @@ it('reaches each pair of rollouts of a task side by side, and says that [ and ] 
   expect(screen.text()).toMatch(/lost +before .* lost +after /);
   await screen.press(']');
   await screen.waitFor('task 2/2 changed');
+  await screen.press('esc', 'esc');
+  await screen.waitFor('▸ won');
+  await screen.press('g', 'j');
+  await screen.waitFor('▸ tied');
+  await screen.press('enter');
+  await screen.waitFor(text => /\d\/3/.test(text));
+  expect(screen.text()).not.toContain('changed');
 });
 
 it('says that a run is compared with itself', async () => {

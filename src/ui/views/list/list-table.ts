@@ -263,7 +263,7 @@ function useOpening<Row extends object>(
       const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;
       const others = {
         ...(plain ?? siblingPlaces(near, target === one ? placeOf : open, source.id)),
-        kind: near.length < arranged.rows.length ? 'changed' : undefined,
+        kind: isNeighbour?.(row) && near.length < arranged.rows.length ? 'changed' : undefined,
         partial: hasMore,
       };
       siblings.remember(resource, isRow ? listOf(arranged, hasMore) : others);
