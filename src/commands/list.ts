@@ -7,7 +7,7 @@ import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
-import { columnsIn } from '../present/row-filter.ts';
+import { columnsIn, plainName } from '../present/row-filter.ts';
 import { sortRows, sortWordsOf } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
@@ -48,10 +48,10 @@ function fieldColumn({ measures }: Resource, name: string): Column<object> {
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : safeJson(value));
 
-const noColumn = (columns: readonly Column<object>[], name: string): CommandError =>
-  new CommandError(
-    `There is no column or field ${name || 'with an empty name'}. Columns: ${columns.map(({ id }) => id).join(', ')}.`,
-  );
+function noColumn(columns: readonly Column<object>[], name: string): CommandError {
+  const all = columns.map(({ id, title }) => (plainName(id) === plainName(title) ? id : `${id} (${title})`));
+  return new CommandError(`There is no column or field ${name || 'with an empty name'}. Columns: ${all.join(', ')}.`);
+}
 
 /**
  * Finds a column by id, title or the contract's field name; a filter writes `heldout` for `held-out`.

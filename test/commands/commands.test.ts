@@ -100,7 +100,10 @@ describe('list', () => {
     [['runs', '--dataset', 'x'], /--dataset is not for runs/],
     [['runs', '--limit', '0'], /--limit takes a whole number/],
     [['runs', '--format', 'xml'], /--format takes one of table, json/],
-    [['runs', '--sort', 'size'], /There is no column or field size. Columns: name, status/],
+    [
+      ['runs', '--sort', 'size'],
+      /There is no column or field size. Columns: name \(RUN\), status, .* difference \(VS BASE\)/,
+    ],
     [['runs', '--nonsense'], /Unknown option '--nonsense'/],
     [['runs', '--filter', '/(/'], /Not a regular expression: Unterminated group/],
     [[], /An argument is missing\. Usage: benchtop list WHAT/],
