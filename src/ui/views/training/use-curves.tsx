@@ -267,7 +267,7 @@ function paneLines(
 }
 
 /** The chart with its notes, its legend and the teaching signal; a sparkline if there is no room. */
-function chartLines(
+export function chartLines(
   { series, all: [own = []], chart, range, unit, byTime, lag, teaching }: DrawnCurves,
   width: number,
   height: number,
@@ -279,7 +279,7 @@ function chartLines(
   const strip = teaching && series.length > 0 ? stripOf(teaching, height, width) : undefined;
   const room = height - legend.length - (strip?.height ?? 0);
   if (room < smallestChart) {
-    const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
+    const small = height > legend.length ? smallCurve(own, width, theme) : [];
     return { lines: [...small, ...legend].slice(0, height), plotWidth: width };
   }
   const { crosshair, log, zoom } = chart;

@@ -19,6 +19,8 @@ import {
   growingRange,
   progressSeries,
 } from '../../../../src/ui/views/training/curves.ts';
+import { chartLines } from '../../../../src/ui/views/training/use-curves.tsx';
+import { initialChartState } from '../../../../src/ui/widgets/line-chart/chart-state.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const trainer = trainerCurveOf([1, 2, 3].map(step => ({ step, trainer_reward: step / 10 })));
@@ -162,6 +164,20 @@ describe('curves', () => {
     const held = [0, 1, 2, 3].map(step => ({ step, held_out_reward: step === 1 ? null : 1 }));
     expect(plain(smallCurve(curveSeries({ trainer, heldOut: held }, options), 30, theme))).toEqual(['held-out █ ██']);
     expect(smallCurve([], 30, theme)).toEqual([]);
+  });
+
+  it('are not the line of an overlaid run where the open one has no curve (W8)', () => {
+    const theme = createTheme('plain');
+    const other = curveSeries({ trainer, heldOut: [] }, { ...options, name: 'other' });
+    const drawn = {
+      ...{ unit: '', byTime: false, panels: [] },
+      ...{ range: undefined, lag: undefined, teaching: undefined },
+    };
+    const linesOf = (all: (typeof other)[], height: number) =>
+      chartLines({ ...drawn, all, series: all.flat(), chart: initialChartState }, 60, height, theme).lines.join();
+    expect(linesOf([other], 3)).toContain('trainer, this run');
+    expect(linesOf([[], other], 3)).not.toContain('this run');
+    expect(linesOf([[], other], 3)).toContain('trainer of other');
   });
 
   it('are a line each over the same steps where a preview has no room for a chart', () => {
