@@ -2,15 +2,17 @@
 import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, plainColumn, type StatusLook } from '../present/column.ts';
 import { meanText } from '../present/mean.ts';
+import { limitsWords } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf } from '../present/times.ts';
+import type { HeldOutMean } from '../queries/held-out.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { heldOutFields } from './held-out-fields.ts';
 import { heldOutWords, higherWords } from './held-out-words.ts';
 import { silenceWords } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
-import { heldOutCell } from './training-columns.ts';
+import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
 /** A word for an event: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
@@ -59,12 +61,18 @@ function tookWords(event: InboxEvent): string {
   return ms === undefined ? '' : duration(ms);
 }
 
-/** An event's last numbers: the held-out reward or the mean, and the progress. */
-export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
+/** A held-out reward in a cell: `0.936 (0.873..0.974) at step 120`. */
+function shortHeldOut(held: HeldOutMean, range: Range | undefined): string {
+  const limits = limitsWords(intervalOfHeldOut(held, range));
+  return `${heldOutCell(held)}${limits && ` (${limits})`} at step ${held.step}`;
+}
+
+/** An event's last numbers: the held-out reward or the mean, and the progress. @param words for a held-out reward */
+export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = heldOutWords): string {
   const { measured, mean, total, done } = detail;
   const isTraining = kind === 'training';
   return [
-    measured ? `held-out ${heldOutWords(measured.last, range)}` : '',
+    measured ? `held-out ${words(measured.last, range)}` : '',
     measured && measured.best.step !== measured.last.step
       ? `best ${heldOutCell(measured.best)} at step ${measured.best.step}`
       : '',
@@ -87,8 +95,8 @@ export function alarmOf({ detail: { alarm, overAtStep } }: InboxEvent): string |
 }
 
 /** The reason, if known, and the last numbers. */
-export function reasonOf(event: InboxEvent, range?: Range): string {
-  return [alarmOf(event), event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
+export function reasonOf(event: InboxEvent, range?: Range, words = heldOutWords): string {
+  return [alarmOf(event), event.detail.reason, numbersOf(event, range, words)].filter(Boolean).join('; ');
 }
 
 /** Everything about an event except its time and name. @param readAt as in {@link happenedWords} */
@@ -164,6 +172,7 @@ export const inboxColumns = (
     width: { min: isNarrow ? 16 : 14, max: 160, grow: 3 },
     cutAt: 'end',
     value: row => reasonOf(row, range),
+    text: row => reasonOf(row, range, shortHeldOut),
   },
   { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookMs, text: tookWords },
   { id: 'kind', title: 'KIND', width: 10, wide: true, value: row => row.kind },

@@ -16,7 +16,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { timeColumn } from '../present/times.ts';
 import { originWords } from '../queries/checkpoint-memory.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstWords } from '../queries/held-out.ts';
-import { counted } from '../text/numbers.ts';
+import { counted, countOf } from '../text/numbers.ts';
 import type { LineState } from './line-state.ts';
 import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
 import { modelWords } from './models.ts';
@@ -152,6 +152,7 @@ class Tree {
         rows.filter(({ bench_id }) => bench_id === benchmark.bench_id).toSorted(oldestFirst);
       this.#add('benchmark', benchmark.bench_id, [], benchmark, {
         name: benchmark.label ?? benchmark.bench_id,
+        about: evaluationsWords(countOf(benchmark.eval_run_count)),
         created: benchmark.created_at,
         hasParts: true,
       });
@@ -283,6 +284,9 @@ class Tree {
     });
   }
 }
+
+const evaluationsWords = (count: number | undefined): string =>
+  count === undefined ? '' : counted(count, 'evaluation');
 
 /** Says how many rows of a kind are not in the tree because their benchmark is unknown; empty for 0. */
 export function leftOutWords(kind: TreeKind, count: number): string {

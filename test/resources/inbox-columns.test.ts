@@ -30,6 +30,23 @@ it('has the reason or the numbers at 60 columns', () => {
   expect(shown.map(({ column }) => column.id)).toEqual(['label', 'event', 'time', 'reason']);
 });
 
+it('shows a held-out reward with its interval and step, and leaves the rest to the facts and to filters', () => {
+  const rounds = [5, 10].map(step => ({
+    step,
+    held_out_reward: 5 / step,
+    completed_samples: 40,
+    expected_samples: 40,
+  }));
+  const measured = heldOutMeans(rounds);
+  const detail = { status: 'succeeded', done: 10, total: 10, ...(measured && { measured }) };
+  const event: InboxEvent = { kind: 'training', id: 'a', label: 'a', what: 'end', at: 0, isExact: true, detail };
+  const reason = inboxColumns([0, 1], () => '').find(({ id }) => id === 'reason');
+  expect(reason?.text?.(event)).toMatch(
+    /^held-out 0\.500 \(0\.\d+\.\.0\.\d+\) at step 10; best 1\.00 at step 5; 10 of 10 steps$/,
+  );
+  expect(reason?.value(event)).toContain('from 40 samples');
+});
+
 it('says of held-out rewards that a newer one may follow, to programs too', () => {
   const measured = heldOutMeans([{ step: 5, held_out_reward: 0.5, completed_samples: 9, expected_samples: 9 }]);
   const point = { step: 5, reward: 0.5, samples: 9 };

@@ -97,7 +97,7 @@ const drawn = (lineage: KnownLineage): string[] =>
 describe('the tree', () => {
   it('places everything below what it comes from, with the options that differ and what answers now', () => {
     expect(drawn(read)).toEqual([
-      'benchmark words',
+      'benchmark words 2 evaluations',
       '-run base baseline',
       '-training first best at step 6  lr 0.1',
       '--checkpoint step 4',
