@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useCallback, useEffect, useState } from 'react';
 import { describe, expect, it } from 'vitest';
 import {
   type Cell,
@@ -451,6 +451,38 @@ describe('TableView', () => {
     expect(text()).not.toMatch(/run \d/);
     stdin.write('\r');
     await eventually(() => expect(text()).toMatch(error));
+    unmount();
+  });
+
+  it('goes to the end of the list that the rows come from by the time the rest is read', async () => {
+    const plainRows = runs(10);
+    const ordered = plainRows.toReversed();
+    const stopped = Promise.withResolvers<void>();
+    const read: string[] = [];
+    function Ordered() {
+      const [rows, setRows] = useState(plainRows);
+      const isPlain = rows === plainRows;
+      const readRest = useCallback(() => {
+        read.push(isPlain ? 'plain' : 'ordered');
+        if (!isPlain) return Promise.resolve();
+        // The service is asked for the order meanwhile, which ends the read.
+        setRows(ordered);
+        return stopped.promise;
+      }, [isPlain]);
+      const table = useTable({ rows, columns, id: idOf, height: 8, width: 30, sorted: true, readRest });
+      useEffect(() => {
+        if (!isPlain) stopped.resolve();
+      }, [isPlain]);
+      return <TableView {...{ table, columns, id: idOf, width: 30, focused: true, total: 10, emptyWords: '' }} />;
+    }
+    const { stdin, lastFrame, unmount } = render(
+      <KeyRouter>
+        <Ordered />
+      </KeyRouter>,
+    );
+    stdin.write('G');
+    await eventually(() => expect(read).toEqual(['plain', 'ordered']));
+    await eventually(() => expect(plain(lastFrame())).toMatch(/▸ run 0 .*\n.*10\/10/));
     unmount();
   });
 

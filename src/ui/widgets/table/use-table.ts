@@ -146,6 +146,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     () => (typed === undefined ? undefined : completeFilter(typed, columns, rows)),
     [typed, columns, rows],
   );
+  useRest(state.following, options.readRest, dispatch);
   useHeldFirst(keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined, dispatch);
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, below, belowLines, current, typing, dispatch },
@@ -193,6 +194,22 @@ function useBelow<Row>(
     below,
     belowLines: useMemo(() => (isBeside ? noLines : noticeOf(below, width - 2, most)), [isBeside, below, width, most]),
   };
+}
+
+/** Reads the rest while the cursor follows it. If the rows come from another list then, reads the rest of that one. */
+function useRest(
+  isFollowing: boolean,
+  readRest: TableOptions<never>['readRest'],
+  dispatch: Table<never>['dispatch'],
+): void {
+  useEffect(() => {
+    if (!isFollowing) return undefined;
+    let isCurrent = true;
+    void Promise.resolve(readRest?.()).then(() => isCurrent && dispatch({ kind: 'rest' }));
+    return () => {
+      isCurrent = false;
+    };
+  }, [isFollowing, readRest, dispatch]);
 }
 
 /** The cursor stays on the first row once that has been first for a while. */
@@ -315,10 +332,6 @@ function tableBindings<Row>(
     run: () => dispatch(action),
   });
   const partial = readRest !== undefined;
-  const toEnd = (): void => {
-    dispatch({ kind: 'bottom', follow: partial });
-    void readRest?.().then(() => dispatch({ kind: 'rest' }));
-  };
   const opens = onOpen && current !== undefined && (canOpen?.(current) ?? true);
   return [
     ...(opens ? [{ command: listCommands.open, run: () => onOpen(current) }] : []),
@@ -332,7 +345,7 @@ function tableBindings<Row>(
     bound(listCommands.top, { kind: 'top' }),
     {
       command: listCommands.bottom,
-      run: ({ number }) => (number ? dispatch({ kind: 'to', index: number() - 1 }) : toEnd()),
+      run: ({ number }) => dispatch(number ? { kind: 'to', index: number() - 1 } : { kind: 'bottom', follow: partial }),
     },
     { command: listCommands.filter, run: () => begin(state.filter) },
     bound(listCommands.sort, { kind: 'sort-next', columns, partial }),
