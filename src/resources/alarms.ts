@@ -39,8 +39,8 @@ export interface Alarm {
   readonly words: string;
   /** How long the stall has lasted, as of the last read of the steps. */
   readonly lasted?: Silence | undefined;
-  /** Whether it follows so soon after another that it is no news. */
-  readonly isRepeat?: boolean;
+  /** The step at which the first of several drops began, if each followed soon after another. */
+  readonly fromStep?: number | undefined;
 }
 
 /** The time without a new step, as of the last read of the steps. */
@@ -146,8 +146,8 @@ function dropAt(recent: readonly RankedMean[], count: number, range: Range) {
 }
 
 /**
- * The alarm if there is a drop now; a round that has only just begun does not end it. It is a repeat if there was one
- * at any of the `count` rounds before: a run may keep collapsing and recovering.
+ * The alarm if there is a drop now; a round that has only just begun does not end it. A run may keep collapsing and
+ * recovering: a drop within `count` rounds after another belongs to it.
  */
 function dropOf(recent: readonly RankedMean[], count: number, range: Range) {
   const dropUpTo = (end: number) => dropAt(recent.slice(0, Math.max(0, end)), count, range);
@@ -155,8 +155,9 @@ function dropOf(recent: readonly RankedMean[], count: number, range: Range) {
   const end = [recent.length, finished].find(dropUpTo);
   const drop = end && dropUpTo(end);
   if (!drop) return undefined;
-  const isRepeat = Array.from({ length: count }, (_, index) => end - 1 - index).some(dropUpTo);
-  return { ...dropAlarm(drop), isRepeat };
+  let first = end;
+  for (let at = end - 1; at > 0 && at >= first - count; at -= 1) if (dropUpTo(at)) first = at;
+  return { ...dropAlarm(drop), fromStep: recent[first - 1]?.step };
 }
 
 function dropAlarm({ last, best, inRow, confidence }: NonNullable<ReturnType<typeof dropIn>>): Alarm {

@@ -98,18 +98,19 @@ export interface PastAlarm extends Alarm {
 
 /** The first alarm in each period during which alarms of one kind hold or repeat. */
 class Episodes {
-  readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
-  readonly #last = new Map<AlarmKind, { overAtStep: number | undefined }>();
+  readonly #all: { alarm: Alarm; at: number | undefined; heldAtStep: number; overAtStep: number | undefined }[] = [];
+  readonly #last = new Map<AlarmKind, { heldAtStep: number; overAtStep: number | undefined }>();
 
   add(verdicts: Verdicts, step: number, at: number | undefined): void {
     for (const [kind, alarm] of verdicts) {
       const last = this.#last.get(kind);
       if (!alarm) {
         if (last) last.overAtStep ??= step;
-      } else if (last && (alarm.isRepeat || last.overAtStep === undefined)) {
+      } else if (last && (last.overAtStep === undefined || (alarm.fromStep ?? step) <= last.heldAtStep)) {
+        last.heldAtStep = step;
         last.overAtStep = undefined;
       } else {
-        const episode = { alarm, at, overAtStep: undefined };
+        const episode = { alarm, at, heldAtStep: step, overAtStep: undefined };
         this.#last.set(kind, episode);
         this.#all.push(episode);
       }
@@ -117,7 +118,7 @@ class Episodes {
   }
 
   list(): readonly PastAlarm[] {
-    return this.#all.map(({ alarm, ...rest }) => ({ ...alarm, ...rest }));
+    return this.#all.map(({ alarm, at, overAtStep }) => ({ ...alarm, at, overAtStep }));
   }
 }
 

@@ -1,5 +1,5 @@
 /** The columns for training runs: their records, their measurements, and the options in which they differ. */
-import { perObject } from '../base/memo.ts';
+import { perArguments, perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
 import { lastReward } from '../contract/trainer-curve.ts';
@@ -110,7 +110,9 @@ function newInterval(held: HeldOutMean, range: Range, confidence?: number): Inte
 }
 
 /** Cached, because an interval takes about a millisecond, and lists, alarms and trees ask for it again and again. */
-const heldOutInterval = perObject((held: HeldOutMean) => perObject((range: Range) => newInterval(held, range)));
+const heldOutInterval = perObject((held: HeldOutMean) =>
+  perObject((range: Range) => perArguments((confidence?: number) => newInterval(held, range, confidence))),
+);
 
 /**
  * A held-out mean's interval on its own tasks; missing samples count as missing rewards. Undefined if any mean of the
@@ -122,8 +124,7 @@ export const intervalOfHeldOut = (
   held: HeldOutMean,
   range: Range = defaultRange,
   confidence?: number,
-): Interval | undefined =>
-  confidence === undefined ? heldOutInterval(held)(range) : newInterval(held, range, confidence);
+): Interval | undefined => heldOutInterval(held)(range)(confidence);
 
 /** More columns would leave no room for names. */
 const maxOptions = 8;

@@ -258,12 +258,13 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
       const isKept = kind === 'held-out drop' && workbench.alarmsFor(known.parent).belowBest !== undefined;
       if (!alarm) inbox.clear(kind, known, isKept ? known.measured?.last.step : undefined);
       if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
-      const { words, lasted, isRepeat } = alarm;
+      const { words, lasted, step, fromStep } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;
       const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };
       const shown = { ...known, measured: heldOutOf(known) };
       const old = isMeanOld(known, workbench, now) && { isMeanOld: true };
-      return inbox.raise(kind, shown, now, { alarm: words, ...began, ...old }, isRepeat) ?? [];
+      const held = fromStep === undefined ? {} : { heldAtStep: step };
+      return inbox.raise(kind, shown, now, { alarm: words, ...began, ...old, ...held }, fromStep) ?? [];
     });
   });
   if (raised.length > 0) inbox.announce(raised);

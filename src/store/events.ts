@@ -53,7 +53,7 @@ export class EventRecords {
   }
 
   /** The alarms that hold, dismissed or not. */
-  activeAlarms(): EventKey[] {
+  activeAlarms(): StoredEvent[] {
     const sql = "select * from events where profile = ? and what <> 'end'";
     const alarms = this.#tables.all(sql, this.#tables.scope).flatMap(eventOf);
     return alarms.filter(({ detail }) => detail['overAtStep'] === undefined);

@@ -23,6 +23,8 @@ export type EventDetail = Partial<
   readonly alarm?: string;
   /** The step at which an alarm no longer held. */
   readonly overAtStep?: number;
+  /** The last step at which an alarm that may repeat was seen to hold. */
+  readonly heldAtStep?: number | undefined;
   /** When a silence began, in epoch milliseconds. */
   readonly since?: number;
   /** Whether the silence may have begun earlier. */
@@ -129,8 +131,8 @@ export class Inbox {
   #absence: Absence | undefined;
   /** The keys of the events during the last absence. */
   readonly #missed = new Set<string>();
-  /** The keys of all alarms, from this and earlier sessions, that hold, even if dismissed: `clear` removes them. */
-  #raised: Set<string>;
+  /** All alarms, from this and earlier sessions, that hold, even if dismissed: `clear` removes them. */
+  #raised: Map<string, Pick<EventDetail, 'heldAtStep'>>;
   readonly #awayMs: number;
   #openedAt: number | undefined;
 
@@ -301,32 +303,35 @@ export class Inbox {
    * Records an alarm, unless it has already been recorded. Returns the event if it is new to a user who is watching.
    *
    * @param at when benchtop noticed the alarm, in epoch milliseconds
-   * @param isRepeat whether it only reopens an earlier one, dismissed or not
+   * @param fromStep the step at which it began; it only reopens one that held at this step or later, dismissed or not
    */
   raise(
     what: string,
     resource: KnownResource,
     at: number,
-    alarm: Pick<EventDetail, 'alarm' | 'since' | 'atLeast' | 'isMeanOld'> = {},
-    isRepeat = false,
+    alarm: Pick<EventDetail, 'alarm' | 'since' | 'atLeast' | 'isMeanOld' | 'heldAtStep'> = {},
+    fromStep?: number,
   ): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });
-    if (this.#raised.has(name)) return undefined;
+    const { heldAtStep = 0 } = alarm;
+    const raised = this.#raised.get(name);
+    if (raised && heldAtStep <= (raised.heldAtStep ?? 0)) return undefined;
     const { events } = this.#remembered();
     const before = events.find({ kind, id, what });
-    const { overAtStep }: EventDetail = before?.detail ?? {};
+    const { overAtStep, heldAtStep: lastHeld = 0 }: EventDetail = before?.detail ?? {};
     // Another process may have read a later step, at which the alarm was over.
     if (overAtStep !== undefined && (resource.measured?.last.step ?? overAtStep) < overAtStep) return undefined;
-    this.#raised.add(name);
-    // Another process may have seen the end first.
-    if (before && overAtStep === undefined) return undefined;
-    if (what === 'stall' && events.find({ kind, id, what: 'end' })) return undefined;
-    if (before && isRepeat) {
-      events.put({ ...before, detail: { ...before.detail, overAtStep: undefined } });
+    this.#raised.set(name, { heldAtStep });
+    if (before && (fromStep ?? 0) <= lastHeld) {
+      // Another process may have recorded it first.
+      if (overAtStep === undefined && heldAtStep <= lastHeld) return undefined;
+      events.put({ ...before, detail: { ...before.detail, overAtStep: undefined, heldAtStep } });
       this.#set(this.#read());
       return undefined;
     }
+    // Another process may have seen the end first.
+    if (what === 'stall' && events.find({ kind, id, what: 'end' })) return undefined;
     // A dismissed event would stay dismissed.
     if (before) events.remove(before);
     const { since = at } = alarm;
@@ -400,8 +405,9 @@ export class Inbox {
     return this.#remembered().events.open() as readonly InboxEvent[];
   }
 
-  #readRaised(): Set<string> {
-    return new Set(this.#remembered().events.activeAlarms().map(nameOf));
+  #readRaised(): Map<string, Pick<EventDetail, 'heldAtStep'>> {
+    const alarms = this.#remembered().events.activeAlarms();
+    return new Map(alarms.map(alarm => [nameOf(alarm), alarm.detail]));
   }
 
   #set(list: readonly InboxEvent[]): void {

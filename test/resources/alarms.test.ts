@@ -241,9 +241,9 @@ describe('a held-out round that is not complete', () => {
   });
 });
 
-describe('the past of a run', () => {
-  const nothing: TrainingHistory = { heldOut: [], trainer: emptyCurve, points: [], silences: [], times: [] };
+const nothing: TrainingHistory = { heldOut: [], trainer: emptyCurve, points: [], silences: [], times: [] };
 
+describe('the past of a run', () => {
   it('has each alarm once, with its step, its time where known, and when it was over', () => {
     const history = {
       ...nothing,
@@ -316,7 +316,7 @@ describe('the past of a run', () => {
     const drops = pastAlarms({ ...nothing, heldOut: curve(rewards) }, alarmDefaults.all, [0, 1]);
     expect(drops).toMatchObject([{ step: 20, limit: 0.7, overAtStep: undefined }]);
     const [alarm] = alarmsIn(judge(heldOut(rewards), alarmDefaults.all, [0, 1]));
-    expect(alarm).toMatchObject({ step: 530, limit: 0.9, isRepeat: true });
+    expect(alarm).toMatchObject({ step: 530, limit: 0.9, fromStep: 140 });
   });
 
   it('takes no part of a round for the best, and names what it could not check', () => {
@@ -609,5 +609,52 @@ describe('Watch', () => {
     add(0.1);
     expect([raised, inbox()]).toEqual([['held-out drop', 'held-out drop'], ['held-out drop']]);
     expect(workbench.inbox.list()[0]?.detail.overAtStep).toBeUndefined();
+  });
+
+  it('rings for a collapse whose rounds are read together, whether the one before is over or holds (attack26 A1)', () => {
+    const { workbench, begin, read, raised, inbox } = world();
+    const rewards = [0.7];
+    const addAll = (...more: readonly number[]): void => {
+      rewards.push(...more);
+      const step = rewards.length * 10;
+      read(step, begin + step * minuteMs, { measured: heldOutMeans(curve(rewards)) });
+    };
+    const good = Array.from({ length: 20 }, () => 0.7);
+    addAll(0.1);
+    addAll(...good);
+    workbench.inbox.dismiss(workbench.inbox.list());
+    addAll(0.1, 0.1, 0.1);
+    expect([raised.length, inbox()]).toEqual([2, ['held-out drop']]);
+    expect(workbench.inbox.list()[0]?.at).toBe(begin + rewards.length * 10 * minuteMs);
+    workbench.inbox.dismiss(workbench.inbox.list());
+    addAll(...good, 0.1, 0.1);
+    expect([raised.length, inbox()]).toEqual([3, ['held-out drop']]);
+  });
+
+  it('rings once for each past drop that holds at some read, however many rounds a read has', () => {
+    const anyReads = fc.array(fc.array(fc.constantFrom(0.1, 0.4, 0.7), { minLength: 1, maxLength: 6 }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(anyReads, reads => {
+        const { workbench, begin, read, raised, inbox } = world();
+        const rewards = [0.7];
+        const rung = new Set<number>();
+        for (const more of reads) {
+          rewards.push(...more);
+          const heldOut = curve(rewards);
+          const step = rewards.length * 10;
+          const past = pastAlarms({ ...nothing, heldOut }, alarmDefaults.all, [0, 1]).at(-1);
+          const isNew = past?.overAtStep === undefined && past?.step !== undefined && !rung.has(past.step);
+          if (isNew) rung.add(past.step);
+          read(step, begin + step * minuteMs, { measured: heldOutMeans(heldOut) });
+          expect([raised.length, inbox().length]).toEqual([rung.size, isNew ? 1 : 0]);
+          workbench.inbox.dismiss(workbench.inbox.list());
+        }
+        workbench.close();
+      }),
+      { numRuns: 50 },
+    );
   });
 });

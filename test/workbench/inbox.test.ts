@@ -264,7 +264,7 @@ it('is not raised again by what was read before another process saw that it was 
   const raiseIn = ({ workbench, answer }: ReturnType<typeof start>, step: number) => {
     answer(run('a', { measured: heldOutMeans([{ step, held_out_reward: 0.1 }]) }));
     const known = workbench.statuses.get({ kind: 'training', id: 'a' });
-    return known && workbench.inbox.raise('held-out drop', known, Date.now());
+    return known && workbench.inbox.raise('held-out drop', known, Date.now(), { heldAtStep: step }, step);
   };
   const [one, other] = [start(path), start(path)];
   expect(raiseIn(one, 10)).toBeDefined();
