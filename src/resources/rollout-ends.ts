@@ -1,7 +1,8 @@
 /** Counts an evaluation's failed rollouts if its progress does not. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { hasFailed } from '../present/task-groups.ts';
+import { finishOf } from '../present/outcome-classes.ts';
+import { hasFailed, unfinishedState } from '../present/task-groups.ts';
 import { evaluationKeys } from '../queries/evaluations.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -47,8 +48,11 @@ export async function countsByRewards(
 /** Whether a rollout failed and was not merely stopped. */
 const isFailed = (row: Trajectory): boolean => hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
 
+/** Whether the model has ended its last answer, although the rollout has an unknown status, e.g. `truncated`. */
+const hasAnswered = (row: Trajectory): boolean => finishOf(row) !== undefined && unfinishedState(row) === undefined;
+
 export const hasRolloutEnded = (row: Trajectory): boolean =>
-  isFailed(row) || row.reward != null || hasEnded(row.status);
+  isFailed(row) || row.reward != null || hasEnded(row.status) || hasAnswered(row);
 
 /** Counts the failed rollouts in the service's list. */
 export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({

@@ -112,7 +112,17 @@ it.each<[string, (index: number) => object, object | null]>([
     index => (index < 3 ? { tool_error: 'boom' } : { tool_error: null, status: 'pending', reward: null }),
     { rollouts: 3, tool_errors: 3 },
   ],
-])('counts %s (B6, C1)', async (_, more, counts) => {
+  [
+    'a rollout that was cut off, whatever its status is called',
+    index => (index < 5 ? { status: 'truncated', reward: null, finish_reason: 'length' } : { finish_reason: 'stop' }),
+    { answers: 20, cut_off: 5 },
+  ],
+  [
+    'no answer of a rollout that runs',
+    index => ({ finish_reason: 'tool_calls', ...(index < 5 && { status: 'running', reward: null }) }),
+    { answers: 15, cut_off: 0 },
+  ],
+])('counts %s (B6, C1, attack26 A2)', async (_, more, counts) => {
   const listTrajectories = listing((_run, index) => more(index));
   const { url } = await hostileServer(answering({ ...answers, listTrajectories }));
   const { out } = await cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', '--json']);
