@@ -371,7 +371,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
         pushAll(held, rows);
         await output.take([], page.rows.length);
       } else await take(rows, page.rows.length);
-      if (output.taken > limit && !sort) break;
+      if (output.taken > limit && !sort && !lacking.refuses) break;
     }
     if (measured.needsAll) await take(held, 0);
     if (output.taken === 0) status?.check();

@@ -600,7 +600,7 @@ it.each([
   const { url } = await hostileServer(listTrajectories);
   const cli = cliOn({ baseUrl: url, apiKey: 'key' });
   const ids = async (...flags: string[]) => {
-    const { code, out } = await cli('list', ['trajectories', '--ids', '--all', ...flags]);
+    const { code, out } = await cli('list', ['trajectories', '--ids', ...flags]);
     return [code, out.trim().split('\n')];
   };
   const at = pages.indexOf(true);
@@ -608,5 +608,7 @@ it.each([
   const without = [`traj_${1 - at}_1`, `traj_${1 - at}_2`];
   expect(await ids('--filter', 'tokens>15')).toEqual([0, withValue]);
   expect(await ids('--filter', 'tokens!=20')).toEqual([0, without]);
+  // A limit changes how many are printed, not whether they can be (attack26 B1).
+  expect(await ids('--filter', 'tokens!=20', '--limit', '1')).toEqual([0, without.slice(0, 1)]);
   expect(await ids('--sort', 'tokens')).toEqual([0, [...withValue, ...without]]);
 });
