@@ -118,6 +118,24 @@ describe('what ended while the program was closed', () => {
     expect(first.said()).toEqual([]);
     await end(first);
   });
+
+  it('includes, at the first start, what commands of this machine started and saw end (out26 B1)', async () => {
+    const path = storeFolder(onTestFinished);
+    const commands = RememberedStore.open(path, 'test');
+    const ended = (id: string) => run(id, { status: 'succeeded', endTime: ago(60_000), record: {} });
+    commands.see([{ ...run('a', { status: 'pending' }), isStart: true }]);
+    commands.see([ended('a'), ended('other')]);
+    commands.close();
+    const first = start(path);
+    first.answer(ended('a'), ended('other'));
+    expect(first.said()).toEqual([expect.stringMatching(/^a succeeded/)]);
+    first.workbench.records.dismiss({ kind: 'training', id: 'a' });
+    await end(first);
+    const second = start(path);
+    second.answer(ended('a'), ended('other'));
+    expect(second.said()).toEqual([]);
+    await end(second);
+  });
 });
 
 it('says when an end was only seen, until an answer has its time', async () => {
