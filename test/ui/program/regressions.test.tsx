@@ -202,7 +202,7 @@ it.each([
   }
   // The new run has no rollout of the last one: its only one is shown, and the next key continues from there.
   await screen.press(']');
-  await screen.waitFor('unpaired');
+  await screen.waitFor(`${shown}/${shown} changed`);
   await screen.press('=');
   await screen.waitFor('after has no rollout of this task to open');
   await screen.press('[');
