@@ -233,13 +233,13 @@ export const markWidth = 2;
 /** Lists with more rows are not searched for columns whose values are all equal. */
 const maxCompared = 2_000;
 
-/** The columns, besides the first, that show the same text in all of these rows. */
+/** The columns, besides the first and those that rate rows, that show the same text in all of these rows. */
 export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   const [first, ...others] = rows;
   if (first === undefined || others.length === 0 || rows.length > maxCompared) return [];
   return columns.slice(1).filter(column => {
     const text = cellText(column, first);
-    return text !== '' && others.every(row => cellText(column, row) === text);
+    return !column.bestFirst && text !== '' && others.every(row => cellText(column, row) === text);
   });
 }
 
@@ -331,12 +331,12 @@ function dropped<Row>(
 /** The columns to show even if there is no room to spare. */
 function requiredColumns<Row>(columns: SizedColumns<Row>, room: number): SizedColumns<Row> {
   const wanted = columns.filter(
-    ({ column, chosen, isBlank }) => chosen ?? !(column.wide || column.hidden || (column.ifAny && isBlank)),
+    ({ column, chosen, isBlank, isEmpty }) =>
+      chosen ?? !(column.wide || column.hidden || isEmpty || (column.ifAny && isBlank)),
   );
   let shown: SizedColumns<Row> = wanted.length > 0 ? wanted : columns.slice(0, 1);
-  // While others would be cut, drop empty columns, then columns with the same text in all rows, then columns that
-  // yield. Text with a shorter form needs only the room for that form.
-  shown = dropped(shown, 'text', room, ({ isEmpty }) => isEmpty);
+  // While others would be cut, drop columns with the same text in all rows, then columns that yield. Text with a
+  // shorter form needs only the room for that form.
   shown = dropped(shown, 'text', room, ({ isEqual }) => isEqual);
   shown = dropped(shown, 'short', room, ({ column }) => column.yields);
   // Columns that do not fit are dropped from the right; the rest share the room.
@@ -346,7 +346,7 @@ function requiredColumns<Row>(columns: SizedColumns<Row>, room: number): SizedCo
 
 /**
  * Adds the optional columns that fit. A short name is not cut to make room for one, or for a time if other columns
- * decide.
+ * decide. Columns with the same text in all rows give their room to names, and come last.
  */
 function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Row>, room: number): SizedColumns<Row> {
   let shown = required;
@@ -365,7 +365,9 @@ function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Ro
     const more = dropped(shownWith(one), 'named', room, isDispensable);
     if (!isTooWide(more, 'named', room)) shown = more;
   }
-  for (const one of columns) {
+  // Numbers may differ soon, and their columns would come back then.
+  shown = dropped(shown, 'text', room, ({ isEqual, column }) => isEqual && column.align !== 'right');
+  for (const one of columns.toSorted((left, right) => Number(left.isEqual) - Number(right.isEqual))) {
     if (isOffered(one) && !isTooWide(shownWith(one), 'comfortable', room)) shown = shownWith(one);
   }
   return shown;
@@ -391,8 +393,7 @@ function withWidths<Row>(shown: SizedColumns<Row>, room: number): readonly Given
 
 /**
  * The columns that fit into `room` cells, in order, with their widths. The first column is always included, and is cut
- * before any number is. An empty column is dropped if others would be cut. An optional column takes only spare room,
- * and none if empty.
+ * before any number is. An empty column is not shown unless it was chosen. An optional column takes only spare room.
  *
  * @param widest also covers rows shown earlier, so that widths do not change back and forth while scrolling
  * @param equal ids of columns to drop if others need room, because all their values are equal

@@ -67,7 +67,7 @@ it('says in one line what ended meanwhile, opens the inbox with a key, and keeps
   const third = openWorld(service, { view: 'watch' }, size);
   const summary = /1 failed since \d\d:\d\d:\d\d \(4 in all\) {2}<I> inbox/g;
   await third.waitFor(text => text.match(summary) !== null);
-  await third.waitFor(text => /sweep trn_1 .*0\.325 .*✗ failed \d+s ago, 1h .*out of memory/.test(text));
+  await third.waitFor(text => /sweep trn_1 .*0\.325 .*✗ failed \d+s ago, (took )?1h .*out of memory/.test(text));
   // The line of Watch says it: no notice repeats it.
   expect(third.text().match(summary)).toHaveLength(1);
   await third.press('I');

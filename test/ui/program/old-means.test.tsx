@@ -47,7 +47,7 @@ it('and so do the events of the inbox', async () => {
   const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30, poll: defaultIntervals });
   await vi.advanceTimersByTimeAsync(30 * minuteMs);
   await passing(screen.press('I'));
-  await passing(screen.waitFor(text => /sweep .*stalled .*held-out 0\.250\? at step 40/.test(text)));
+  await passing(screen.waitFor(text => /sweep .*stalled .*held-out 0\.250\?.* at step 40/.test(text)));
   await passing(screen.press('?'));
   await passing(screen.waitFor(text => /0\.612\? may be out of date/.test(text)));
 });

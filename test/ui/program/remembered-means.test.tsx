@@ -64,7 +64,7 @@ it('are marked in the inbox too if the run ended in between', async () => {
   const again = openWorld(service, { view: 'watch' }, options);
   await again.waitFor(text => /sweep .* 0\.250\? .*succeeded/.test(text));
   await again.press('I');
-  await again.waitFor(text => /sweep .*✓ succeeded .*held-out 0\.250\? at step 40/.test(text));
+  await again.waitFor(text => /sweep .*✓ succeeded .*held-out 0\.250\?.* at step 40/.test(text));
   again.close();
   again.workbench.close();
   await again.workbench.closed;

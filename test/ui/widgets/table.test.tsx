@@ -185,7 +185,7 @@ describe('fitColumns with rows', () => {
     ]);
   });
 
-  it('gives the room of columns without a text to those that would be cut', () => {
+  it('shows no column without a text in any row, unless it was chosen', () => {
     const long = { id: 'r', name: 'a name of twenty-one', mean: undefined };
     const ids = (rows: readonly Run[]) =>
       fitColumns(columns, 24, {}, rows).map(({ column, width }) => [column.id, width]);
@@ -194,7 +194,27 @@ describe('fitColumns with rows', () => {
       ['name', 16],
       ['mean', 6],
     ]);
-    expect(ids([{ ...long, name: 'short' }])).toContainEqual(['mean', 6]);
+    expect(ids([{ ...long, name: 'short' }]).map(([id]) => id)).toEqual(['name', 'note']);
+    const chosen = fitColumns(columns, 24, { mean: { shown: true } }, [long]);
+    expect(chosen.map(({ column }) => column.id)).toEqual(['name', 'mean']);
+  });
+
+  it('gives the room of columns with one text in all rows to names that a deciding column would cut', () => {
+    const many: readonly Column<Run>[] = [
+      { id: 'name', title: 'RUN', width: { min: 6, max: 30, grow: 1 }, value: row => row.name },
+      { id: 'state', title: 'STATE', width: 10, value: () => 'completed' },
+      { id: 'model', title: 'MODEL', width: { min: 6, max: 20, grow: 1 }, value: row => `model of ${row.name}` },
+      { id: 'n', title: 'N', width: 5, align: 'right', wide: true, decides: 1, value: row => row.mean },
+    ];
+    const fitted = (room: number) =>
+      fitColumns(many, room, {}, runs(3), new Map(), new Set(['state'])).map(({ column, width }) => [column.id, width]);
+    // Beside the state, the deciding column would leave the model 6 of its 14 cells.
+    expect(fitted(32)).toEqual([
+      ['name', 7],
+      ['model', 16],
+      ['n', 5],
+    ]);
+    expect(fitted(46).map(([id]) => id)).toEqual(['name', 'state', 'model', 'n']);
   });
 
   it('keeps its widths while rows scroll', () => {

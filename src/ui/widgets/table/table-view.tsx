@@ -67,6 +67,9 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 /** `in every row: MODEL tutor-base; STATUS completed`. */
 const inAllRows = (words: readonly string[]): string => `in every row: ${words.join('; ')}`;
 
+/** Whether the value of a column that gave its room away is named below the rows. */
+const isNamed = <Row,>({ wide, decides }: Column<Row>): boolean => !wide || decides !== undefined;
+
 /** The columns that fit, and words for columns that have the same value in all rows. */
 function useFittedColumns<Row>({ table, columns, width, unsearched = '', defaultSort }: TableViewProps<Row>) {
   const { shown, arranged } = table;
@@ -80,9 +83,7 @@ function useFittedColumns<Row>({ table, columns, width, unsearched = '', default
     [columns, width, choice, shown, widest, ellipsis, equal],
   );
   const isShown = (id: string): boolean => fitted.some(({ column }) => column.id === id);
-  const replaced = columns.filter(
-    ({ id, wide, decides }) => (!wide || decides !== undefined) && equal.has(id) && !isShown(id),
-  );
+  const replaced = columns.filter(column => isNamed(column) && equal.has(column.id) && !isShown(column.id));
   const words = replaced.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
   const { sort } = table.state;
   const by = isSameSort(sort, defaultSort) ? undefined : columns.find(({ id }) => id === sort?.column);
@@ -153,6 +154,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
 
 /**
  * Words for columns that have the same value in all rows, by id, as many as fit below the rows; the rest stay columns.
+ * Optional columns need no words.
  */
 function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly Column<Row>[], width: number) {
   const { sort, filter, marks } = state;
@@ -163,9 +165,9 @@ function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly
     const entries: (readonly [string, string])[] = [];
     let room = width - countRoom(arranged.rows.length, filter !== '') - otherWords - displayWidth(inAllRows([]));
     for (const column of first === undefined ? [] : all) {
-      const words = equalWords(column, first as Row);
-      room -= displayWidth(words) + 2;
-      if (room >= 0) entries.push([column.id, words]);
+      const words = isNamed(column) ? equalWords(column, first as Row) : '';
+      if (words !== '') room -= displayWidth(words) + 2;
+      if (room >= 0 || words === '') entries.push([column.id, words]);
     }
     return new Map(entries);
   }, [columns, arranged.rows, sort?.column, width, filter, otherWords]);
