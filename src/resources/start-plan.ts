@@ -174,13 +174,14 @@ export function planStarts(
       each.name ??
       (id === undefined ? undefined : remembered.find(kind, id)?.label) ??
       (chosen === undefined ? undefined : startKeys.nameOf(kind, input, chosen)) ??
-      startKeys.openNames(keyed, input).find(open => !planned.has(open));
+      startKeys.openNames(keyed, input, chosen).find(open => !planned.has(open));
     if (name !== undefined) planned.add(name);
     return name;
   });
+  const open = new Set(unnamed.flatMap(({ input }) => startKeys.openNames(keyed, input)));
   const unused = (base: string): string => {
     let name = base;
-    for (let number = 2; planned.has(name) || names.has(name); number += 1) name = `${base} ${number}`;
+    for (let number = 2; [planned, names, open].some(taken => taken.has(name)); number += 1) name = `${base} ${number}`;
     planned.add(name);
     return name;
   };

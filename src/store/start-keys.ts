@@ -124,16 +124,23 @@ export class StartKeys {
     return known && { key: known.key, sentAt: known.sentAt, isExpired: now - known.sentAt >= honouredMs };
   }
 
-  /** The names of the earlier requests that may have succeeded and differ from this input only in the name, latest first. */
-  openNames(action: string, input: unknown, now = Date.now()): readonly string[] {
+  /**
+   * The names of the earlier requests that may have succeeded and differ from this input only in the name, latest first.
+   *
+   * @param chosen the user's own key: a request with another key is not repeated
+   */
+  openNames(action: string, input: unknown, chosen?: string, now = Date.now()): readonly string[] {
     const [from, before] = inAnyGroup(contentOf(input));
     const sql =
       'select content from starts where profile = ? and action = ? and content >= ? and content < ? order by sent_at desc';
     const written = this.#tables.all(sql, this.#tables.scope, action, from, before).map(row => String(row['content']));
     const unwritten = [...this.#unwritten.keys()].map(id => id.slice(action.length + 1));
     const contents = [...unwritten.filter(content => content.startsWith(from)), ...written];
-    const open = contents.filter(content => this.#latest(action, content, now) !== undefined);
-    return open.map(content => content.slice(from.length));
+    const isRepeated = (content: string): boolean =>
+      chosen === undefined
+        ? this.#latest(action, content, now) !== undefined
+        : this.#all(action, content).some(({ key }) => key === chosen);
+    return contents.filter(isRepeated).map(content => content.slice(from.length));
   }
 
   /**

@@ -62,7 +62,19 @@ it('gives each run an unused name, except where an earlier request may have take
   expect(namesOf([a, a])).toEqual(['words a 2', 'words a 4']);
   const input = { bench_id: 'bench_1', model: 'acme/a', display_name: 'words a' };
   store.startKeys.settle('startEval', input, store.startKeys.take('startEval', input), 'unknown');
+  const open = store.startKeys.earlier('startEval', input)?.key;
   expect(namesOf([a, other])).toEqual(['words a', 'words a 2']);
+  // With another key it is another run (attack26 B2).
+  expect(namesOf([{ ...a, key: open }])).toEqual(['words a']);
+  expect(namesOf([{ ...a, key: 'new' }])).toEqual(['words a 2']);
+  const [named, unnamed] = [
+    { ...input, display_name: 'mine' },
+    { ...input, model: 'acme/b', display_name: 'words b' },
+  ];
+  for (const lost of [named, unnamed])
+    store.startKeys.settle('startEval', lost, store.startKeys.take('startEval', lost), 'unknown');
+  expect(namesOf([a, { ...a, key: 'new' }])).toEqual(['mine', 'words a 2']);
+  expect(namesOf([{ model: 'acme/b', key: 'new' }])).toEqual(['words b 2']);
 });
 
 it('keeps the names of started and of lost runs, whatever their order (attack 25, A1)', () => {
