@@ -85,7 +85,7 @@ const maxNamed = 4;
 export interface Rivals {
   /** The steps with the same held-out reward. */
   readonly ties: readonly number[];
-  /** How many have a lower one that the interval of the best still contains. */
+  /** How many have one that the interval of the best contains; {@link betterWords} names one that is higher. */
   readonly close: number;
 }
 
@@ -96,7 +96,9 @@ export interface Rivals {
  */
 export function rivalsOf(best: HeldOutMean, means: readonly HeldOutMean[], range: Range | undefined): Rivals {
   const low = intervalOfHeldOut(best, range)?.low ?? Number.POSITIVE_INFINITY;
-  const close = means.filter(mean => !mean.isUnfinished && worstOf(mean) >= low && worstOf(mean) < worstOf(best));
+  const lower = means.filter(mean => !mean.isUnfinished && worstOf(mean) < worstOf(best));
+  // One that lost samples is not the best, but may be as good.
+  const close = lower.filter(mean => mean.reward >= low && mean.reward <= best.reward);
   return { ties: tiedSteps(best, means), close: close.length };
 }
 

@@ -56,6 +56,11 @@ describe('checkpoints', () => {
     );
     const close = measuredCheckpointFacts(near[2] ?? {}, range).find(({ label }) => label === 'best')?.value;
     expect(close).toContain('; the latest wins; 1 other checkpoint is within its 95% CI');
+    // So may one that lost samples be as good, though it is not chosen (attack26 B4).
+    const lost = { held_out_reward: 0.72, loaded_trajectories: 70, expected_samples: 114, round_completed: true };
+    const whole = { step: 20, held_out_reward: 0.75, completed_samples: 114 };
+    const lossy = withMeasured(rows, [{ step: 10, ...lost }, whole], [], range);
+    expect(lossy.map(({ rivals }) => rivals?.close)).toEqual([undefined, 1, undefined, undefined]);
     // With one there is nothing to choose.
     expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
   });
