@@ -1,13 +1,13 @@
 /** The state of a followed resource, in words and as fields. */
 import type { RunFailure } from '../contract/common.ts';
-import { hasEnded, statusWords } from '../contract/status.ts';
+import { statusWords } from '../contract/status.ts';
 import { meanWords } from '../present/mean.ts';
 import type { RunMean } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { CurrentState } from '../resources/look.ts';
 import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
-import { failedAmong } from '../resources/run-outcome.ts';
+import { withoutWords } from '../resources/run-outcome.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 export type FollowedState = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
@@ -25,11 +25,6 @@ export function progressWords({ done, total }: Pick<FollowedState, 'done' | 'tot
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown total'}`;
 }
 
-/** How many rollouts of an ended run have no reward; 0 if unknown. */
-export function withoutReward({ status, total, graded }: FollowedState): number {
-  return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
-}
-
 /** E.g. `mean 0.210 of 3 rewards (95% CI 0.010 to 0.830 over 3 tasks)`; empty if there is none. */
 function meanOf({ kind = '', mean, graded, runMean, caution }: FollowedState): string {
   if (mean === undefined) return '';
@@ -42,12 +37,11 @@ function meanOf({ kind = '', mean, graded, runMean, caution }: FollowedState): s
 /** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
 export function followedStateWords(seen: FollowedState): string {
   const { status, heldOut, failure } = seen;
-  const without = withoutReward(seen);
   const words = [
     status === undefined ? 'no status' : sanitiseLine(statusWords(status)),
     progressWords(seen),
     meanOf(seen),
-    without > 0 ? `${without} without a reward${failedAmong(without, seen.failed)}` : '',
+    withoutWords(seen),
     heldOut === undefined ? '' : `held-out reward ${heldOut}`,
   ]
     .filter(Boolean)

@@ -12,6 +12,7 @@ import { heldOutFields } from './held-out-fields.ts';
 import { heldOutWords, higherWords } from './held-out-words.ts';
 import { silenceWords } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
+import { withoutWords } from './run-outcome.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
@@ -79,6 +80,8 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = h
     measured ? higherWords(measured) : '',
     !isTraining && mean !== undefined ? `mean ${meanText(meanOf(detail), true)}` : '',
     done === undefined ? '' : doneWords(done, total, isTraining),
+    // With a mean, the number beside it says so.
+    mean === undefined ? withoutWords(detail) : '',
   ]
     .filter(Boolean)
     .join('; ');

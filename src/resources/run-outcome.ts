@@ -7,6 +7,7 @@ import { fullWords, hasPartial } from '../present/full-reward.ts';
 import { soFar, sourceWords } from '../present/mean.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { counted, reward } from '../text/numbers.ts';
 
 /**
@@ -99,6 +100,19 @@ export function failedAmong(without: number, failed: number = 0, running: number
   if (failed + running === 0 || failed + running > without) return '';
   if (failed === without) return ' (all failed)';
   return ` (${[failed > 0 && `${failed} failed`, running > 0 && `${running} running`].filter(Boolean).join(', ')})`;
+}
+
+type RunCounts = Partial<Pick<KnownResource, 'status' | 'total' | 'graded' | 'failed'>>;
+
+/** How many rollouts of an ended run have no reward; 0 if unknown. */
+export function withoutReward({ status, total, graded }: RunCounts): number {
+  return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
+}
+
+/** E.g. `3 without a reward (2 failed)`; empty if none are known. */
+export function withoutWords(run: RunCounts): string {
+  const without = withoutReward(run);
+  return without === 0 ? '' : `${without} without a reward${failedAmong(without, run.failed)}`;
 }
 
 /** Describes a run that has no mean: the number of rollouts listed without a reward. */

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { fitColumns } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { eventFields, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
+import { eventFields, eventWords, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
 import type { InboxEvent } from '../../src/workbench/inbox.ts';
 
 it('has times that can be compared: an instant, and how long it took', () => {
@@ -62,4 +62,12 @@ it('says of held-out rewards that a newer one may follow, to programs too', () =
   });
   expect(of(true)).toMatchObject({ held_out: { last: { ...point, may_change: true }, best: { may_change: false } } });
   expect(of(true).words).toMatch(/^held-out 0\.500\? at step 5, from 9 samples.*; a newer one may follow/);
+});
+
+it('counts the rollouts without a reward if there is no mean (C4)', () => {
+  const detail = { status: 'completed', done: 4, total: 4, graded: 0, failed: 1 };
+  const event: InboxEvent = { kind: 'run', id: 'a', label: 'a', what: 'end', at: 0, isExact: false, detail };
+  expect(eventWords(event)).toBe('completed, 4 of 4; 4 without a reward (1 failed)');
+  const running = { ...event, what: 'failed rollouts', detail: { ...detail, status: 'running', alarm: 'all failed' } };
+  expect(eventWords(running)).toBe('alarm, all failed; 4 of 4');
 });
