@@ -33,6 +33,29 @@ export function jsonOrText(text: string): unknown {
   return value === undefined ? text : value;
 }
 
+/** Whether a number is what was typed: neither infinite nor a rounded integer. */
+const isAsTyped = (value: number, text: string): boolean =>
+  Number.isFinite(value) &&
+  (Number.isSafeInteger(value) || !/^([+-]?\d+|0x[\da-f]+)$/i.test(text) || BigInt(text) === BigInt(value));
+
+/** Whether a typed number, or one in typed JSON, would be sent as another number. */
+export function changesNumber(typed: string): boolean {
+  const value = typed === '' ? Number.NaN : Number(typed);
+  if (!Number.isNaN(value)) return /\d/.test(typed) && !isAsTyped(value, typed);
+  let isChanged = false;
+  // TypeScript does not declare the context yet.
+  const look = (_key: string, item: unknown, context?: { readonly source?: string }): unknown => {
+    isChanged ||= typeof item === 'number' && !isAsTyped(item, context?.source ?? '');
+    return item;
+  };
+  try {
+    JSON.parse(typed, look);
+  } catch {
+    // It is sent as text.
+  }
+  return isChanged;
+}
+
 /** Parses JSON. Undefined if the text is not JSON, or is nested deeper than `deepestJson`. */
 export function parseJson(text: string): unknown {
   const value = parseDeepJson(text);

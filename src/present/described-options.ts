@@ -1,5 +1,5 @@
 /** The options of a new run, as a service describes them: for all models at once, or for each. Pure. */
-import { jsonOrText } from '../base/json-depth.ts';
+import { changesNumber, jsonOrText } from '../base/json-depth.ts';
 import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { clean } from '../text/sanitise.ts';
@@ -134,7 +134,7 @@ export function boundsWords({ minimum, maximum, variants }: DescribedOption): st
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-const unknownOption = { type: 'any', choices: [], defaultValue: undefined } as const;
+const unknownOption = described({});
 
 /** The value of a typed text; undefined if it is neither a choice nor of this type. */
 function valueIn(
@@ -167,24 +167,26 @@ function problemOf(text: string, option: DescribedOption): string | undefined {
     return [first, ...others.map(each => each.charAt(0).toLowerCase() + each.slice(1))].join('; or ');
   }
   const value = valueIn(option, text);
+  const isChosen = choices.includes(value as OptionValue);
+  if (typeof value !== 'string' && !isChosen && changesNumber(text.trim()))
+    return 'A JSON number cannot hold this exactly';
   if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
-  if (choices.length > 0 && value !== defaultValue && !choices.includes(value as OptionValue))
-    return clean`One of ${choices}`;
+  if (choices.length > 0 && value !== defaultValue && !isChosen) return clean`One of ${choices}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
   if (option.minimum === undefined) return `At most ${option.maximum}`;
   return option.maximum === undefined ? `At least ${option.minimum}` : `From ${boundsWords(option)}`;
 }
 
-/** Why an option's text is invalid for a model; undefined if it is valid, or if the service describes no options. */
+/** Why an option's text is invalid for a model; undefined if it is valid. */
 export function optionProblem(
   offered: unknown,
   model: string | undefined,
   name: string,
   text: string,
 ): string | undefined {
-  if (describedOptions(offered).size === 0) return undefined;
-  const option = describedOptions(offered, model).get(name);
+  const isUndescribed = describedOptions(offered).size === 0;
+  const option = isUndescribed ? unknownOption : describedOptions(offered, model).get(name);
   const words = option ? problemOf(text, option) : 'Not accepted';
   return words && parsedOf(offered).ofModel.has(model) ? clean`${words} for ${model}` : words;
 }

@@ -112,6 +112,16 @@ describe('evaluate', () => {
     expect(started).toMatchObject({ code: exitCodes.done, out: 'evr_1\n' });
     expect(started.notes).toContain('The service does not list its options: --option is sent unchecked.');
     expect(started.notes).toContain('Ignored by the service: anything.');
+    const inexact = ['bench_1', '-m', 'acme/m', '--name', 'x', '-o', 'anything=1e400'];
+    const other = await hostileServer(
+      json({ bench_id: 'bench_1', label: 'words' }),
+      refusal(404, 'not_found_error', 'not_found'),
+    );
+    const refused = await cliOn({ baseUrl: other.url, apiKey: 'key' })('evaluate', inexact);
+    expect(refused).toMatchObject({ code: exitCodes.usage, out: '' });
+    expect(refused.notes).toContain(
+      'anything=1e400 is not valid. A JSON number cannot hold this exactly. Nothing was started.',
+    );
   });
 
   it('says what the service warns of in the run that has ended', async () => {

@@ -97,6 +97,36 @@ describe('options', () => {
     expect(optionProblem({ x: option }, undefined, 'x', text)).toBe(problem);
   });
 
+  it.each([
+    ['9007199254740993', undefined],
+    ['-9007199254740993', undefined],
+    ['1e400', undefined],
+    ['[1, {"seed": 9007199254740993}]', undefined],
+    ['9007199254740993', { type: 'integer' }],
+    ['+9007199254740993', { type: 'number' }],
+    ['0x20000000000001', { type: 'integer' }],
+    ['-1e400', { type: 'number' }],
+    ['1e400', { type: 'any' }],
+  ])('refuse %s for %o, which would be sent as another number (attack26 B5)', (text, option) => {
+    const offered = option && { x: option };
+    expect(optionProblem(offered, undefined, 'x', text)).toBe('A JSON number cannot hold this exactly');
+  });
+
+  it.each([
+    ['9007199254740993', { type: 'string' }],
+    ['9007199254740993', { choices: ['9007199254740993'] }],
+    ['9007199254740991', undefined],
+    ['10000000000000000', undefined],
+    ['1e300', { type: 'number' }],
+    ['0.1', undefined],
+    ['"9007199254740993"', undefined],
+    ['v9007199254740993', undefined],
+    ['Infinity', undefined],
+    ['', undefined],
+  ])('take %s for %o, which is sent as typed', (text, option) => {
+    expect(optionProblem(option && { x: option }, undefined, 'x', text)).toBeUndefined();
+  });
+
   it('of the type bool are chosen', () => {
     expect(optionFields({ x: { type: 'bool' } })).toMatchObject([{ kind: 'choice' }]);
   });
