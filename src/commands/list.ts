@@ -127,6 +127,9 @@ const hasValueIn =
   ({ ifAny, value }: Column<object>): boolean =>
     ifAny !== true || rows.some(row => value(row) !== undefined);
 
+/** The ids of columns that only lines always have, besides the options in which the rows differ. */
+const onLines: readonly string[] = ['alarm', 'model', 'benchmark'];
+
 function columnsOf(
   resource: Resource,
   columns: readonly Column<object>[],
@@ -138,7 +141,8 @@ function columnsOf(
   if (wanted !== undefined) return wanted.split(',').map(name => chosen(columnNamed(resource, columns, name.trim())));
   if (wide) return columns.filter(column => !column.hidden).map(chosen);
   // Other wide columns make a line longer, and some need a request per row.
-  const isOnLine = ({ hidden, wide, decides = 9 }: Column<object>): boolean => !hidden && (!wide || decides <= 3);
+  const isOnLine = ({ id, hidden, wide, decides = 9 }: Column<object>): boolean =>
+    onLines.includes(id) || (!hidden && (!wide || decides <= 3 || id.startsWith('option.')));
   if (format === 'lines') return columns.filter(isOnLine);
   const isForProgram = isForPrograms(format, io);
   // On a terminal, columns for programs show only if there is room.

@@ -5,11 +5,13 @@ import { columnsIn, parseRowFilter } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type MeasuredList, type Resource, wordFor, wordsFor } from '../resources/define.ts';
+import type { MeasuredTraining } from '../resources/training-columns.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
+import { withAlarms } from './listed-alarms.ts';
 import type { CommandContext } from './with-service.ts';
 
 /** The most rows in a list to measure, at one request each, or two with the trainer's rewards. */
@@ -125,7 +127,10 @@ export class MeasuredRows {
 
   /** The columns for a list with these rows. */
   columns(rows: readonly object[]): readonly Column<object>[] {
-    return this.#resource.measures?.columns(rows, this.#options.range) ?? this.#resource.columns;
+    const columns = this.#resource.measures?.columns(rows, this.#options.range) ?? this.#resource.columns;
+    // Benchmarks have names for people, in filters too, and ids for programs.
+    const nameOf = perArguments((id: string) => this.#context.memory.find('benchmark', id)?.label);
+    return columns.map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column));
   }
 
   async #read(
@@ -142,10 +147,9 @@ export class MeasuredRows {
     this.#began ??= Date.now();
     const timer = setTimeout(() => this.#announce(some, columns), this.#began + announcedMs - Date.now());
     try {
-      return [
-        ...(await measures.read(some, columns, context, { ...this.#options, ...about })),
-        ...rows.slice(some.length),
-      ];
+      const read = await measures.read(some, columns, context, { ...this.#options, ...about });
+      const judged = columns.has('alarm') ? await withAlarms(read as MeasuredTraining[], this.#context) : read;
+      return [...judged, ...rows.slice(some.length)];
     } finally {
       clearTimeout(timer);
     }
@@ -195,14 +199,11 @@ export class MeasuredRows {
   }
 
   /**
-   * The columns as the filter sees them: a benchmark is found by its name as well as by its id. Rows without a value of
-   * a column are no mistake, because later ones may have it.
+   * The columns as the filter sees them. Rows without a value of a column are no mistake, because later ones may have
+   * it.
    */
   #filtered(rows: readonly object[]): readonly Column<object>[] {
-    const nameOf = perArguments((id: string) => this.#context.memory.find('benchmark', id)?.label);
-    return this.columns(rows).map(({ readBy: _, ...column }) =>
-      column.id === 'benchmark' ? namedColumn(column, nameOf) : column,
-    );
+    return this.columns(rows).map(({ readBy: _, ...column }) => column);
   }
 
   #leave(row: object, error: ServiceError): void {

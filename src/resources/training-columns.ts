@@ -44,13 +44,15 @@ import { measureEach } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 
 /** A run's last and best held-out rewards. */
-export type HeldOut = Pick<HeldOutMeans, 'last' | 'best' | 'isUnfinished'>;
+export type HeldOut = Pick<HeldOutMeans, 'last' | 'best' | 'isUnfinished' | 'recent'>;
 
 /** A run with its rewards. */
 export type MeasuredTraining = ProgressedRun & {
   readonly held_out?: HeldOut | undefined;
   /** The newest trainer reward. */
   readonly trainer_reward?: number | undefined;
+  /** The alarms that hold, in words. */
+  readonly alarm?: string | undefined;
 };
 
 /** The number of finished steps; undefined if unknown. A successful run has finished all of them. */
@@ -285,6 +287,12 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
   value: row => of(row)?.split,
 });
 
+/** On the screen, the state has it. */
+const alarmColumn: Column<MeasuredTraining> = {
+  ...{ id: 'alarm', title: 'ALARM', width: { min: 8, max: 80, grow: 1 }, cutAt: 'end', hidden: true, filtered: false },
+  value: row => row.alarm,
+};
+
 /**
  * The declared columns, with the measurements that decide between runs after the status.
  *
@@ -322,6 +330,7 @@ export function listColumns(
     name && { ...name, width: onScreen?.nameWidth ?? name.width },
     onScreen?.state,
     status && { ...status, hidden: onScreen !== undefined },
+    onScreen ? undefined : alarmColumn,
     ...(isRoomy ? [] : [done && { ...done, hidden: true }, steps && { ...steps, hidden: true }, shareColumn]),
     heldOut,
     ranked(interval, 1),
@@ -362,19 +371,26 @@ const isFinal = (value: unknown): value is HeldOut =>
 /**
  * Reads a run's held-out rewards. Remembers those of an ended run, and does not read them again once they are final,
  * see `isFinalCurve`.
+ *
+ * @param withRecent whether to read the newest rounds too, which are not remembered
  */
-async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promise<HeldOut | undefined> {
+async function readHeldOut(
+  run: MeasuredTraining,
+  context: QueryContext,
+  withRecent: boolean,
+): Promise<HeldOut | undefined> {
   const { training_run_id: id, status, completed_at } = run;
   const ended = hasEnded(status);
   const known = ended ? context.memory.find('training', id)?.record[field] : undefined;
-  if (isFinal(known)) return known;
+  if (isFinal(known) && !withRecent) return known;
   const readAt = Date.now();
   const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));
   if (!means) return undefined;
   const isLate = ended && mayLackRound(status ?? '', { endedAt: parseTime(completed_at) ?? 0, readAt });
   const { last, best, isUnfinished } = isLate ? withoutLast(means, stepsDone(run)) : means;
   const held: HeldOut = { last, best, isUnfinished };
-  if (!ended) return held;
+  const whole: HeldOut = withRecent ? { ...held, recent: means.recent ?? [] } : held;
+  if (!ended) return whole;
   // If the service does not report the end time, the run is taken to have ended before the first read after its end.
   const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
   const endedAt = parseTime(completed_at) ?? first;
@@ -384,13 +400,16 @@ async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promis
     isFinal: isFinalCurve(means, { done: stepsDone(run), endedAt, readAt }),
   };
   context.memory.see([{ kind: 'training', id, status, record: { [field]: remembered } }]);
-  return held;
+  return whole;
 }
 
-async function withHeldOut(row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> {
-  const held_out = row.held_out ?? (await ifThere(true, () => readHeldOut(row, context)));
-  return held_out ? { ...row, held_out } : row;
-}
+const withHeldOut =
+  (withRecent: boolean) =>
+  async (row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> => {
+    const known = withRecent ? undefined : row.held_out;
+    const held_out = known ?? (await ifThere(true, () => readHeldOut(row, context, withRecent)));
+    return held_out ? { ...row, held_out } : row;
+  };
 
 async function withTrainerReward(row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> {
   const { training_run_id: id, status, trainer_reward: known } = row;
@@ -406,13 +425,17 @@ function readMeasured(
   context: QueryContext,
   list: MeasuredList,
 ): Promise<readonly MeasuredTraining[]> {
-  const [heldOut, trainer] = [ofHeldOut.some(id => columns.has(id)), columns.has('trainer')];
-  return measureEach(rows, context, list, [...(heldOut ? [withHeldOut] : []), ...(trainer ? [withTrainerReward] : [])]);
+  const [withRecent, trainer] = [columns.has('alarm'), columns.has('trainer')];
+  const heldOut = withRecent || ofHeldOut.some(id => columns.has(id));
+  return measureEach(rows, context, list, [
+    ...(heldOut ? [withHeldOut(withRecent)] : []),
+    ...(trainer ? [withTrainerReward] : []),
+  ]);
 }
 
 export const measures: Measures<MeasuredTraining> = {
   columns: listColumns,
-  costly: [...ofHeldOut, 'trainer'],
+  costly: [...ofHeldOut, 'trainer', 'alarm'],
   field: optionCell,
   read: readMeasured,
 };

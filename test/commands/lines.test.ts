@@ -206,6 +206,41 @@ it('a list and a number of it have the rewards with their intervals, as on the s
   expect(out).toMatch(/^mean: 0\.500 of 2 rewards$[\s\S]*^interval: 95% CI 0\.\d+ to 0\.\d+/m);
 });
 
+it('a line of a training run names its alarm, model, benchmark and the options that differ; of an evaluation too (B3, B4)', async () => {
+  const training = (id: string, options: object) => ({
+    ...{ training_run_id: id, bench_id: 'bench_1', status: 'succeeded', completed_at: '2020-01-02T03:04:05Z' },
+    ...{ base_model_slug: 'acme/small', options: { learning_rate: 0.1, ...options } },
+  });
+  const runs = [training('trn_1', { seed: 1, rank: 8 }), training('trn_2', { seed: 2, rank: 16 })];
+  const round = { completed_samples: 100, expected_samples: 100 };
+  const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'completed', base_model_slug: 'acme/small' };
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'bench_1', label: 'sums' }]),
+      listEvalRuns: () => [run],
+      getEvalProgress: () => run,
+      listTrainingRuns: () => runs,
+      getTrainingProgress: ({ training_run_id }) => ({ training_run_id, status: 'succeeded' }),
+      getHeldOutRewards: ({ training_run_id }) => ({
+        held_out_rewards: [0.7, training_run_id === 'trn_1' ? 0 : 0.7].map((held_out_reward, step) => ({
+          ...{ ...round, step: step + 1, held_out_reward },
+        })),
+      }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  // The second time, the rewards are remembered.
+  const { out } = await cli('--lines', [], { input: ['training', 'training', 'runs', 'quit'].join('\n') });
+  const alarm = 'alarm held-out 0 is below its best 0.700 at step 1 by more than the';
+  const first = new RegExp(`^1\\. trn_1, succeeded, ${alarm}.*seed 1, rank 8, model acme/small, benchmark sums$`, 'gm');
+  expect(out.match(first)).toHaveLength(2);
+  expect(out).toMatch(/^2\. trn_2, succeeded, held-out 0\.700.*seed 2, rank 16, model acme\/small, benchmark sums$/m);
+  expect(out).toMatch(/^1\. evr_1, completed, .*benchmark sums, model acme\/small/m);
+  expect(out).not.toContain('learning_rate');
+  const { out: csv } = await cli('list', ['runs', '--format', 'csv']);
+  expect(csv).toContain('bench_1');
+});
+
 it('a signal that ends the line mode during a start leaves word that it may have happened', async () => {
   const stop = new AbortController();
   let stopsOnSignals = false;
