@@ -6,9 +6,11 @@
 import { own } from '../base/own-property.ts';
 import { type AssumptionName, assumedPaths, defaultAssumptions } from '../contract/assumptions.ts';
 import type { ListQuery } from '../contract/common.ts';
+import { imageList } from '../queries/benchmarks.ts';
 import { setsName } from '../service/assumptions.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
+import { RememberedStore } from '../store/store.ts';
 
 export interface Finding {
   readonly about: string;
@@ -99,7 +101,8 @@ async function probeAll(
       ['path.listBenchmarkImages'],
       async () => {
         if (benchmark === undefined) return undefined;
-        await service.call('listBenchmarkImages', { params: { bench_id: benchmark } }, { signal });
+        const memory = RememberedStore.inMemory('doctor');
+        await imageList(benchmark).readPage({ service, signal, memory, query: {} });
         return 'works';
       },
     ],

@@ -1,6 +1,8 @@
 /** Sends a start request, waits for the work to end and prints the outcome; explains a failed start. */
 import { pushAll } from '../base/many.ts';
+import { own } from '../base/own-property.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
+import type { Endpoint } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { modelList } from '../queries/models.ts';
@@ -8,7 +10,7 @@ import { rememberRows } from '../queries/remembered-fallback.ts';
 import { type Start, wrongStartWords } from '../resources/action.ts';
 import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
+import { CapabilityMissingError, isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
@@ -170,6 +172,14 @@ async function inDoubt(
   return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
 }
 
+/** Whether the service also lacks the list at the path of a start request. */
+async function lacksPath(operation: string, creation: Creation, context: CommandContext): Promise<boolean> {
+  const { listedBy } = creation;
+  if (listedBy === undefined || endpoints[listedBy].path !== own<Endpoint>(endpoints, operation)?.path) return false;
+  await listingOf(creation, undefined, context);
+  return !context.service.capabilities.has(listedBy);
+}
+
 /** Adds the cause of a failed start, if other records on the service show it. */
 async function withCause(
   error: unknown,
@@ -181,6 +191,9 @@ async function withCause(
 ): Promise<unknown> {
   const { model, checkpoint = '' } = flags;
   if (!(error instanceof ServiceError)) return error;
+  const { operation = '' } = error;
+  if (error.mayLackPath && (await lacksPath(operation, creation, context)))
+    return new CapabilityMissingError(operation, error, error.words && `It answered: ${error.words}`);
   const hint = runHint(checkpoint);
   if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
     return new ServiceError(error.kind, `${error.message}${hint}`, error);

@@ -16,6 +16,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { certificateProblems, systemCertificates } from '../net/agents.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
+import { checkpointList } from '../queries/checkpoints.ts';
 import { readPart } from '../queries/remembered-fallback.ts';
 import { readRunOptions } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
@@ -135,11 +136,16 @@ function errorOf(about: string, error: unknown): Finding {
   return { about, state: 'fail', words: messageOf(error) };
 }
 
-type Read = (service: Service, signal: AbortSignal, benchId: string | undefined) => Promise<unknown>;
+type Read = (
+  service: Service,
+  signal: AbortSignal,
+  benchId: string | undefined,
+  memory: RememberedStore,
+) => Promise<unknown>;
 
-/** Reads a benchmark's runs. */
+/** Reads a benchmark's runs or images. */
 async function listedIn(
-  operation: 'listEvalRuns' | 'listTrainingRuns',
+  operation: 'listEvalRuns' | 'listTrainingRuns' | 'listBenchmarkImages',
   service: Service,
   signal: AbortSignal,
   bench_id: string | undefined,
@@ -151,7 +157,7 @@ async function listedIn(
   );
 }
 
-/** Reads of undocumented endpoints that need no id, or only a benchmark's. */
+/** Reads of undocumented endpoints that need no id, a benchmark's, or that of a training run seen on this machine. */
 const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
   listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
@@ -167,6 +173,10 @@ const optional: Partial<Record<Operation, Read>> = {
     if (benchId !== undefined) await readRunOptions(service, 'getTrainingOptions', { benchId }, signal);
   },
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
+  listCheckpoints: async (service, signal, _benchId, memory) => {
+    const [run] = memory.list('training');
+    if (run) await checkpointList(run.id, false).readPage({ service, signal, memory, query: { limit: 1 } });
+  },
 };
 
 /** The local service's jobs that need attention. */
@@ -180,7 +190,7 @@ async function* jobFindings(dataFolder: string): AsyncGenerator<Finding> {
 function capabilityFinding(missing: readonly string[], failed: number): Finding {
   const about = 'capabilities';
   if (missing.length > 0) {
-    const words = `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that`;
+    const words = `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that. Only reads were tried`;
     return { about, state: 'note', words };
   }
   if (failed === 0) return { about, state: 'ok', words: 'the service has every list and summary that benchtop uses' };
@@ -216,7 +226,7 @@ async function* serviceFindings(
   await Promise.all(
     Object.entries(optional).map(async ([operation, read]) => {
       try {
-        await read(service, patience(), benchId);
+        await read(service, patience(), benchId, memory);
       } catch (error) {
         // Missing endpoints are reported with the capabilities.
         if (service.capabilities.has(operation as Operation)) failed.push(errorOf(operation, error));

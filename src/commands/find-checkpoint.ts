@@ -13,6 +13,8 @@ import {
 } from '../queries/checkpoint-names.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { type Better, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
+import { readPart } from '../queries/remembered-fallback.ts';
+import { trainingRunQuery } from '../queries/training.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { idOf as idOfRow, type Resource } from '../resources/define.ts';
 import { type Rivals, rivalsOf } from '../resources/held-out-words.ts';
@@ -252,7 +254,10 @@ export async function findCheckpoint(
   if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
   const readRun = async () => {
     const run = named.isListed || reading.name !== name ? await readFound(reading.run, context) : reading.run;
-    return { run, steps: await checkpointsByStep(service, run.id, { signal }) };
+    const steps = await readPart('listCheckpoints', trainingRunQuery(run.id), context, () =>
+      checkpointsByStep(service, run.id, { signal }),
+    );
+    return { run, steps };
   };
   // A remembered name excludes no id if the service no longer has the run, or lists no checkpoints.
   const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;

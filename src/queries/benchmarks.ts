@@ -10,6 +10,7 @@ import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
+import { readPart } from './remembered-fallback.ts';
 
 export const benchmarkKeys = {
   all: ['benchmarks'],
@@ -130,8 +131,13 @@ export function imageList(benchId: string): ListSource<BenchmarkImage> {
   return {
     key: benchmarkKeys.images(benchId),
     id: row => row.task_id,
-    readPage: async ({ service, signal }) =>
-      wholePage((await service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal })).images),
+    readPage: async context => {
+      const { service, signal } = context;
+      const { images } = await readPart('listBenchmarkImages', benchmarkQuery(benchId), context, () =>
+        service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal }),
+      );
+      return wholePage(images);
+    },
     activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
   };
 }

@@ -3,6 +3,7 @@
  * records.
  */
 import { describe, expect, it } from 'vitest';
+import { answering } from '../answering.ts';
 import { cliOn, testFolder } from '../commands/cli.ts';
 import { apiKey, hostileServer, json, refusal, type SeenRequest } from '../service/hostile-server.ts';
 
@@ -468,4 +469,27 @@ it.each([
   };
   const { cli } = await lesser(routes, ['b1', 'r1']);
   expect(await cli('tree', ['ev'])).toMatchObject({ code: 5, out: '', notes: expect.stringContaining(words) });
+});
+
+it('exits with 7 and names in doctor what is not offered, though the service answers that a resource is missing', async () => {
+  const training = { training_run_id: 'train_1', status: 'succeeded', completed_steps: 3, total_steps: 3 };
+  const world = answering({
+    listBenchmarks: () => benchmarks,
+    getTrainingProgress: ({ training_run_id }) => {
+      if (training_run_id !== 'train_1') throw new Error('none');
+      return training;
+    },
+  });
+  const { url } = await hostileServer(world);
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  for (const [command, args, words] of [
+    ['deploy', ['ckpt_1', '--slug', 'x'], 'does not start deployments. It answered: There is none.'],
+    ['deploy', ['train_1', '--slug', 'x', '--dry-run'], 'does not list checkpoints'],
+    ['list', ['images', '--benchmark', 'alpha'], "does not list a benchmark's images"],
+  ] as const) {
+    const { code, notes } = await cli(command, [...args]);
+    expect([code, notes]).toEqual([7, expect.stringContaining(words)]);
+  }
+  const { out } = await cli('doctor', []);
+  expect(out).toMatch(/it does not .*list a benchmark's images.*list checkpoints.*Only reads were tried/);
 });
