@@ -72,7 +72,7 @@ export interface RunTimes {
  * How long an ended run took, in milliseconds. Includes the time in the queue, which services do not report, unless the
  * run was seen leaving the queue.
  */
-function took({ created_at, completed_at, began_at }: RunTimes): number | undefined {
+export function took({ created_at, completed_at, began_at }: RunTimes): number | undefined {
   const [from, to] = [began_at ?? instant(created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }

@@ -4,7 +4,7 @@ import { type Column, idColumn, plainColumn, type StatusLook } from '../present/
 import { meanText } from '../present/mean.ts';
 import { limitsWords } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { agoOf } from '../present/times.ts';
+import { agoOf, took } from '../present/times.ts';
 import type { HeldOutMean } from '../queries/held-out.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
@@ -14,7 +14,6 @@ import { silenceWords } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
 import { withoutWords } from './run-outcome.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
-import { beginOf } from './watch-reads.ts';
 
 /** A word for an event: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
 function eventWord(event: InboxEvent): string {
@@ -51,15 +50,19 @@ function lookOf(event: InboxEvent): StatusLook {
 /** An event's time, preceded by `seen` if the service did not report it. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** How long the ended work took, not counting its time in the queue, in milliseconds, if known. */
-function tookMs({ what, at, isExact, detail }: InboxEvent): number | undefined {
-  const from = beginOf(detail);
-  return what !== 'end' || !isExact || from === undefined || at < from ? undefined : at - from;
-}
+/** How long the ended work took, in milliseconds, if known. As in lists, includes a queue that it was not seen to leave. */
+const tookMs = ({ what, isExact, detail: { startedAt, endTime, beganAt } }: InboxEvent): number | undefined =>
+  what === 'end' && isExact ? took({ created_at: startedAt, completed_at: endTime, began_at: beganAt }) : undefined;
 
 function tookWords(event: InboxEvent): string {
   const ms = tookMs(event);
   return ms === undefined ? '' : duration(ms);
+}
+
+/** `after 38m`, with a note if this is known to include time in the queue. */
+function afterWords(event: InboxEvent): string {
+  const words = tookWords(event);
+  return words && `after ${words}${event.detail.beganAt === null ? ' including the queue' : ''}`;
 }
 
 /** A held-out reward in a cell: `0.936 (0.873..0.974) at step 120`. */
@@ -104,9 +107,7 @@ export function reasonOf(event: InboxEvent, range?: Range, words = heldOutWords)
 
 /** Everything about an event except its time and name. @param readAt as in {@link happenedWords} */
 export const eventWords = (event: InboxEvent, range?: Range, readAt?: number): string =>
-  [happenedWords(event, readAt), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
-    .filter(Boolean)
-    .join(', ');
+  [happenedWords(event, readAt), afterWords(event), reasonOf(event, range)].filter(Boolean).join(', ');
 
 /** `1 failed, 2 ended since 18:40:00 (33 in all)`: the new events and the total; empty without events. */
 export function summaryOf(inbox: Inbox): string {

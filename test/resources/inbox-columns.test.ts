@@ -7,7 +7,7 @@ import type { InboxEvent } from '../../src/workbench/inbox.ts';
 
 it('has times that can be compared: an instant, and how long it took', () => {
   const at = Date.parse('2026-03-04T06:00:00Z');
-  const detail = { status: 'failed', startedAt: '2026-03-04T05:30:00Z' };
+  const detail = { status: 'failed', startedAt: '2026-03-04T05:30:00Z', endTime: '2026-03-04T06:00:00Z' };
   const event: InboxEvent = { kind: 'run', id: 'a', label: 'a', what: 'end', at, isExact: true, detail };
   const columns = inboxColumns([0, 1], () => '');
   const [time, took] = ['time', 'took'].map(id => columns.find(column => column.id === id));
@@ -15,6 +15,18 @@ it('has times that can be compared: an instant, and how long it took', () => {
   expect(time?.value(event)).toBe(at);
   expect(took?.value(event)).toBe(30 * 60_000);
   expect(took?.text?.(event)).toBe('30m');
+});
+
+it('says how long a run took that nobody saw leave the queue, with its time there (C5)', () => {
+  const at = Date.parse('2026-03-04T06:00:00Z');
+  const detail = { status: 'succeeded', startedAt: '2026-03-04T05:30:00Z', endTime: '2026-03-04T06:00:00Z' };
+  const of = (beganAt?: number | null) => {
+    const event = { kind: 'training', id: 'a', label: 'a', what: 'end', at, isExact: true } as const;
+    return eventWords({ ...event, detail: { ...detail, ...(beganAt !== undefined && { beganAt }) } });
+  };
+  expect(of(null)).toBe('succeeded, after 30m including the queue');
+  expect(of(at - 20 * 60_000)).toBe('succeeded, after 20m');
+  expect(of()).toBe('succeeded, after 30m');
 });
 
 it('has the reason or the numbers at 60 columns', () => {
