@@ -28,6 +28,19 @@ export type AlarmKind = (typeof alarmKinds)[number];
 
 export const isAlarmKind = (name: string): name is AlarmKind => alarmKinds.some(kind => kind === name);
 
+/** The rules of the alarms that stay in the inbox when they are over: what they found may be worth a look. */
+const keptRules = {
+  'held-out drop': 'belowBest',
+  'failed rollouts': 'failedShare',
+  'held-out range': 'heldOut',
+  'trainer range': 'trainer',
+  'evaluation range': 'evaluation',
+} as const satisfies Partial<Record<AlarmKind, keyof AlarmRules>>;
+
+/** Whether an alarm that is over stays in the inbox. If its rule was turned off, it does not. */
+export const isKept = (kind: AlarmKind, rules: AlarmRules): boolean =>
+  kind !== 'stall' && rules[keptRules[kind]] !== undefined;
+
 export interface Alarm {
   readonly kind: AlarmKind;
   /** The training step that raised it, if known. */

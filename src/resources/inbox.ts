@@ -6,6 +6,7 @@ import { limitsWords } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, took } from '../present/times.ts';
 import type { HeldOutMean } from '../queries/held-out.ts';
+import { counted } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { heldOutFields } from './held-out-fields.ts';
@@ -96,8 +97,9 @@ function doneWords(done: number, total: number | undefined, isTraining: boolean)
 }
 
 /** An alarm's text, and when it ended. */
-export function alarmOf({ detail: { alarm, overAtStep } }: InboxEvent): string | undefined {
-  return alarm === undefined || overAtStep === undefined ? alarm : `${alarm}; over at step ${overAtStep}`;
+export function alarmOf({ kind, detail: { alarm, overAtStep } }: InboxEvent): string | undefined {
+  if (alarm === undefined || overAtStep === undefined) return alarm;
+  return `${alarm}; over ${kind === 'run' ? `after ${counted(overAtStep, 'rollout')}` : `at step ${overAtStep}`}`;
 }
 
 /** The reason, if known, and the last numbers. */
@@ -133,7 +135,8 @@ export function eventFields(event: InboxEvent, range: Range | undefined) {
     status: status ?? null,
     reason: reason ?? null,
     alarm: alarm ?? null,
-    over_at_step: overAtStep ?? null,
+    over_at_step: kind === 'run' ? null : (overAtStep ?? null),
+    over_at_rollouts: kind === 'run' ? (overAtStep ?? null) : null,
     started_at: startedAt ?? null,
     done: done ?? null,
     total: total ?? null,

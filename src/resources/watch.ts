@@ -9,9 +9,10 @@ import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/
 import { isFollowed } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
 import { age, endInstant, parseTime } from '../text/time.ts';
+import { judgedStep } from '../workbench/inbox.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { type Alarm, alarmsIn, isAlarmKind, judge, readingOf, type Verdicts } from './alarms.ts';
+import { type Alarm, alarmsIn, isAlarmKind, isKept, judge, readingOf, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { offeredQueries, paceHints } from './watch-reads.ts';
@@ -254,9 +255,8 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
   const raised = watchedKnown(workbench, now).flatMap(known => {
     const { status, endedAt = 0 } = known;
     return [...verdictsOf(known, workbench)].flatMap(([kind, alarm]) => {
-      // A collapse stays in the inbox after the run has recovered, because its checkpoints may be worth a look.
-      const isKept = kind === 'held-out drop' && workbench.alarmsFor(known.parent).belowBest !== undefined;
-      if (!alarm) inbox.clear(kind, known, isKept ? known.measured?.last.step : undefined);
+      const overAtStep = isKept(kind, workbench.alarmsFor(known.parent)) ? judgedStep(kind, known) : undefined;
+      if (!alarm) inbox.clear(kind, known, overAtStep);
       if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
       const { words, lasted, step, fromStep } = alarm;
       const readAt = statuses.doneReadAt(known) ?? now;

@@ -21,7 +21,7 @@ export type EventDetail = Partial<
 > & {
   /** An alarm's text. */
   readonly alarm?: string;
-  /** The step at which an alarm no longer held. */
+  /** The step at which an alarm no longer held; for an evaluation, how many of its rollouts had ended. */
   readonly overAtStep?: number;
   /** The last step at which an alarm that may repeat was seen to hold. */
   readonly heldAtStep?: number | undefined;
@@ -116,6 +116,10 @@ export function tallyWords(events: readonly InboxEvent[]): string {
     })
     .join(', ');
 }
+
+/** The step that an alarm judges, or how many rollouts of an evaluation: the last held-out round, or else the progress. */
+export const judgedStep = (what: string, { measured, done }: Pick<KnownResource, 'measured' | 'done'>) =>
+  (what === 'trainer range' ? undefined : measured?.last.step) ?? done;
 
 export class Inbox {
   readonly #remembered: () => RememberedStore;
@@ -324,9 +328,9 @@ export class Inbox {
     const before = events.find({ kind, id, what });
     const { overAtStep, heldAtStep: lastHeld = 0 }: EventDetail = before?.detail ?? {};
     // Another process may have read a later step, at which the alarm was over.
-    if (overAtStep !== undefined && (resource.measured?.last.step ?? overAtStep) < overAtStep) return undefined;
+    if (overAtStep !== undefined && (judgedStep(what, resource) ?? overAtStep) < overAtStep) return undefined;
     this.#raised.set(name, { heldAtStep });
-    if (before && (fromStep ?? 0) <= lastHeld) {
+    if (before && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
       // Another process may have recorded it first.
       if (overAtStep === undefined && heldAtStep <= lastHeld) return undefined;
       events.put({ ...before, detail: { ...before.detail, overAtStep: undefined, heldAtStep } });

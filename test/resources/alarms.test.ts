@@ -12,7 +12,7 @@ import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { reportLines } from '../../src/resources/alarm-words.ts';
 import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
-import { alarmOf, happenedWords } from '../../src/resources/inbox.ts';
+import { alarmOf, eventFields, happenedWords } from '../../src/resources/inbox.ts';
 import { stateOf } from '../../src/resources/line-state.ts';
 import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { intervalOfHeldOut } from '../../src/resources/training-columns.ts';
@@ -439,9 +439,9 @@ describe('the past of a run', () => {
   });
 });
 
-function world() {
+function world(alarms = alarmDefaults) {
   const { service } = scriptedService({});
-  const workbench = newWorkbench({ service: async () => service });
+  const workbench = newWorkbench({ service: async () => service, alarms });
   onTestFinished(() => workbench.close());
   const begin = Date.now();
   const ref = { kind: 'training', id: 'trn_1', label: 'sweep' } as const;
@@ -609,6 +609,45 @@ describe('Watch', () => {
     add(0.1);
     expect([raised, inbox()]).toEqual([['held-out drop', 'held-out drop'], ['held-out drop']]);
     expect(workbench.inbox.list()[0]?.detail.overAtStep).toBeUndefined();
+  });
+
+  it('keeps each alarm that is over, with its step, except a stall, and rings for the next one', () => {
+    const range = [0.2, 0.9] as const;
+    const rules = { ...off, heldOut: range, trainer: range, evaluation: range, failedShare: 0.2 };
+    const { workbench, begin, read, raised, inbox } = world({ all: rules, benchmarks: [] });
+    const words = (): string[] =>
+      workbench.inbox
+        .list()
+        .map(alarmOf)
+        .filter(each => each !== undefined)
+        .sort();
+    const both = (done: number, reward: number): void =>
+      read(done, begin + done * 1_000, { mean: reward, measured: heldOutMeans(curve([reward])) });
+    both(11, 0.1);
+    expect(words().join()).not.toContain('over');
+    both(14, 0.5);
+    expect(words()).toEqual([
+      'held-out 0.100 is outside 0.2..0.9; over at step 10',
+      'trainer reward 0.100 is outside 0.2..0.9; over at step 14',
+    ]);
+    workbench.inbox.dismiss(workbench.inbox.list());
+    both(17, 0.1);
+    expect([raised.length, words().length]).toEqual([4, 2]);
+    workbench.inbox.dismiss(workbench.inbox.list());
+    const evaluated = (done: number, failed: number, mean: number): void => {
+      const run = { kind: 'run', id: 'evr_1', label: 'base', status: 'running', total: 100 };
+      const at = begin + 60_000 + done;
+      workbench.statuses.report([{ ...run, done, failed, mean, graded: done - failed }], { askedAt: at, at });
+      noteAlarms(workbench, at);
+    };
+    evaluated(40, 10, 0.1);
+    expect(inbox().sort()).toEqual(['evaluation range', 'failed rollouts']);
+    evaluated(80, 10, 0.5);
+    expect(words()).toEqual([
+      '10 of 40 rollouts failed (25%), more than 20%; over after 80 rollouts',
+      'mean 0.100 is outside 0.2..0.9; over after 80 rollouts',
+    ]);
+    expect(workbench.inbox.list().map(event => eventFields(event, [0, 1]).over_at_rollouts)).toEqual([80, 80]);
   });
 
   it('rings for a collapse whose rounds are read together, whether the one before is over or holds (attack26 A1)', () => {
