@@ -145,12 +145,17 @@ export async function lookUp(
   const unlisted: ServiceError[] = [];
   const gaps: Gaps[] = [];
   let failure: ServiceError | undefined;
+  // After a failure with all its retries, the others are tried only once: the whole service may be failing.
+  let attempted = context;
   // For a word that looks like an id, skip rows without names: a service may have too many of them.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
-    const named = await rowsNamed(resource, word, context, listed).catch((error: unknown) => {
+    const named = await rowsNamed(resource, word, attempted, listed).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
-      else failure ??= error;
+      else {
+        failure ??= error;
+        if (error.kind === 'server') attempted = { ...context, service: context.service.background };
+      }
       return { rows: [], gaps: noGaps };
     });
     gaps.push(named.gaps);
@@ -162,7 +167,9 @@ export async function lookUp(
   const isRemembered = rows.every(({ row }) => rememberedAt(row) !== undefined);
   let refusal = guessed;
   for (const resource of isRemembered ? among.filter(each => each !== guess) : []) {
-    const tried = await tryId(resource, word, context);
+    const tried = await tryId(resource, word, attempted).catch((error: unknown) => {
+      throw failure ?? error;
+    });
     // Given a word that looks like another kind of id, the service may return a different row.
     const isSure = among.length === 1 && !looksLike;
     if (isFound(tried) && (isSure || idOfRow(resource, tried.row) === word)) {

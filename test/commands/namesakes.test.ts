@@ -68,3 +68,10 @@ it.each([
   expect(started).toMatchObject({ code: exitCodes.done, notes: '' });
   expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
+
+it('is looked for with one series of retries where the service fails (out26 B10)', async () => {
+  const server = await hostileServer(refusal(500, 'api_error', 'internal_error'));
+  const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('get', ['eval_01']);
+  expect(code).toBe(exitCodes.unreachable);
+  expect(notes.match(/Retry \d of 2/g)).toEqual(['Retry 1 of 2', 'Retry 2 of 2']);
+});
