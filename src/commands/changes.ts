@@ -16,7 +16,8 @@ import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/c
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
-import { servedNow, withOrigin } from '../resources/production.ts';
+import { withOrigin } from '../resources/origins.ts';
+import { servedNow } from '../resources/production.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';

@@ -13,7 +13,7 @@ import type { RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { choiceWords, measuredWords } from '../resources/held-out-words.ts';
-import { withOrigin } from '../resources/production.ts';
+import { withOrigin } from '../resources/origins.ts';
 import {
   type ChosenRun,
   chosenRuns,

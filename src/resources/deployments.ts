@@ -37,6 +37,7 @@ import {
   servedBefore,
   servedBeforeFact,
   type TracedDeployment,
+  withOrigin,
   withOrigins,
 } from './origins.ts';
 import { pagesOf } from './pages.ts';
@@ -283,6 +284,8 @@ export const deploymentActions = {
         const nothing = surelyInProduction(row) === false ? '' : ' Nothing answers there until another is promoted.';
         return `${clean`This stops ${called} from serving ${calledName(row)}.`}${nothing}`;
       },
+      called: slugAndId,
+      withProduction: (rows, context) => Promise.all(rows.map(row => withOrigin(row, context))),
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
       outages: outagesOf,

@@ -84,6 +84,22 @@ export const originMeasured = (of: Origin): string =>
 export const originOf = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
   ifThere(true, () => new OriginSearch().find(referred, context));
 
+/** Timeout for the reads that delay a question, in milliseconds. */
+export const patienceMs = 15_000;
+
+/** Adds a checkpoint's origin, if it can be read in time. @throws AbortError if the user interrupts */
+export async function withOrigin<Row extends CheckpointUser>(
+  row: Row,
+  context: QueryContext,
+  late: AbortSignal = AbortSignal.timeout(patienceMs),
+): Promise<Row & { readonly from_run?: Origin | undefined }> {
+  const from_run = await originOf(row, { ...context, signal: AbortSignal.any([context.signal, late]) }).catch(() => {
+    context.signal.throwIfAborted();
+    return undefined;
+  });
+  return { ...row, from_run };
+}
+
 /** Maximum time between the two status changes of a promotion, in milliseconds. */
 const promotionMs = 2_000;
 

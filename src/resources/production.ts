@@ -6,9 +6,7 @@ import { spelledId } from '../contract/common.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import type { Origin } from '../queries/checkpoint-memory.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
-import type { CheckpointUser } from '../queries/checkpoint-origins.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
@@ -16,7 +14,7 @@ import { duration } from '../text/time.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
-import { originOf, type TracedDeployment } from './origins.ts';
+import { patienceMs, type TracedDeployment, withOrigin } from './origins.ts';
 import { pagesOf } from './pages.ts';
 
 /** Compares slugs case-insensitively, because services store them in lower case. */
@@ -77,9 +75,6 @@ const errorReason = (error: unknown): string =>
     .split(/\.(?: |$)/, 1)
     .join('');
 
-/** Timeout for the reads that delay a question, in milliseconds. */
-const patienceMs = 15_000;
-
 const lateReason = (error: unknown, late: AbortSignal): string =>
   late.aborted ? `no response within ${duration(patienceMs)}` : errorReason(error);
 
@@ -120,19 +115,6 @@ export function replacement(entry: Entry, rows: readonly TracedDeployment[], com
     words: replacedWords(entry, rows, complete),
     plain: replacedWords({ ...entry, demoted }, rows.map(untraced), complete),
   };
-}
-
-/** Adds a checkpoint's origin, if it can be read in time. @throws AbortError if the user interrupts */
-export async function withOrigin<Row extends CheckpointUser>(
-  row: Row,
-  context: QueryContext,
-  late: AbortSignal = AbortSignal.timeout(patienceMs),
-): Promise<Row & { readonly from_run?: Origin | undefined }> {
-  const from_run = await originOf(row, { ...context, signal: AbortSignal.any([context.signal, late]) }).catch(() => {
-    context.signal.throwIfAborted();
-    return undefined;
-  });
-  return { ...row, from_run };
 }
 
 /**

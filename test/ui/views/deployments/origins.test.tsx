@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { openWorld, world } from '../../program/scripted-world.tsx';
 
+const size = { columns: 120, rows: 40 };
+
 function twice() {
   const service = world('none');
   const runs = ['s1', 's2'].map(name => ({
@@ -24,6 +26,20 @@ function twice() {
   });
   return service;
 }
+
+it('in the question whether to stop one from answering (C6)', async () => {
+  const service = twice();
+  const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_s1' }, size);
+  await screen.waitFor('counter');
+  await screen.press('u');
+  await screen.waitFor('Stop this deployment from answering?');
+  const words = screen.text().replaceAll(/[\s│]+/g, ' ');
+  expect(words).toContain('In production: counter. Nothing answers there until another deployment is promoted.');
+  expect(words).toContain('counter, dep_s1 (count-s1 step 15, held-out 0.727): it stays deployed');
+  await screen.type('counter');
+  await screen.press('enter');
+  await screen.waitFor(() => service.asked('unpromoteDeployment') === 1);
+});
 
 const list = { view: 'list', resource: 'deployments' } as const;
 
