@@ -17,7 +17,7 @@ import { namedSteps } from '../queries/checkpoint-names.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../resources/catalogue.ts';
-import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
+import { isFoundByLabel, isReadAlone, type Resource, statusColumnOf } from '../resources/define.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { type ArgumentSpec, type CommandSpec, fileNames, type ValueOf } from './table/spec.ts';
@@ -333,7 +333,10 @@ const sources: { readonly [Of in ValueOf]: (completed: Completion) => Candidate[
     // Offer slugs, not deployment ids.
     return slugs.filter(([value]) => !resourceOfId(value));
   },
-  status: ({ first }) => (resourceNamed(first)?.statuses ?? []).map(status => [status, '']),
+  status: ({ first }) => {
+    const resource = resourceNamed(first);
+    return ((resource && statusColumnOf(resource)?.known) ?? []).map(status => [status, '']);
+  },
   field: ({ line, io }) => fieldCandidates(line, io),
   column: ({ line, io }) => columnCandidates(line, false, io),
   columns: ({ line, io }) => columnCandidates(line, true, io),

@@ -2,7 +2,9 @@
  * Completions for bash, zsh and fish: small scripts that ask this program, which knows the commands and the resources
  * it has seen.
  */
+
 import { resourceNamed } from '../resources/catalogue.ts';
+import { statusColumnOf } from '../resources/define.ts';
 import { scopeNames } from '../resources/place.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Candidate, Line } from './candidates.ts';
@@ -120,7 +122,7 @@ function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, used: Reado
 function isOfList(key: string, name: string | undefined): boolean {
   const resource = name === undefined ? undefined : resourceNamed(name);
   if (!resource || !scopeNames.some(scope => scope === key)) return true;
-  return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
+  return resource.scopes?.some(scope => scope === key) || (key === 'status' && statusColumnOf(resource) !== undefined);
 }
 
 /** Candidates after `benchtop help`: the command words. */

@@ -5,14 +5,14 @@ import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, cellText } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
 import { columnsIn, plainName } from '../present/row-filter.ts';
 import { sortRows, sortWordsOf } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
-import { labelOf, noneSeenWords, type Resource, wordFor, wordsFor } from '../resources/define.ts';
+import { labelOf, noneSeenWords, type Resource, statusColumnOf, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -194,27 +194,26 @@ async function scopeValue(of: Resource, word: string, context: CommandContext): 
   }
 }
 
-const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
-
 /** The status given with `--status`, and the known statuses. */
 class WantedStatus {
   readonly #word: string;
-  readonly #value: (row: object) => unknown;
+  readonly #column: Column<object> | undefined;
   readonly #words: string;
   readonly #known: Set<string>;
 
   constructor(resource: Resource, word: string) {
     this.#word = word;
-    this.#value = row => statusOf(resource)?.value(row);
+    this.#column = statusColumnOf(resource);
     this.#words = wordsFor(resource);
-    this.#known = new Set(resource.statuses);
+    this.#known = new Set(this.#column?.known);
   }
 
   readonly isOf = (row: object): boolean => {
-    const status = this.#value(row);
-    if (typeof status !== 'string') return false;
+    const status = this.#column?.value(row);
+    if (!this.#column || typeof status !== 'string') return false;
     this.#known.add(status);
-    return isSameStatus(status, this.#word);
+    // A run that waits is shown as waiting, although its status is running.
+    return [status, cellText(this.#column, row)].some(each => isSameStatus(each, this.#word));
   };
 
   /** @throws CommandError for a status that is neither known nor in any row */
@@ -235,7 +234,7 @@ function checkScopes(resource: Resource, flags: Flags): void {
   const { scopes = [], needs } = resource;
   const [name] = resource.names;
   const isWrong = (scope: ScopeName): boolean =>
-    flags[scope] !== undefined && !scopes.includes(scope) && !(scope === 'status' && statusOf(resource));
+    flags[scope] !== undefined && !scopes.includes(scope) && !(scope === 'status' && statusColumnOf(resource));
   const wrong = scopeNames.find(isWrong);
   if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
   const [one, other] = scopes.filter(scope => scope !== 'status' && flags[scope] !== undefined);

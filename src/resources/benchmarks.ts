@@ -294,7 +294,6 @@ export const images = defineResource<BenchmarkImage>({
   order: 11,
   scopes: ['benchmark'],
   needs: 'benchmark',
-  statuses: buildStatuses,
   list: ({ benchmark = '' }) => imageList(benchmark),
   columns: imageColumns,
   facts: imageFacts,
@@ -331,7 +330,6 @@ function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
 export const runtimes = defineResource<BenchmarkRuntime>({
   names: ['runtimes', 'runtime', 'rt'],
   order: 80,
-  statuses: buildStatuses,
   list: () => runtimeList,
   columns: runtimeColumns,
   facts: runtimeFacts,

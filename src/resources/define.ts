@@ -132,8 +132,6 @@ export interface ResourceOf<Row> {
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
   /** A row's status, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
-  /** The known statuses; a service may send others. */
-  readonly statuses?: readonly string[];
   /** How it is watched; by default, by reading the status from its record. */
   readonly watch?: Watching;
   /** The actions on its rows, in the order the screen shows them. */
@@ -147,6 +145,10 @@ export interface ResourceOf<Row> {
 
 /** A resource whose row type is not known. Its rows must come from the same resource. */
 export type Resource = ResourceOf<object>;
+
+/** The column that shows the rows' status, and knows the usual ones. */
+export const statusColumnOf = ({ columns }: Pick<Resource, 'columns'>): Resource['columns'][number] | undefined =>
+  columns.find(({ status }) => status);
 
 /** Declares a resource. By default, every response updates its name and status, and watching it reads its record. */
 export function defineResource<Row extends object>(declaration: ResourceOf<Row>): ResourceOf<Row> {

@@ -325,7 +325,6 @@ export const deployments = defineResource<Deployment>({
   idPattern: /^dep[_-]/,
   kind: 'deployment',
   scopes: ['status'],
-  statuses: knownDeploymentStatuses,
   list: ({ status }) => (status === undefined ? deploymentList : deploymentsWithStatus(status)),
   get: deploymentQuery,
   columns: deploymentColumns,

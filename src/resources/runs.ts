@@ -2,7 +2,7 @@
 
 import { errorMessage } from '../base/errors.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
-import { evalRunStatuses, hasEnded } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import { countFull } from '../present/full-reward.ts';
@@ -204,7 +204,6 @@ export const runs = defineResource<EvalRun>({
   idPattern: /^evr[_-]/,
   kind: 'run',
   scopes: ['benchmark'],
-  statuses: evalRunStatuses,
   list: ({ benchmark }) => (benchmark === undefined ? everyRun : runsOfBenchmark(benchmark)),
   get: evalRunQuery,
   columns: runColumns,

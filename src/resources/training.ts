@@ -2,7 +2,7 @@
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
-import { hasEnded, trainingStatuses } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
@@ -236,7 +236,6 @@ export const training = defineResource<TrainingRun>({
   idPattern: /^(trn|tr|train)[_-]/,
   kind: 'training',
   scopes: ['benchmark'],
-  statuses: trainingStatuses,
   list: ({ benchmark }) => (benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,

@@ -204,7 +204,6 @@ export const trajectories = defineResource<Trajectory>({
   idPattern: /^(traj|trj)[_-]/,
   kind: 'trajectory',
   scopes: ['run', 'training', 'dataset'],
-  statuses: trajectoryStatuses,
   list: ({ run, training, dataset }) =>
     trajectoryList({
       ...(run === undefined ? {} : { eval_run_id: run }),

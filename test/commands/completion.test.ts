@@ -67,6 +67,7 @@ describe('completions', () => {
     [['evaluate', 'x', '--field', 'eval_r'], ['eval_run_id']],
     [['build', 'x', '--field', 'bench'], ['bench_id']],
     [['list', 'deployments', '--status', 'F'], ['FAILED']],
+    [['list', 'training', '--status', 'wai'], ['waiting']],
     [['train', 'x', '-o', 'num_s'], ['num_steps=']],
     [['evaluate', 'x', '-o', 'evaluation_max'], ['evaluation_max_samples=']],
     [['config', 'set', 'poll.f'], ['poll.focusedSeconds']],

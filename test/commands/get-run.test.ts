@@ -75,7 +75,15 @@ it('says why the work of a run waits, as do list and watch', async () => {
   });
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   expect((await cli('get', ['run', 'evr_1'])).out).toMatch(/^waits +The disk is full\.$/m);
-  expect((await cli('list', ['runs', '--benchmark', 'bench_1'])).notes).toContain('first waits: The disk is full.');
+  const list = (...flags: readonly string[]) => cli('list', ['runs', '--benchmark', 'bench_1', ...flags]);
+  expect((await list()).notes).toContain('first waits: The disk is full.');
+  for (const status of ['waiting', 'running'])
+    for (const flags of [
+      ['--status', status],
+      ['--filter', `status=${status}`],
+    ])
+      expect(await list('--ids', ...flags)).toMatchObject({ code: 0, out: 'evr_1\n' });
+  expect(await list('--status', 'pending')).toMatchObject({ code: 0, notes: 'No runs match.' });
   const stop = new AbortController();
   const watched = await cli('watch', ['evr_1'], { signal: stop.signal, onPrint: () => stop.abort() });
   expect(watched.notes).toContain('waits: The disk is full.');
