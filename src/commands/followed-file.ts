@@ -43,12 +43,20 @@ export function storable(trajectory: Readonly<Record<string, unknown>>): Uploade
  */
 const nothing = { bytes: 0, hash: '', place: 0, unread: 0, named: 0 };
 
+export interface FileReading {
+  /** Why the file is incomplete. */
+  readonly cut?: string | undefined;
+  /** Whether to read the file once, without following it. */
+  readonly isOnce?: boolean;
+}
+
 export class FollowedFile implements ShownFile {
   readonly #path: string;
   readonly #name: string;
   readonly #dataFolder: string;
   readonly #io: CommandIo;
   readonly #cut: string | undefined;
+  readonly #isOnce: boolean;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
   /** The ids that the file has given, each with the hash of its content. */
@@ -60,13 +68,19 @@ export class FollowedFile implements ShownFile {
   #nextLook: NodeJS.Timeout | undefined;
   #stopWatching: (() => void) | undefined;
 
-  /** @param cut why the file is incomplete */
-  constructor(path: string, name: string, dataFolder: string, io: CommandIo, cut?: string) {
+  constructor(
+    path: string,
+    name: string,
+    dataFolder: string,
+    io: CommandIo,
+    { cut, isOnce = false }: FileReading = {},
+  ) {
     this.#path = path;
     this.#name = name;
     this.#dataFolder = dataFolder;
     this.#io = io;
     this.#cut = cut;
+    this.#isOnce = isOnce;
     this.#said = { title: name, problem: undefined };
   }
 
@@ -84,13 +98,13 @@ export class FollowedFile implements ShownFile {
   }
 
   /**
-   * Reads the file, prints notes, and re-reads the file on each change until `close`.
+   * Reads the file, prints notes, and follows the file until `close` unless it is read only once.
    *
    * @throws CommandError if it has no trajectories
    */
   async open(): Promise<void> {
     // Watch before reading, so that no change is missed.
-    this.#stopWatching = watchForChanges(this.#path, lookMs, this.#changed);
+    if (!this.#isOnce) this.#stopWatching = watchForChanges(this.#path, lookMs, this.#changed);
     const first = this.#read();
     this.#reading = Promise.allSettled([first]).then(() => {});
     try {
@@ -156,7 +170,12 @@ export class FollowedFile implements ShownFile {
       this.#done = nothing;
       rows.beginAgain();
     }
-    const lost = await this.#add(trajectoriesIn(file, reading), rows, unread, bytes === this.#done.bytes);
+    const lost = await this.#add(
+      trajectoriesIn(file, reading),
+      rows,
+      unread,
+      this.#isOnce || bytes === this.#done.bytes,
+    );
     if (!isGrown) rows.endAgain();
     this.#done = { ...this.#done, bytes, hash };
     return lost;
@@ -166,7 +185,7 @@ export class FollowedFile implements ShownFile {
    * Adds the trajectories after the last stored one. Returns how many could not be read so far, without one that may
    * still be written.
    *
-   * @param isStill whether the file has not grown since it was last read
+   * @param isStill whether the file is not growing
    */
   async #add(all: AsyncIterable<FileTrajectory>, rows: FileRows, unread: Unread, isStill: boolean): Promise<number> {
     let [place, lost] = [0, this.#done.unread];

@@ -14,7 +14,7 @@ import { jsonFileParts } from '../text/export.ts';
 import { clean } from '../text/sanitise.ts';
 import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { FollowedFile, storable } from './followed-file.ts';
+import { type FileReading, FollowedFile, storable } from './followed-file.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -67,18 +67,16 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
 }
 
 /**
- * Serves a file under `name` from a local service in this process, and follows it. The service's folder is deleted on
- * exit.
+ * Serves a file under `name` from a local service in this process. The service's folder is deleted on exit.
  *
- * @param cut why the file is incomplete
  * @throws CommandError if no trajectory can be read
  */
-export async function serveFile(path: string, name: string, io: CommandIo, cut?: string) {
+export async function serveFile(path: string, name: string, io: CommandIo, reading?: FileReading) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
   const dataFolder = join(folder, 'data');
-  const file = new FollowedFile(path, name, dataFolder, io, cut);
+  const file = new FollowedFile(path, name, dataFolder, io, reading);
   await file.open();
   try {
     const { serve } = await import('../local/daemon/serve.ts');
@@ -118,7 +116,7 @@ async function openOnScreen(
 ): Promise<number> {
   const isLarge = (await stat(path)).size > largeFile;
   if (isLarge) keepHeapSmall();
-  const served = await serveFile(path, name, io, cut);
+  const served = await serveFile(path, name, io, { cut });
   if (isLarge) emptyHeap();
   const { baseUrl, environment, file } = served;
   const sort = { column: 'created', descending: false };

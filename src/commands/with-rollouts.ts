@@ -39,8 +39,7 @@ export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
     io,
     async path => {
       const name = word === '-' ? 'standard input' : basename(word);
-      const { baseUrl, environment, file, stop } = await serveFile(path, name, io, cut);
-      file.close();
+      const { baseUrl, environment, file, stop } = await serveFile(path, name, io, { cut, isOnce: true });
       try {
         const ofFile = { environment: { value: { ...io.environment, ...environment } } };
         const inFile = Object.create(io, ofFile) as CommandIo;

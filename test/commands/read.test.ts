@@ -392,7 +392,7 @@ it('reads the complete part of a compressed file that is still being written, an
   const shown = join(testFolder(), 'shown.jsonl');
   writeFileSync(shown, out);
   const io = { note: () => {}, signal: new AbortController().signal } as unknown as CommandIo;
-  const { file, stop } = await serveFile(shown, 'file.jsonl.gz', io, early);
+  const { file, stop } = await serveFile(shown, 'file.jsonl.gz', io, { cut: early });
   onTestFinished(() => stop());
   expect(file).toMatchObject({ title: 'file.jsonl.gz, incomplete', problem: early });
 });

@@ -62,6 +62,18 @@ it('reads standard input, and fails if a part cannot be read', async () => {
   expect(code).toBe(exitCodes.failed);
 });
 
+it.each([
+  ['of lines', `${lines}{"broken`, 'line 5: '],
+  ['of a JSON array', `[${lines.trim().split('\n').join(',')},{"broken`, 'element 5: '],
+])('notes that a file %s is cut off, and fails (attack27 A1)', async (_, text, words) => {
+  const { cli, file } = await fileOf(text);
+  for (const word of [file, '-']) {
+    const { code, notes } = await cli('tasks', [word, '--json'], { input: text });
+    expect(notes).toContain(words);
+    expect(code).toBe(exitCodes.failed);
+  }
+});
+
 it('says what cannot be done with a file', async () => {
   const { file, requests, cli } = await fileOf();
   for (const [command, args, words] of [
