@@ -89,8 +89,11 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
 
 /** Why a run cannot have this name; undefined if it can. */
 export function nameProblem(name: string, { mayBeUnnamed }: RunStart): string | undefined {
-  const { length } = name.trim();
+  const trimmed = name.trim();
+  const { length } = trimmed;
   if (length < displayNameLength.minimum && !mayBeUnnamed) return 'Give the run a name';
+  if (length === 0 && name !== '') return 'A name needs more than spaces';
+  if (/[\n\v\f\r\x85\u2028\u2029]/.test(trimmed)) return 'A name has only one line';
   if (length > displayNameLength.maximum) return `${length} characters; at most ${displayNameLength.maximum}`;
   return undefined;
 }
@@ -162,7 +165,7 @@ export function planStarts(
       ...(Object.keys(options).length > 0 && { options }),
     };
     const base = () => sanitiseLine(nameOfStart(start, { benchmark, model, checkpoint, run, options, offered }));
-    return { input, model, options, offered, chosen: choice.key, name: choice.name, base };
+    return { input, model, options, offered, chosen: choice.key, name: choice.name?.trim(), base };
   });
   const group = groupOf(unnamed);
   const planned = new Set<string>();

@@ -175,6 +175,7 @@ it.each([
   [['--name', 'x', '--seed', '1-2'], '--name is for one run'],
   [['--name', 'x'.repeat(257)], '--name is not valid. 257 characters; at most 256. Nothing was started.'],
   [['--name', ' '], '--name is not valid. Give the run a name. Nothing was started.'],
+  [['--name', 'a\nb'], '--name is not valid. A name has only one line. Nothing was started.'],
   [['--seed', '1-'], '--seed takes up to 100 whole numbers, e.g. 1, 1,2,3 or 1-3, not 1-.'],
   [['--seed', '1', '-o', 'seed=2'], 'Give the seed once: --seed, or --option seed=N.'],
   [['-m', 'b', '--seed', '1-60'], 'This would start 120 runs: at most 100 can be started at once.'],

@@ -3,6 +3,7 @@ import { benchmarkActions } from '../../src/resources/benchmarks.ts';
 import {
   chosenRuns,
   lastModel,
+  nameProblem,
   otherModel,
   planStarts,
   type StartChoice,
@@ -48,7 +49,7 @@ it('gives each run an unused name, except where an earlier request may have take
     return planStarts(sends, all, memory).map(({ input }) => input.display_name);
   };
   const [a, other] = [{ model: 'acme/a' }, { model: 'other/a' }];
-  expect(namesOf([a, other, { ...a, name: 'mine' }, { ...a, name: '' }])).toEqual([
+  expect(namesOf([a, other, { ...a, name: ' mine ' }, { ...a, name: '' }])).toEqual([
     'words a',
     'words a 2',
     'mine',
@@ -107,6 +108,17 @@ it('keeps the names of started and of lost runs, whatever their order (attack 25
   // Alone, the started one starts again, and the lost one is repeated.
   expect(namesOf(planned(undefined, ['acme/m']))).toEqual(['words m 2']);
   expect(namesOf(planned(undefined, ['other/m']))).toEqual(['words m 2']);
+});
+
+it.each([
+  ['', 'Give the run a name', undefined],
+  ['  ', 'Give the run a name', 'A name needs more than spaces'],
+  ['a\nb', 'A name has only one line', 'A name has only one line'],
+  ['a\u2028b', 'A name has only one line', 'A name has only one line'],
+  [' a b\n', undefined, undefined],
+])('says what is wrong with the name %j (attack26 C2)', (name, ofEvaluation, ofTraining) => {
+  const { evaluate, train } = benchmarkActions;
+  expect([nameProblem(name, evaluate.sends), nameProblem(name, train.sends)]).toEqual([ofEvaluation, ofTraining]);
 });
 
 it('names the model that a checkpoint is not of', () => {
