@@ -231,9 +231,20 @@ export const asOld = perObject(
   }),
 );
 
+/** Means without the mark of `asOld`. */
+const asNew = perObject(
+  ({ last, best, ...means }: HeldOutMeans): HeldOutMeans => ({
+    ...means,
+    last: { ...last, isOld: undefined },
+    best: { ...best, isOld: undefined },
+  }),
+);
+
 /** Marks an ended run's means as old, unless they include its last round. @param done the number of finished steps */
-export const withoutLast = (means: HeldOutMeans, done: number | undefined): HeldOutMeans =>
-  !means.isUnfinished && hasLastRound(means, done) ? means : asOld(means);
+export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
+  if (means.isUnfinished || !hasLastRound(means, done)) return asOld(means);
+  return means.last.isOld ? asNew(means) : means;
+}
 
 /**
  * Whether a newer round is due, going by the finished steps and the usual spacing of rounds; undefined if unknown.

@@ -203,6 +203,14 @@ export const withLateMeans = (known: KnownResource, readAt: number, endedAt = en
     ? withOldMeans(known)
     : known;
 
+/** Judges old means of an ended resource again once its number of steps is known. Saved means have no curve. */
+export function withKnownSteps(before: KnownResource, known: KnownResource): KnownResource {
+  const isOld = hasEnded(known.status) && known.measured?.last.isOld && known.measured.curve.length > 0;
+  return isOld && finishedSteps(before) === undefined && finishedSteps(known) !== undefined
+    ? withOldMeans(known)
+    : known;
+}
+
 /** If two reads are further apart than this, it is unknown when a resource left the queue in between. */
 const maxApartMs = 60_000;
 

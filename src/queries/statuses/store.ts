@@ -15,6 +15,7 @@ import {
   type Observation,
   type ResourceKey,
   unknownResource,
+  withKnownSteps,
   withLateMeans,
   withOldMeans,
   withoutProgress,
@@ -171,7 +172,7 @@ export class StatusStore {
         ? withOldMeans(fresh)
         : news.measured
           ? withLateMeans(fresh, askedAt, before.endedAt)
-          : fresh;
+          : withKnownSteps(before, fresh);
       const wasSeen = entry.seen;
       const lastReadAt = entry.readAt;
       if (observation.status != null) entry.seen = true;

@@ -86,6 +86,21 @@ describe('the held-out means of a run', () => {
     expect(readAt(400_000, 0, 5)).toEqual([5, undefined, undefined]);
   });
 
+  it('are no longer old once the steps that they have are known to be all (out26 B7)', () => {
+    const { statuses } = listening();
+    const { total: _, ...listed } = training;
+    statuses.report([{ ...listed, status: 'succeeded' }], times(1));
+    statuses.report([{ ...upTo(0, 5, 8), total: undefined }], times(2));
+    expect(means(statuses)).toEqual([8, true, true]);
+    statuses.report([{ ...listed, status: 'succeeded', done: 8 }], times(3));
+    expect(means(statuses)).toEqual([8, undefined, undefined]);
+    statuses.forget(training);
+    statuses.report([{ ...listed, status: 'succeeded' }], times(4));
+    statuses.report([{ ...upTo(0, 5), total: undefined }], times(5));
+    statuses.report([{ ...listed, status: 'succeeded', done: 8 }], times(6));
+    expect(means(statuses)).toEqual([5, true, true]);
+  });
+
   it('are not old where they have that of the last step, nor where it had ended when it was first seen', () => {
     const { statuses } = listening();
     statuses.report([{ ...training, status: 'running' }], times(1));
