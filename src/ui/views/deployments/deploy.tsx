@@ -78,7 +78,10 @@ const deployedWords = (
 
 const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';
 
-const roleField: FieldSpec = {
+const isProduction = (values: FormValues): boolean => values['role'] === 'production';
+
+/** @param effect describes the effect of the deployment in production */
+const roleField = (effect: (values: FormValues) => string): FieldSpec => ({
   kind: 'choice',
   name: 'role',
   label: 'Role',
@@ -87,25 +90,23 @@ const roleField: FieldSpec = {
     label: role,
     note: role === 'production' ? 'serves the slug' : 'reached by its id',
   })),
-};
+  help: values => (isProduction(values) ? effect(values) : ''),
+});
 
-/** For production, the user types the slug to confirm. @param effect describes the effect of the deployment */
+/** For production, the user types the slug to confirm. @param effect as for the role */
 const confirmationField = (effect: (values: FormValues) => string): FieldSpec => ({
   kind: 'text',
   name: 'confirmed',
   label: 'Type the slug to put it into production',
   help: effect,
-  check: (value, values = {}) => {
-    const slug = slugIn(values);
-    return value.trim() === slug ? undefined : `Type ${slug}. ${effect(values)}`;
-  },
-  when: values => values['role'] === 'production',
+  check: (value, values = {}) => (value.trim() === slugIn(values) ? undefined : `Type ${slugIn(values)}`),
+  when: isProduction,
 });
 
 const inputOf = (values: FormValues): StartDeploymentBody => ({
   checkpoint_id: idIn(values),
   model_slug: slugIn(values),
-  role: values['role'] === 'production' ? 'production' : 'test',
+  role: isProduction(values) ? 'production' : 'test',
 });
 
 function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
@@ -129,7 +130,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   };
   const fields: readonly FieldSpec[] = [
     { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOfChosen, check: checkSlug },
-    roleField,
+    roleField(effect),
     confirmationField(effect),
     checkpointField(choice, {
       ...{ name: 'checkpoint_id', label: 'Checkpoint', initial },

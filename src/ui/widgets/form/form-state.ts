@@ -12,7 +12,7 @@ interface FieldBase {
   readonly label: string;
   /** Shown beside the label, e.g. the default and the bounds; truncated if there is no room. */
   readonly facts?: string;
-  /** A hint about the field, shown while it is focused. */
+  /** A hint about the field, shown while it is focused; may be empty. */
   readonly help?: string | ((values: FormValues) => string);
   /** Returns why a value is invalid, which may depend on other fields; undefined if it is valid. */
   readonly check?: (value: string, values?: FormValues) => string | undefined;

@@ -188,18 +188,19 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
   const facts = sought ? truncate(`  ${sanitiseLine(sought)}`, Math.max(0, room - displayWidth(name))) : '';
   const shown = focused ? styles.selected(name) : name;
   const after = styles.muted(padEnd(facts, room - displayWidth(name)));
-  const note = error ?? (focused ? help : undefined);
-  const notes = note === undefined ? [] : wrap(sanitiseLine(note), width - (error === undefined ? 4 : 6));
+  const wrong = error === undefined ? [] : wrap(sanitiseLine(error), width - 6);
+  const hints = focused && help ? wrap(sanitiseLine(help), width - 4) : [];
+  const notes = [
+    ...wrong.map((line, index) => styles.danger(`${index === 0 ? `${glyphs.cross} ` : '  '}${line}`)),
+    ...hints.map(styles.muted),
+  ];
   const most = place.height - 1 - notes.length;
   return {
     name: spec.name,
     lines: [
       `${marker} ${shown}${after} ${styles.muted(position)}`,
       ...fieldLines(spec, { ...place, height: most }, state, width - 4, theme).map(line => `  ${line}`),
-      ...notes.map((line, index) => {
-        const mark = index === 0 ? `${glyphs.cross} ` : '  ';
-        return `  ${error === undefined ? styles.muted(line) : styles.danger(`${mark}${line}`)}`;
-      }),
+      ...notes.map(line => `  ${line}`),
     ],
   };
 }

@@ -118,8 +118,13 @@ describe('a checkpoint', () => {
     await screen.waitFor('Deploy step 5 of tutor');
     await screen.press('tab', 'right');
     await screen.waitFor('serves the slug');
+    // Before anything is typed or refused (C7).
+    const replaces = 'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced.';
+    const says = (words: string) => (text: string) => text.replaceAll(/[│\s]+/g, ' ').includes(words);
+    await screen.waitFor(says(replaces));
+    expect(screen.text()).not.toContain('✗');
     await screen.press('enter');
-    await screen.waitFor('Type tutor');
+    await screen.waitFor(says('✗ Type tutor Goes live: step 5 of tutor'));
     await screen.press('enter', 'enter');
     await screen.waitFor('Type tutor');
     expect(sent).toEqual([]);
