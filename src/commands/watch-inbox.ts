@@ -5,7 +5,7 @@ import { rememberRows } from '../queries/remembered-fallback.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
 import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
 import { kinds, resources } from '../resources/catalogue.ts';
-import { eventFields, eventWords, summaryOf } from '../resources/inbox.ts';
+import { eventFields, eventNames, eventWords, summaryOf } from '../resources/inbox.ts';
 import { lookAt } from '../resources/look.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
@@ -59,13 +59,14 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
     io.note(events.length > 0 ? `${summaryOf(inbox)}.` : 'Nothing has ended, failed or stalled since you last looked.');
+    const nameOf = eventNames(memory, events);
     for (const event of events) {
-      const { id, label, at, isExact } = event;
+      const { id, at, isExact } = event;
       // Logs are read on other days and in other time zones.
       const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
       const isNew = inbox.isNew(event);
       const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event, compare.rewardRange, statuses.doneReadAt(event))}`;
-      const text = `${clean`${isExact ? '' : 'seen '}${time}  ${label}  ${words}`}\n`;
+      const text = `${clean`${isExact ? '' : 'seen '}${time}  ${nameOf(event)}  ${words}`}\n`;
       const record = { ...eventFields(event, compare.rewardRange), is_new: isNew };
       if (flags.json) await io.print(`${safeJson(record)}\n`);
       else await printRecord(record, id, flags, io, { text: () => text });

@@ -10,6 +10,7 @@ import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, referenceFact, statusFact } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { knownOrigin } from '../queries/checkpoint-memory.ts';
 import {
   deploymentKeys,
   deploymentList,
@@ -25,6 +26,7 @@ import { isGone, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
+import { fitCells } from '../text/width.ts';
 import { type ActionTable, all, type ChangeEnd, type Outage, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { withHeldOutPoint } from './held-out-fields.ts';
@@ -343,16 +345,24 @@ export const deployments = defineResource<Deployment>({
   commands: deploymentCommands,
   watch: {
     runs: true,
-    apart: (record, isOld) => {
+    apart: (record, isOld, memory) => {
       const row = record as Deployment;
-      const isActive = !isOld && surelyInProduction(row) === true;
+      const active = !isOld && surelyInProduction(row) === true ? 'active' : '';
       const step = row.checkpoint_step == null ? '' : `step ${row.checkpoint_step}`;
-      return [step, isActive ? 'active' : ''].filter(Boolean).join(', ');
+      const from = knownOrigin(row.checkpoint_id, memory);
+      const origin = from
+        ? [fitCells(from.display_name, longestOrigin).trimEnd(), step].filter(Boolean).join(' ')
+        : step;
+      const words = (what: string): string => [what, active].filter(Boolean).join(', ');
+      return [words(origin), words(step)];
     },
     shownIn: id => [deploymentKeys.list, deploymentKeys.one(id), deploymentKeys.summary],
   },
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
+
+/** Cells for the name of a training run beside a slug. */
+const longestOrigin = 16;
 
 /** `dep_1 (words step 20, held-out 0.412)`; the step alone if the origin has not been read. */
 export function withStep({ deployment_id, checkpoint_step, from_run }: TracedDeployment): string {

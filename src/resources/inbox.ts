@@ -6,6 +6,8 @@ import { limitsWords } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, took } from '../present/times.ts';
 import type { HeldOutMean } from '../queries/held-out.ts';
+import { keyOf } from '../queries/statuses/known-resource.ts';
+import type { RememberedStore, ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
@@ -15,6 +17,7 @@ import { silenceWords } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
 import { withoutWords } from './run-outcome.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
+import { type Labelled, withDistinctions } from './watch.ts';
 
 /** A word for an event: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
 function eventWord(event: InboxEvent): string {
@@ -121,6 +124,16 @@ export function summaryOf(inbox: Inbox): string {
   return fresh.length === events.length ? words : `${words} (${events.length} in all)`;
 }
 
+/** The events' names, with words that distinguish resources of one kind and label. */
+export function eventNames(memory: RememberedStore, events: readonly InboxEvent[]): (event: ResourceRef) => string {
+  const lines = [...new Map(events.map(({ kind, id, label }) => [keyOf({ kind, id }), { kind, id, label }])).values()];
+  const apart = new Map(withDistinctions<Labelled>(memory, lines).map(line => [keyOf(line), line.apart]));
+  return event => {
+    const words = apart.get(keyOf(event));
+    return words === undefined ? event.label : `${event.label} (${words})`;
+  };
+}
+
 /** An event, for programs. @param range the range of rewards from the settings */
 export function eventFields(event: InboxEvent, range: Range | undefined) {
   const { kind, id, label, at, isExact, detail } = event;
@@ -149,17 +162,19 @@ export function eventFields(event: InboxEvent, range: Range | undefined) {
 /**
  * @param range the range of rewards from the settings
  * @param markOf the mark before the name
+ * @param nameOf see {@link eventNames}
  * @param isNarrow whether space is tight, so that times are shown as ages
  * @param readAtOf when its steps were last read, in epoch milliseconds
  */
 export const inboxColumns = (
   range: Range,
   markOf: (row: InboxEvent) => string,
+  nameOf: (row: InboxEvent) => string = row => row.label,
   isNarrow = false,
   readAtOf: (row: InboxEvent) => number | undefined = () => undefined,
 ): readonly Column<InboxEvent>[] => [
-  plainColumn('label', 'NAME', { min: 12, max: 100, grow: 2 }, row => row.label, {
-    text: row => `${markOf(row)}${row.label}`,
+  plainColumn('label', 'NAME', { min: 12, max: 100, grow: 2 }, nameOf, {
+    text: row => `${markOf(row)}${nameOf(row)}`,
   }),
   plainColumn('event', 'EVENT', { min: 11, max: 24, grow: 0 }, eventWord, {
     whole: true,

@@ -6,6 +6,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import type { Kind } from '../queries/statuses/store.ts';
 import { isNotOffered } from '../service/errors.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
@@ -29,12 +30,12 @@ export interface Watching extends Kind {
   /** The times of its steps, read once if benchtop did not see a running resource's last step arrive. */
   readonly times?: (id: string) => AnyQuery;
   /**
-   * Distinguishes its line from others with the same label.
+   * Distinguishes its line from others with the same label: in many words, and in few.
    *
    * @param record the last known record
    * @param isOld whether the record is too old to trust fields that may change
    */
-  readonly apart?: (record: object, isOld: boolean) => string;
+  readonly apart?: (record: object, isOld: boolean, memory: RememberedStore) => readonly [long: string, short: string];
   /** Its mean so far, if no status response has it: read with the progress while its line is on screen. */
   readonly soFar?: (known: KnownResource) => AnyQuery;
   /** The certainty of its mean: read once after its end, if its line is on screen. */

@@ -39,6 +39,8 @@ export interface WatchedResource extends KnownResource {
   readonly readAt: number | undefined;
   /** Distinguishes it from lines of the same kind and label; undefined if there are none. */
   readonly apart?: string | undefined;
+  /** Likewise, in fewer words. */
+  readonly shortApart?: string | undefined;
   /** Its benchmark's name, or id (`parent`) if the name is unknown. */
   readonly benchmark: string | undefined;
   /** Current alarms, most urgent first, then alarms from the inbox that no read has refuted. */
@@ -146,23 +148,25 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
 }
 
 /** A line, with words that distinguish it from others with the same label. */
-type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
+export type Labelled = ResourceRef & Partial<Pick<WatchedResource, 'benchmark' | 'apart' | 'shortApart'>>;
 
 /**
- * Words that distinguish lines of one kind and label: from `Watching.apart`, or else their benchmarks, or else the ends
- * of their ids.
+ * Words that distinguish lines of one kind and label, in many words and in few: from `Watching.apart`, or else their
+ * benchmarks, or else the ends of their ids.
  */
-function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
+function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number) {
   const ofResource = lines.map(({ kind, id }) => {
     const apart = resourceOfKind(kind)?.watch?.apart;
     const { record, seenAt = 0 } = (apart && remembered.find(kind, id)) ?? {};
-    return (record && apart?.(record, now - seenAt > oldMs)) || '';
+    return (record && apart?.(record, now - seenAt > oldMs, remembered)) ?? (['', ''] as const);
   });
-  const texts = [ofResource, lines.map(({ benchmark = '' }) => benchmark)];
+  const [long, short] = [ofResource.map(([words]) => words), ofResource.map(([, words]) => words)];
   const isEachNamed = (each: readonly string[]): boolean => !each.includes('') && new Set(each).size === each.length;
   const ids = lines.map(({ id }) => id);
   const shortened = ids.map(id => (id.length > shortId + 1 ? `…${id.slice(-shortId)}` : id));
-  return [...texts, shortened].find(isEachNamed) ?? ids;
+  const others = [short, lines.map(({ benchmark = '' }) => benchmark), shortened, ids];
+  const [apart = ids, shortApart = ids] = [[long, ...others], others].map(texts => texts.find(isEachNamed));
+  return lines.map((line, index) => [line, { apart: apart[index], shortApart: shortApart[index] }] as const);
 }
 
 /** The characters at the end of a longer id that leave room for the name before it. */
@@ -175,13 +179,8 @@ export function withDistinctions<Line extends Labelled>(
   now = Date.now(),
 ): readonly Line[] {
   const alike = [...Map.groupBy(lines, ({ kind, label }) => keyOf({ kind, id: label })).values()];
-  const apart = new Map(
-    alike.flatMap(namesakes => {
-      const words = namesakes.length > 1 ? apartOf(remembered, namesakes, now) : [];
-      return words.map((each, index) => [namesakes[index], each] as const);
-    }),
-  );
-  return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
+  const apart = new Map(alike.flatMap(namesakes => (namesakes.length > 1 ? apartOf(remembered, namesakes, now) : [])));
+  return apart.size === 0 ? lines : lines.map(line => ({ ...line, ...apart.get(line) }));
 }
 
 /** A mean read within this time counts as current; milliseconds. */

@@ -34,7 +34,7 @@ it('has the reason or the numbers at 60 columns', () => {
   const label = 'a-name-that-is-longer-than-there-is-room-for-it';
   const event: InboxEvent = { kind: 'training', id: 'a', label, what: 'stall', at: 0, isExact: false, detail };
   const shown = fitColumns(
-    inboxColumns([0, 1], () => '• ', true),
+    inboxColumns([0, 1], () => '• ', undefined, true),
     56,
     {},
     [event],

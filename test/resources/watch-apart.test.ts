@@ -1,9 +1,12 @@
 /** Lines of Watch with the same label are distinguished. */
 import { expect, it, onTestFinished } from 'vitest';
 import { fitColumns, withNamesCut } from '../../src/present/column.ts';
+import { rememberCheckpoints } from '../../src/queries/checkpoint-memory.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
+import { eventNames } from '../../src/resources/inbox.ts';
 import { watchedLine, watchedOf } from '../../src/resources/watch.ts';
 import { rewardTitle, watchColumns } from '../../src/ui/views/watch-columns.ts';
+import type { InboxEvent } from '../../src/workbench/inbox.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
 
@@ -36,7 +39,7 @@ function world() {
       columns: fitted.map(({ column }) => column.id),
     };
   };
-  return { at, see, names, drawn };
+  return { at, see, names, drawn, workbench };
 }
 
 const deployment = (id: string, checkpoint_step: number | null, is_active?: boolean): Observation => {
@@ -68,6 +71,30 @@ it('deployments without a step, and runs of one benchmark, by their ids; runs of
   expect(names().slice(2)).toEqual(['base (sums)', 'base (words)']);
   see(run('evr_3', 'words'));
   expect(names().slice(2)).toEqual(['base (evr_1)', 'base (evr_2)', 'base (evr_3)']);
+});
+
+it('deployments of one slug first by the run and the step that they serve, in Watch and in the inbox (B5)', () => {
+  const { see, drawn, workbench } = world();
+  const served = [
+    ['dep_1', 'shop1', 60],
+    ['dep_2', 'shop2', 60],
+    ['dep_3', 'a-run-with-a-very-long-name', 20],
+  ] as const;
+  for (const [id, run, step] of served) {
+    const checkpoint = { checkpoint_id: `ckpt_${id}`, step_index: step };
+    rememberCheckpoints(`trn_${run}`, [checkpoint], workbench.remembered, run);
+    const { record, ...seen } = deployment(id, step, false);
+    see({ ...seen, label: 'shop-prod', record: { ...record, ...checkpoint } });
+  }
+  const words = ['shop1 step 60', 'shop2 step 60', 'a-run-with-a-ve… step 20'];
+  expect(drawn(100).names.toSorted()).toEqual(words.map(each => `★ shop-prod (${each})`).toSorted());
+  // In little room, by the ends of their ids.
+  for (const name of drawn(60).names) expect(name).toMatch(/^★ sh.*\(dep_[123]\)$/);
+  const events = [...served, ...served].map(([id]): InboxEvent => {
+    return { kind: 'deployment', id, label: 'shop-prod', what: 'end', at: 0, isExact: true, detail: {} };
+  });
+  const names = events.map(eventNames(workbench.remembered, events));
+  expect(names.slice(3)).toEqual(words.map(each => `shop-prod (${each})`));
 });
 
 it('deployments of one slug and step by the ends of their ids, which leave room for the slug (B5)', () => {

@@ -6,7 +6,7 @@ import type { LiveQuery } from '../../queries/live-query.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../queries/training-curves.ts';
 import { hintOfCurves } from '../../resources/audit.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
-import { alarmOf, happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
+import { alarmOf, eventNames, happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
 import { inboxList } from '../../resources/rotation.ts';
 import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
@@ -87,7 +87,7 @@ export function InboxView() {
   usePaceTime();
   const { dismiss, undo } = useDismissal();
   const hintWords = useHintWords();
-  const { inbox, statuses } = workbench;
+  const { inbox, statuses, remembered } = workbench;
   const { glyphs } = useTheme();
   // Events that are new when the inbox is opened stay marked until the user leaves; the first time, all are new.
   const [since] = useState(() => inbox.newSince);
@@ -102,10 +102,11 @@ export function InboxView() {
       inboxColumns(
         rewardRange,
         row => (since !== undefined && inbox.isNew(row, since) ? `${glyphs.bullet} ` : ''),
+        eventNames(remembered, rows),
         isNarrow,
         row => statuses.doneReadAt(row),
       ),
-    [rewardRange, inbox, statuses, since, glyphs, isNarrow, events],
+    [rewardRange, inbox, statuses, since, glyphs, isNarrow, events, remembered, rows],
   );
   return (
     <ResourceList<InboxEvent>

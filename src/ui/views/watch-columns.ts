@@ -27,9 +27,10 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
 /** The suffix that distinguishes a line from others with the same label; empty if there are none. */
-const endingOf = ({ apart }: WatchedResource): string => (apart === undefined ? '' : ` (${apart})`);
-
-const nameWords = (row: WatchedResource): string => row.label + endingOf(row);
+const endingOf = ({ apart, shortApart }: WatchedResource, room: number): string => {
+  const words = room < narrow ? shortApart : apart;
+  return words === undefined ? '' : ` (${words})`;
+};
 
 /** The progress; empty if unknown. */
 export function progressWords(row: WatchedResource): string {
@@ -155,14 +156,15 @@ function labelColumn(room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'o
     if (group) return `${group.isFolded ? glyphs.closed : glyphs.opened} `;
     return pinned ? `${glyphs.pinned} ` : '';
   };
+  const nameOf = (row: WatchedResource): string => row.label + endingOf(row, room);
   return {
     id: 'label',
     title: 'WATCHED',
     width: { min: nameWidth(room), max: 100, grow: 3 },
-    value: nameWords,
-    ending: endingOf,
+    value: nameOf,
+    ending: row => endingOf(row, room),
     mark,
-    text: row => mark(row) + nameWords(row),
+    text: row => mark(row) + nameOf(row),
   };
 }
 
