@@ -16,7 +16,7 @@ import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/c
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
-import { withOrigin } from '../resources/origins.ts';
+import { type TracedDeployment, withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
@@ -317,13 +317,16 @@ export async function promoteOne(
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
     const slug = calledName(row as Deployment);
-    const called = async (each: unknown): Promise<string> =>
-      withStep(flags.yes ? (each as Deployment) : await withOrigin(each as Deployment, context));
-    const words = means(row as Deployment, await called(row));
-    const replaced = demoted ? `${await called(demoted.row)} is demoted.` : '';
+    const trace = async (each: object): Promise<TracedDeployment> =>
+      flags.yes ? (each as Deployment) : withOrigin(each as Deployment, context);
+    const promoted = await trace(row);
+    const words = means(promoted, withStep(promoted));
     const ask = (loses: string): Promise<void> => confirm(`${words} ${loses}`.trimEnd(), flags, io, slug);
-    if (replaced || flags.undo || flags.yes) await ask(replaced);
-    else await confirmEntry({ slug, id }, ask, context);
+    if (flags.undo || flags.yes) await ask('');
+    else {
+      const entry = { slug, id, from_run: promoted.from_run, demoted: demoted && (await trace(demoted.row)) };
+      await confirmEntry(entry, ask, context);
+    }
     io.stopOnSignals?.();
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;

@@ -6,6 +6,7 @@ import { isRunning } from '../contract/status.ts';
 import { describedOptions, optionProblem } from '../present/described-options.ts';
 import type { CostedRun } from '../present/start-cost.ts';
 import { seedOption } from '../present/start-name.ts';
+import type { Origin } from '../queries/checkpoint-memory.ts';
 import { lastDeployable, NoCheckpointError } from '../queries/checkpoints.ts';
 import { modelList, pricesOf } from '../queries/models.ts';
 import { type RunInput, readRunOptions } from '../queries/run-options.ts';
@@ -13,7 +14,7 @@ import type { RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { choiceWords, measuredWords } from '../resources/held-out-words.ts';
-import { withOrigin } from '../resources/origins.ts';
+import { onBenchmark, withOrigin } from '../resources/origins.ts';
 import {
   type ChosenRun,
   chosenRuns,
@@ -241,10 +242,9 @@ export async function deployableCheckpoint(word: string, context: CommandContext
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 
-/** `Step 6 of words (ckpt_1), held-out 0.412 from 16 samples, goes into production as my-model.` */
-async function productionWords({ id, step, run }: FoundCheckpoint, slug: string, context: CommandContext) {
-  const { from_run } = await withOrigin({ checkpoint_id: id, checkpoint_step: step }, context);
-  const measured = from_run?.held_out ? `, ${measuredWords(from_run.held_out)},` : '';
+/** `Step 6 of words (ckpt_1), held-out 0.412 from 16 samples on sums, goes into production as my-model.` */
+function productionWords({ id, step, run }: FoundCheckpoint, slug: string, from_run: Origin | undefined) {
+  const measured = from_run?.held_out ? `, ${measuredWords(from_run.held_out)}${onBenchmark(from_run)},` : '';
   const of = run?.display_name ?? run?.training_run_id;
   const what = step == null ? id : `Step ${step}${of === undefined ? '' : ` of ${of}`} (${id})`;
   return clean`${what}${measured} goes into production as ${slug}.`;
@@ -268,9 +268,11 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     if (input.role === 'production' && !flags.dryRun) {
       context.service.requireWrites();
       if (!flags.yes) {
-        const words = await productionWords(checkpoint, model_slug, context);
+        const { id, step } = checkpoint;
+        const { from_run } = await withOrigin({ checkpoint_id: id, checkpoint_step: step }, context);
+        const words = productionWords(checkpoint, model_slug, from_run);
         const ask = (replaced: string): Promise<void> => confirm(`${words} ${replaced}`, flags, io, model_slug);
-        await confirmEntry({ slug: model_slug }, ask, context);
+        await confirmEntry({ slug: model_slug, from_run }, ask, context);
       }
     }
     return begin(start, input, flags, context, io);

@@ -9,6 +9,9 @@ export interface Origin {
   readonly training_run_id: string;
   readonly display_name: string;
   readonly step: number | undefined;
+  readonly bench_id?: string | undefined;
+  /** The benchmark's name, or its id while the name is unknown. */
+  readonly benchmark?: string | undefined;
   /** The held-out reward at its step. */
   readonly held_out?: HeldOutMean | undefined;
 }
@@ -25,11 +28,14 @@ export function rememberedOrigin(id: string, memory: RememberedStore): Remembere
   if (parent === undefined || record === undefined) return undefined;
   const { step_index: step, held_out: held, run_name: name, is_measured } = record;
   const isMean = isRecord(held) && typeof held['reward'] === 'number' && typeof held['step'] === 'number';
+  const run = memory.find('training', parent);
+  const bench_id = run?.parent ?? undefined;
   return {
     training_run_id: parent,
     // The name stays known after the run has been deleted.
-    display_name: memory.find('training', parent)?.label ?? (typeof name === 'string' ? name : parent),
+    display_name: run?.label ?? (typeof name === 'string' ? name : parent),
     step: typeof step === 'number' ? step : undefined,
+    ...(bench_id && { bench_id, benchmark: memory.find('benchmark', bench_id)?.label ?? bench_id }),
     held_out: isMean ? (held as unknown as HeldOutMean) : undefined,
     isMeasured: is_measured === true,
   };

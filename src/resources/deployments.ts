@@ -73,9 +73,11 @@ export function tracedColumns(
   range: Range,
   isUnread?: (row: TracedDeployment) => boolean,
 ): readonly Column<TracedDeployment>[] {
-  const { run, heldOut, interval } = originColumns(range, isUnread);
+  const { run, benchmark, heldOut, interval } = originColumns(range, isUnread);
   const [slug, status, active, role, step, ...others] = deploymentColumns;
-  return [slug, run, status, active, step, heldOut, interval, role, ...others].filter(column => column !== undefined);
+  return [slug, run, status, active, step, heldOut, interval, benchmark, role, ...others].filter(
+    column => column !== undefined,
+  );
 }
 
 /** The model that a deployment serves, and the deployment's role. */

@@ -20,7 +20,7 @@ import { heldOutColumn, heldOutMean, intervalOfHeldOut } from './training-column
 /** A deployment with its checkpoint's origin, if that has been read. */
 export type TracedDeployment = Deployment & { readonly from_run?: Origin | undefined };
 
-export const originColumnIds = ['run', 'held-out', 'interval'] as const;
+export const originColumnIds = ['run', 'benchmark', 'held-out', 'interval'] as const;
 
 /** @param isUnread whether a row's origin has not been read yet */
 export function originColumns(range: Range | undefined, isUnread: (row: TracedDeployment) => boolean = () => false) {
@@ -28,12 +28,17 @@ export function originColumns(range: Range | undefined, isUnread: (row: TracedDe
     ...{ id: 'run', title: 'TRAINING RUN', width: { min: 12, max: 40, grow: 2 }, ifAny: true, isUnread },
     value: row => row.from_run?.display_name,
   };
+  const benchmark: Column<TracedDeployment> = {
+    ...{ id: 'benchmark', title: 'BENCHMARK', width: { min: 10, max: 30, grow: 1 } },
+    ...{ wide: true, forPrograms: true, ifAny: true, isUnread },
+    value: row => row.from_run?.benchmark,
+  };
   const heldOut = { ...heldOutColumn<TracedDeployment>(row => row.from_run?.held_out), ifAny: true, isUnread };
   const interval: Column<TracedDeployment> = {
     ...intervalColumn<TracedDeployment>(({ from_run: of }) => of?.held_out && intervalOfHeldOut(of.held_out, range)),
     ...{ wide: true, forPrograms: true, isUnread },
   };
-  return { run, heldOut, interval };
+  return { run, benchmark, heldOut, interval };
 }
 
 /** A deployment's training run, and the held-out reward at its step. */
@@ -41,6 +46,7 @@ export function originFacts({ from_run: of }: TracedDeployment, range: Range | u
   if (!of) return [];
   return [
     { ...referenceFact('training run', 'training', of.training_run_id), value: of.display_name },
+    referenceFact('benchmark', 'benchmarks', of.bench_id),
     { label: 'held-out', value: of.held_out && heldOutWords(of.held_out, range) },
   ];
 }
@@ -76,9 +82,19 @@ export function withOrigins(
   ]);
 }
 
-/** `long step 36, held-out 0.412`. */
-export const originMeasured = (of: Origin): string =>
-  `${originWords(of)}${of.held_out ? `, held-out ${meanNumber(heldOutMean(of.held_out))}` : ''}`;
+/** ` on small-sums`, after a held-out reward. */
+export const onBenchmark = ({ benchmark }: Pick<Origin, 'benchmark'>): string =>
+  benchmark === undefined ? '' : ` on ${benchmark}`;
+
+/** `long step 36, held-out 0.412 on small-sums`. */
+export const originMeasured = (of: Origin): string => {
+  const { held_out } = of;
+  return `${originWords(of)}${held_out ? `, held-out ${meanNumber(heldOutMean(held_out))}${onBenchmark(of)}` : ''}`;
+};
+
+/** Whether two checkpoints are known to be trained on different benchmarks. */
+export const areOfDifferentBenchmarks = (one: Origin | undefined, other: Origin | undefined): boolean =>
+  one?.bench_id !== undefined && other?.bench_id !== undefined && one.bench_id !== other.bench_id;
 
 /** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
 export const originOf = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>

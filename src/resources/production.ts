@@ -6,6 +6,7 @@ import { spelledId } from '../contract/common.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import type { Origin } from '../queries/checkpoint-memory.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -14,7 +15,7 @@ import { duration } from '../text/time.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
-import { patienceMs, type TracedDeployment, withOrigin } from './origins.ts';
+import { areOfDifferentBenchmarks, patienceMs, type TracedDeployment, withOrigin } from './origins.ts';
 import { pagesOf } from './pages.ts';
 
 /** Compares slugs case-insensitively, because services store them in lower case. */
@@ -27,7 +28,15 @@ export interface Entry {
   readonly id?: string | undefined;
   /** The deployment that the user chose to demote. */
   readonly demoted?: TracedDeployment | undefined;
+  /** Its checkpoint's origin, if known. */
+  readonly from_run?: Origin | undefined;
 }
+
+/** Says that a deployment's held-out reward cannot be compared with that of the entering one. */
+const notComparable = ({ from_run }: Entry, { deployment_id, from_run: other }: TracedDeployment): string =>
+  areOfDifferentBenchmarks(from_run, other)
+    ? clean` Not comparable: ${deployment_id} was trained on another benchmark.`
+    : '';
 
 /**
  * Describes the deployment that leaves production: the one that serves the slug now, or the one that the user chose.
@@ -35,26 +44,24 @@ export interface Entry {
  * @param rows the known deployments
  * @param complete whether `rows` is the complete list
  */
-export function replacedWords(
-  { slug, id, demoted }: Entry,
-  rows: readonly TracedDeployment[],
-  complete: boolean,
-): string {
+export function replacedWords(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): string {
+  const { slug, id, demoted } = entry;
   const ofSlug = rows.filter(row => row.deployment_id !== id && isSameSlug(calledName(row), slug));
   const active = ofSlug.find(surelyInProduction);
   const isKnown = complete && ofSlug.every(row => surelyInProduction(row) === false);
   const replaced = active
-    ? clean`${withStep(active)} serves ${slug} now and is replaced.`
+    ? `${clean`${withStep(active)} serves ${slug} now and is replaced.`}${notComparable(entry, active)}`
     : isKnown
       ? clean`Nothing serves ${slug} now.`
       : clean`Any deployment that serves ${slug} now is replaced.`;
   if (!demoted) return replaced;
   const chosen = rows.find(({ deployment_id }) => deployment_id === demoted.deployment_id);
   const isActive = chosen ? surelyInProduction(chosen) : complete ? false : undefined;
-  const [called, served] = [withStep(chosen ?? demoted), calledName(chosen ?? demoted)];
-  if (isActive) return clean`${called}, which serves ${served}, is demoted.`;
+  const leaving = chosen ?? demoted;
+  const [called, served] = [withStep(leaving), calledName(leaving)];
+  if (isActive) return `${clean`${called}, which serves ${served}, is demoted.`}${notComparable(entry, leaving)}`;
   if (isActive === false) return clean`${called} no longer serves ${served}. ${replaced}`;
-  return clean`${called} is demoted, if it still serves ${served}.`;
+  return `${clean`${called} is demoted, if it still serves ${served}.`}${notComparable(entry, leaving)}`;
 }
 
 /** Maximum number of rows to read, because a list may be endless. */

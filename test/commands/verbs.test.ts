@@ -303,7 +303,7 @@ describe('production', () => {
     const byNobody = await cli('deploy', ['first@latest', ...slug]);
     expect([byNobody.code, byNobody.out]).toEqual([exitCodes.usage, '']);
     expect(byNobody.notes).toMatch(
-      /Step 2 of first \(ckpt_\w+\), held-out \d\.\d+ from \d+ samples, goes into production as teacher\. Nothing serves teacher now\./,
+      /Step 2 of first \(ckpt_\w+\), held-out \d\.\d+ from \d+ samples on \S+, goes into production as teacher\. Nothing serves teacher now\./,
     );
     const answered = (input: string) => ({ input: `${input}\n`, asked: true });
     expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
@@ -316,7 +316,7 @@ describe('production', () => {
       out: 'production\n',
     });
     const { out } = await cli('deploy', ['first@latest', '--slug', 'teacher', '--wait', '--field', 'deployment_id']);
-    const origin = String.raw`first step 2, held-out \d\.\d+`;
+    const origin = String.raw`first step 2, held-out \d\.\d+ on [^)]+`;
     expect((await cli('promote', [out.trim()])).notes).toMatch(
       new RegExp(
         String.raw`${out.trim()} \(${origin}\) serve teacher\. dep_\w+ \(${origin}\) serves teacher now and is replaced`,

@@ -25,7 +25,8 @@ const rows: readonly Deployment[] = Array.from({ length: 300 }, (_, index) => ({
 }));
 
 const answers: Answers = {
-  listBenchmarks: () => pageOf(benchIds.map(bench_id => ({ bench_id }))),
+  listBenchmarks: () =>
+    pageOf(benchIds.map(bench_id => ({ bench_id, ...(bench_id === 'b1' && { label: 'label of b1' }) }))),
   listTrainingRuns: ({ bench_id }) => runIds.map(runOf).filter(run => run.bench_id === bench_id),
   listCheckpoints: ({ training_run_id: id = '' }) =>
     Array.from({ length: 20 }, (_, step) => ({
@@ -52,6 +53,8 @@ describe('the origin of 300 deployments', () => {
     const { read, memory, asked, requests } = service();
     const traced = await read(rows);
     expect(traced[0]?.from_run).toMatchObject({ training_run_id: 'trn_0', display_name: 'run trn_0', step: 1 });
+    const column = deployments.measures?.columns([], [0, 1]).find(({ id }) => id === 'benchmark');
+    expect(traced.slice(0, 3).map(row => column?.value(row))).toEqual(['label of b1', 'b2', 'b3']);
     expect(traced.every(({ from_run: of }, index) => of?.held_out?.reward === ((index % 20) + 1) / 40)).toBe(true);
     expect([asked('listBenchmarks'), asked('listTrainingRuns')]).toEqual([1, 3]);
     expect([asked('listCheckpoints'), asked('getHeldOutRewards')]).toEqual([15, 15]);
@@ -71,7 +74,8 @@ describe('the origin of 300 deployments', () => {
       ],
     });
     const [traced] = await read([rows[18] as Deployment], ['run']);
-    expect(traced?.from_run).toEqual({ training_run_id: 'trn_3', display_name: 'run trn_3', step: 19 });
+    const of = { bench_id: 'b1', benchmark: 'label of b1' };
+    expect(traced?.from_run).toEqual({ training_run_id: 'trn_3', display_name: 'run trn_3', step: 19, ...of });
     expect(requests.filter(each => !each.startsWith('list')).concat(requests.slice(-1))).toEqual([
       'listCheckpoints trn_3',
     ]);

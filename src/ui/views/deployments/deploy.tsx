@@ -4,14 +4,18 @@ import { useState } from 'react';
 import { type Deployment, deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { modelSlug } from '../../../contract/model-slug.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
+import type { Origin } from '../../../queries/checkpoint-memory.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
 import { measuredWords, rankWords } from '../../../resources/held-out-words.ts';
+import { onBenchmark } from '../../../resources/origins.ts';
 import { replacedWords } from '../../../resources/production.ts';
 import { trainingActions } from '../../../resources/training.ts';
-import { clean } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
+import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
@@ -55,11 +59,18 @@ export function DeployWindow({ checkpoint, ...props }: DeployWindowProps) {
 }
 
 /** `Goes live: step 5 of words, held-out 0.412 from 16 samples. `, and the step that beat the best checkpoint. */
-function liveWords(chosen: OfferedCheckpoint): string {
+function liveWords(chosen: OfferedCheckpoint, benchmark: string | undefined): string {
   const { held_out: mean } = chosen.row;
-  const measured = mean ? `, ${measuredWords(mean)}` : '';
+  const measured = mean ? `, ${measuredWords(mean)}${sanitiseLine(onBenchmark({ benchmark }))}` : '';
   const words = [`${checkpointWords(chosen)}${measured}`, rankWords(chosen.row)];
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
+}
+
+function originOfChosen({ run, row }: OfferedCheckpoint, workbench: Workbench): Origin {
+  const bench_id = run.bench_id ?? undefined;
+  const benchmark = bench_id === undefined ? undefined : (workbench.benchmarkName(bench_id) ?? bench_id);
+  const step = row.step_index ?? undefined;
+  return { training_run_id: run.training_run_id, display_name: runName(run), step, bench_id, benchmark };
 }
 
 /** The run's deployed checkpoints: `Step 30 of this run is deployed as production: tutor.` */
@@ -111,6 +122,7 @@ const inputOf = (values: FormValues): StartDeploymentBody => ({
 
 function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
   const shell = useShell();
+  const workbench = useWorkbench();
   const { rows, complete } = useListedDeployments();
   const initial = checkpoint?.checkpoint_id ?? '';
   const [seen, setSeen] = useState({ id: initial, isSeen: false });
@@ -122,7 +134,9 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
   const effect = (values: FormValues): string => {
     const chosen = chosenIn(values);
-    return `${chosen ? liveWords(chosen) : ''}${replacedWords({ slug: slugIn(values) }, rows, complete)}`;
+    const from_run = chosen && originOfChosen(chosen, workbench);
+    const live = chosen ? liveWords(chosen, from_run?.benchmark) : '';
+    return `${live}${replacedWords({ slug: slugIn(values), from_run }, rows, complete)}`;
   };
   const slugOfChosen = (values: FormValues): string => {
     const chosen = chosenIn(values);

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentActions, calledName as labelOf, withStep } from '../../../resources/deployments.ts';
-import { traced } from '../../../resources/origins.ts';
+import { type TracedDeployment, traced } from '../../../resources/origins.ts';
 import { isStillReplaced, replacedNow, replacement } from '../../../resources/production.ts';
 import { changedWords } from '../../../resources/recheck.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -58,8 +58,8 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const { rows: listed, complete } = useListedDeployments(deployment);
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
-  const [whole = deployment] = traced([deployment], memory);
-  const entry = { slug: label, id: deployment.deployment_id, demoted };
+  const whole: TracedDeployment = traced([deployment], memory)[0] ?? deployment;
+  const entry = { slug: label, id: deployment.deployment_id, demoted, from_run: whole.from_run };
   const known = replacement(entry, listed, complete);
   /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */
   const [found, setFound] = useState({ instead: '', replaced: known });

@@ -32,10 +32,10 @@ it('in the question whether to stop one from answering (C6)', async () => {
   const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_s1' }, size);
   await screen.waitFor('counter');
   await screen.press('u');
-  await screen.waitFor('Stop this deployment from answering?');
+  await screen.waitFor('In production: counter.');
   const words = screen.text().replaceAll(/[\s│]+/g, ' ');
-  expect(words).toContain('In production: counter. Nothing answers there until another deployment is promoted.');
-  expect(words).toContain('counter, dep_s1 (count-s1 step 15, held-out 0.727): it stays deployed');
+  expect(words).toContain('In production: counter. Nothing answers there until another');
+  expect(words).toContain('counter, dep_s1 (count-s1 step 15, held-out 0.727 on t-words): it stays deployed');
   await screen.type('counter');
   await screen.press('enter');
   await screen.waitFor(() => service.asked('unpromoteDeployment') === 1);

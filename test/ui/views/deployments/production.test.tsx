@@ -60,6 +60,29 @@ describe('what answers for a slug', () => {
   });
 });
 
+describe('held-out rewards that stand beside each other', () => {
+  const of = { training_run_id: 'trn_2', display_name: 'adder', step: 4 };
+  const held_out = { reward: 0.671, step: 4, samples: undefined };
+  const from_run = { ...of, held_out, bench_id: 'b2', benchmark: 'small-sums' };
+  const serving = { ...active, from_run };
+  const words = 'dep_1 (adder step 4, held-out 0.671 on small-sums) serves tutor now and is replaced.';
+  const other = 'Not comparable: dep_1 was trained on another benchmark.';
+
+  it.each([
+    ['b1', `${words} ${other}`],
+    ['b2', words],
+    [undefined, words],
+  ])('name their benchmarks, and are said not to be comparable where these differ: %s', (bench_id, expected) => {
+    const entry = { slug: 'tutor', from_run: { ...of, bench_id } };
+    expect(replacedWords(entry, [serving], true)).toBe(expected);
+  });
+
+  it('are not comparable with the deployment that the user demotes either', () => {
+    const entry = { slug: 'talker', demoted: serving, from_run: { ...of, bench_id: 'b1' } };
+    expect(replacedWords(entry, [serving], true)).toMatch(new RegExp(`is demoted\\. ${other}$`));
+  });
+});
+
 const heldOut = [
   { step: 0, held_out_reward: 0.32, completed_samples: 16 },
   { step: 5, held_out_reward: 0.4125, completed_samples: 16 },
@@ -81,7 +104,7 @@ function openDeploy(size = { columns: 100, rows: 30 }, failure?: Error) {
       return { ...active, deployment_id: 'dep_2', ...body };
     },
   });
-  const run = { training_run_id: 'trn_1', display_name: 'tutor', status: 'completed' };
+  const run = { training_run_id: 'trn_1', display_name: 'tutor', status: 'completed', bench_id: 'words' };
   const checkpoint = async () => ({ checkpoint_id: 'ckpt_1', step_index: 5 });
   const screen = openOnStage(close => <DeployWindow run={run} checkpoint={checkpoint} onClose={close} />, {
     ...size,
@@ -132,7 +155,7 @@ describe('a checkpoint', () => {
     await screen.waitFor(text => {
       const words = text.replaceAll(/[│\s]+/g, ' ');
       return [
-        'Goes live: step 5 of tutor, held-out 0.412 from 16 samples; ',
+        'Goes live: step 5 of tutor, held-out 0.412 from 16 samples on words; ',
         'step 10 had 0.900, but has no checkpoint. ',
         'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced.',
       ].every(part => words.includes(part));
