@@ -36,7 +36,6 @@ import { type Found, findAmong, isNone, lookUp, nameOf, resourceOrThrow } from '
 import type { CommandIo } from './io.ts';
 import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
-import { refuseFile } from './with-rollouts.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** The facts as lines, or as a Markdown table. */
@@ -351,7 +350,6 @@ export async function run(
   io: CommandIo,
 ): Promise<number> {
   const words = [baseWord, newWord, ...more];
-  for (const word of words) refuseFile(word, 'only runs on the service can be compared');
   const checkCount = ({ length }: readonly unknown[]): void => {
     if (length > maxCompared) throw new CommandError(`At most ${maxCompared} runs can be compared at once.`);
     if (length > 2 && flags.failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');

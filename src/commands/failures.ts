@@ -12,7 +12,7 @@ import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
-  return withRollouts(word, flags, io, async (context, name) => {
+  return withRollouts({ word }, flags, io, async (context, name) => {
     const { id, rows, rewards, unread } = await readRollouts(name, context, io, {
       read: async owner => withEnds(await readOwn(owner, context), context),
     });

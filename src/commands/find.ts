@@ -275,13 +275,14 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
   }
   // A service that refuses an id's form only rules out an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
-  if (refusal && !isOfForm)
-    return gaps === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${gaps}`, refusal);
-  const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
-  const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
   const isFile = existsSync(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
   const file = isFile ? clean`It is a file: benchtop read ${word} opens it.` : '';
-  const words = [none, form, ...unlisted.map(({ message }) => message), file, gaps];
+  const more = [file, gaps].filter(Boolean).join(' ');
+  if (refusal && !isOfForm)
+    return more === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${more}`, refusal);
+  const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
+  const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
+  const words = [none, form, ...unlisted.map(({ message }) => message), more];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
 }
 

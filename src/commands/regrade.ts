@@ -23,7 +23,7 @@ import type { CommandIo } from './io.ts';
 import { lineText, printRecord, rowsText } from './output.ts';
 import { readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
-import { refuseFile, withRollouts } from './with-rollouts.ts';
+import { withRollouts } from './with-rollouts.ts';
 
 type Flags = CommandInput<'regrade'>['flags'];
 
@@ -59,8 +59,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
   const graderFor = graderIn(flags);
   // A grading program has its own process group, so a signal to this program does not reach it.
   io.stopOnSignals?.();
-  if (flags.judge !== undefined) refuseFile(word, '--judge needs rollouts on the service that has the model');
-  return withRollouts(word, flags, io, async (context, name) => {
+  // A file's rollouts are on a service without models.
+  return withRollouts({ word, takesFile: flags.judge === undefined }, flags, io, async (context, name) => {
     const range = rewardRangeOf(flags, context);
     const { id, ...rollouts } = await readRollouts(name, context, io);
     const graded: Regraded[] = [];

@@ -13,7 +13,7 @@ import type { CommandIo } from './io.ts';
 import { writeOutput } from './output-file.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
-import { refuseFile, withRollouts } from './with-rollouts.ts';
+import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: words, flags }: CommandInput<'report'>, io: CommandIo): Promise<number> {
   const { flagged, output, format = output?.endsWith('.md') ? 'markdown' : 'html' } = flags;
@@ -21,8 +21,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
   if ((word === undefined) !== (flagged === true))
     throw new CommandError('Name a run, a training run or a dataset, or give --flagged.');
   if (words.length > maxCompared) throw new CommandError(`At most ${maxCompared} runs can be compared at once.`);
-  if (others.length > 0) for (const each of words) refuseFile(each, 'only runs on the service can be compared');
-  return withRollouts(word ?? '', flags, io, async (context, name) => {
+  return withRollouts({ word: word ?? '', takesFile: others.length === 0 }, flags, io, async (context, name) => {
     let code: ExitCode = exitCodes.done;
     const note = (words: string): void => {
       code = exitCodes.failed;

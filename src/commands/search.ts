@@ -16,7 +16,7 @@ import type { CommandIo } from './io.ts';
 import { printRecord, printsRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
-import { refuseFile, withRollouts } from './with-rollouts.ts';
+import { withRollouts } from './with-rollouts.ts';
 import type { CommandContext } from './with-service.ts';
 
 const among = ['runs', 'training', 'datasets', 'benchmarks'].map(resourceOrThrow);
@@ -114,8 +114,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
     throw new CommandError('Name what to search: --in and a run, a training run, a dataset or a benchmark.');
   if (flags.in.some(word => word.trim() === '')) throw new CommandError('--in is empty: name what to search.');
   const [first = '', ...others] = flags.in;
-  if (others.length > 0) for (const word of flags.in) refuseFile(word, 'search it alone, with one --in');
-  return withRollouts(first, flags, io, async (context, name) => {
+  return withRollouts({ word: first, takesFile: others.length === 0 }, flags, io, async (context, name) => {
     const found: Found[] = [];
     for (const word of [name, ...others]) found.push(await findAmong(among, word, context));
     const pages = flags.step === undefined ? pagesOfAll(found, context) : pagesOfStep(found, flags.step, context);

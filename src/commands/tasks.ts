@@ -17,7 +17,7 @@ import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
-import { refuseFile, withRollouts } from './with-rollouts.ts';
+import { withRollouts } from './with-rollouts.ts';
 
 const taskFields = (group: TaskGroup) => ({
   task_id: group.task_id,
@@ -47,10 +47,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
   if (steps !== undefined && parseSteps(steps) === undefined) {
     throw new CommandError('--steps takes steps of training, e.g. 50..60, 50.. or 50.');
   }
-  if (flags.base !== undefined) {
-    for (const each of [word, flags.base]) refuseFile(each, '--base compares two runs on the service');
-  }
-  return withRollouts(word, flags, io, async (context, name) => {
+  return withRollouts({ word, takesFile: flags.base === undefined }, flags, io, async (context, name) => {
     const owner = await readRollouts(name, context, io);
     const { id, rewards } = owner;
     const rows = ofSteps(owner.rows, steps);

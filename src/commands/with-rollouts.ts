@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { clean } from '../text/sanitise.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import type { RecordFlags } from './output.ts';
 import { type ServiceFlags, serviceFlags } from './table/flags.ts';
@@ -10,28 +10,26 @@ import { withFile } from './trajectory-files.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Whether a word is a file's path. A word without a folder or an ending is a name, whatever files there are. */
-export const isFile = (word: string): boolean =>
+const isFile = (word: string): boolean =>
   word === '-' || (/[./\\]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true);
-
-/** @throws CommandError if `word` is a file: `what` cannot be done with one */
-export function refuseFile(word: string, what: string): void {
-  if (isFile(word)) throw new CommandError(clean`${word} is a file: ${what}.`);
-}
 
 const noService = Object.fromEntries(Object.keys(serviceFlags).map(name => [name, undefined]));
 
 /**
  * Like `withService`. A file's rollouts are a dataset on a service in this process, and nothing is kept.
  *
+ * @param takesFile whether the word may name a file
  * @param work called with the name of the resource or of the file's dataset
  */
 export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
-  word: string,
+  { word, takesFile = true }: { readonly word: string; readonly takesFile?: boolean },
   flags: Flags,
   io: CommandIo,
   work: (context: CommandContext, name: string) => Promise<number>,
 ): Promise<number> {
-  if (!isFile(word)) return withService(flags, io, context => work(context, word));
+  if (!takesFile || !isFile(word)) return withService(flags, io, context => work(context, word));
+  // A run may have the same name.
+  if (word !== '-') io.note(clean`Read from the file ${word}.`);
   const { serveFile } = await import('./read.ts');
   let cut: string | undefined;
   return withFile(

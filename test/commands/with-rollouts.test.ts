@@ -74,21 +74,26 @@ it.each([
   }
 });
 
-it('says what cannot be done with a file', async () => {
+it('notes that a word which may be a name is read from the file (attack27 B2)', async () => {
+  const { file, cli } = await fileOf();
+  expect((await cli('tasks', [file, '--json'])).notes).toContain(`Read from the file ${file}.`);
+});
+
+it('looks for a run first if it cannot take a file (attack27 B2)', async () => {
   const { file, requests, cli } = await fileOf();
-  for (const [command, args, words] of [
-    ['compare', ['evr_1', file], 'only runs on the service can be compared'],
-    ['report', [file, 'evr_1'], 'only runs on the service can be compared'],
-    ['tasks', [file, '--base', 'evr_1'], '--base compares two runs on the service'],
-    ['tasks', ['evr_1', '--base', file], '--base compares two runs on the service'],
-    ['search', ['two', '--in', 'evr_1', '--in', file], 'search it alone, with one --in'],
-    ['regrade', [file, '--judge', 'm', '--rubric', 'r'], '--judge needs rollouts on the service that has the model'],
+  for (const [command, args] of [
+    ['compare', [file, 'evr_1']],
+    ['report', [file, 'evr_1']],
+    ['tasks', [file, '--base', 'evr_1']],
+    ['search', ['two', '--in', file, '--in', 'evr_1']],
+    ['regrade', [file, '--judge', 'm', '--rubric', 'r']],
   ] as const) {
+    const before = requests.length;
     const { code, notes } = await cli(command, args);
-    expect(notes).toContain(`${file} is a file: ${words}.`);
-    expect(code).toBe(exitCodes.usage);
+    expect(requests.length).toBeGreaterThan(before);
+    expect(notes).toContain(`It is a file: benchtop read ${file} opens it.`);
+    expect(code).toBe(exitCodes.notFound);
   }
-  expect(requests).toEqual([]);
 });
 
 it('takes a folder, and a word without a folder or an ending, for a name', async () => {
