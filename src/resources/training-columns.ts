@@ -251,16 +251,16 @@ export function measuredColumns<Row>(of: {
   readonly trainer: (row: Row) => number | undefined;
 }) {
   const isUnread = (row: Row): boolean => of.isUnread(row);
-  const stepColumn = (id: string, beside: string, which: 'last' | 'best'): Column<Row> => ({
-    ...numberColumn<Row>(id, 'AT STEP', row => of.heldOut(row)?.[which].step, { text: String }),
+  const stepColumn = (id: string, title: string, beside: string, which: 'last' | 'best'): Column<Row> => ({
+    ...numberColumn<Row>(id, title, row => of.heldOut(row)?.[which].step, { text: String }),
     ...{ isUnread, beside },
   });
   return {
     heldOut: { ...heldOutColumn<Row>(row => of.heldOut(row)?.last), isUnread },
     interval: { ...intervalColumn<Row>(of.interval), isUnread },
-    step: stepColumn('held-out-step', 'held-out', 'last'),
+    step: stepColumn('held-out-step', 'HELD-OUT STEP', 'held-out', 'last'),
     best: { ...heldOutColumn<Row>(row => of.heldOut(row)?.best, { id: 'best', title: 'BEST' }), isUnread },
-    bestStep: stepColumn('best-step', 'best', 'best'),
+    bestStep: stepColumn('best-step', 'BEST STEP', 'best', 'best'),
     trainer: {
       ...numberColumn<Row>('trainer', 'TRAINER', of.trainer),
       ...{ wide: true, bestFirst: true },
@@ -334,7 +334,7 @@ export function listColumns(
     ...(isRoomy ? [] : [done && { ...done, hidden: true }, steps && { ...steps, hidden: true }, shareColumn]),
     heldOut,
     ranked(interval, 1),
-    ranked({ ...step, title: 'STEP' }, 6, false),
+    ranked(step, 6, false),
     best,
     ranked({ ...bestInterval, isUnread: row => isUnread(row) }, 7, false),
     ranked(bestStep, 4),

@@ -33,7 +33,7 @@ it('a table has the columns of the screen', async () => {
   const { out } = await cli('list', ['training', ...bench], { columns: 240 });
   const [head = '', first = ''] = out.split('\n');
   // The interval belongs to the last reward, not to the best one.
-  expect(head).toMatch(/HELD-OUT +95% CI .*BEST +AT STEP.*TOOK/);
+  expect(head).toMatch(/HELD-OUT +95% CI .*BEST +BEST STEP.*TOOK/);
   for (const title of ['TRAINER  ', 'LEARNING_RATE']) expect(head).not.toContain(title);
   expect(first).toMatch(/ 0\.\d{3} .* 0\.\d+\.\.0\.\d+/);
   expect(curves()).toEqual({ heldOut: 25, trainer: 0 });

@@ -56,7 +56,7 @@ it('the held-out reward stands with its interval and its best step', () => {
   const texts = new Map(listColumns([row], [0, 1]).map(column => [column.title, cellText(column, row)]));
   expect(texts.get('HELD-OUT')).toBe('0.600');
   expect(texts.get('BEST')).toBe('0.700');
-  expect(texts.get('AT STEP')).toBe('20');
+  expect(texts.get('BEST STEP')).toBe('20');
   expect(texts.get('95% CI')).toMatch(/^0\.50\d\.\.0\.69\d$/);
   expect(texts.get('TRAINER')).toBe('0.900');
 });

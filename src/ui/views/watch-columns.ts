@@ -261,7 +261,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     labelColumn(room, glyphs),
     rewardColumn(heldOut, title),
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
-    ...(isRoomy ? [ranked({ ...step, title: 'STEP' }, 7)] : []),
+    ...(isRoomy ? [ranked(step, 7)] : []),
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread: row => isUnread(row) }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),

@@ -27,7 +27,7 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   // Within the budget of requests: 120 a minute while something was never read, and the list itself.
   expect((scripted.requests.length - before) / 5).toBeLessThan(120 + 13 * 30);
   const [head = ''] = screen.text().match(/TRAINING RUN .*/) ?? [];
-  expect(head).toMatch(/STATE +HELD-OUT +95% CI +STEP +BEST +BEST CI +AT STEP +DONE +STEPS/);
+  expect(head).toMatch(/STATE +HELD-OUT +95% CI +HELD-OUT STEP +BEST +BEST CI +BEST STEP +DONE +STEPS/);
   expect(head).toMatch(/LEARN\w*…/);
   // Equal in all runs.
   expect(screen.text()).toContain('in every row: MODEL qwen3');
