@@ -1,6 +1,6 @@
 /** The columns for runs, and the reads that lists of runs need for them. */
 
-import { perArguments } from '../base/memo.ts';
+import { perArguments, perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
 import {
@@ -22,6 +22,7 @@ import { rememberedDifference } from '../queries/run-difference.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import { rememberedAt } from '../store/seen.ts';
+import { endOfId } from '../text/apart.ts';
 import {
   type BasedRun,
   baselineColumns,
@@ -162,7 +163,27 @@ export function withTrainingNames<Row extends MeasuredRun>(
   { memory }: Pick<QueryContext, 'memory'>,
 ): readonly Row[] {
   const nameOf = perArguments((id: string) => memory.find('training', id)?.label);
-  return rows.map(row => (row.training_run_id ? withTraining(row, { name: nameOf(row.training_run_id) }) : row));
+  return trainedApart(
+    rows.map(row => (row.training_run_id ? withTraining(row, { name: nameOf(row.training_run_id) }) : row)),
+  );
+}
+
+const withEndOfId = perObject((row: MeasuredRun) => {
+  return { ...row, trained_in: `${row.trained_in} (${endOfId(row.training_run_id ?? '')})` };
+});
+
+/** Adds the ends of ids to names that several training runs have. */
+export function trainedApart<Row extends MeasuredRun>(rows: readonly Row[]): readonly Row[] {
+  const first = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { trained_in: name, training_run_id: id } of rows) {
+    if (name === undefined || id == null) continue;
+    const other = first.get(name);
+    if (other === undefined) first.set(name, id);
+    else if (other !== id) shared.add(name);
+  }
+  const isShared = ({ trained_in: name }: Row): boolean => name !== undefined && shared.has(name);
+  return shared.size === 0 ? rows : rows.map(row => (isShared(row) ? (withEndOfId(row) as Row) : row));
 }
 
 export const runMeasures: Measures<BasedRun> = {

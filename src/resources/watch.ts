@@ -8,6 +8,7 @@ import { type PaceState, paceOf, paceStateOf, paceStateWords, rateWords } from '
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { isFollowed } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
+import { endOfId } from '../text/apart.ts';
 import { age, endInstant, parseTime } from '../text/time.ts';
 import { judgedStep } from '../workbench/inbox.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
@@ -163,14 +164,11 @@ function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: n
   const [long, short] = [ofResource.map(([words]) => words), ofResource.map(([, words]) => words)];
   const isEachNamed = (each: readonly string[]): boolean => !each.includes('') && new Set(each).size === each.length;
   const ids = lines.map(({ id }) => id);
-  const shortened = ids.map(id => (id.length > shortId + 1 ? `…${id.slice(-shortId)}` : id));
+  const shortened = ids.map(endOfId);
   const others = [short, lines.map(({ benchmark = '' }) => benchmark), shortened, ids];
   const [apart = ids, shortApart = ids] = [[long, ...others], others].map(texts => texts.find(isEachNamed));
   return lines.map((line, index) => [line, { apart: apart[index], shortApart: shortApart[index] }] as const);
 }
-
-/** The characters at the end of a longer id that leave room for the name before it. */
-const shortId = 5;
 
 /** Adds words that distinguish lines with the same label. */
 export function withDistinctions<Line extends Labelled>(

@@ -131,3 +131,9 @@ export function cutApart(
   const alike = [...byCut.values()].flatMap(group => (group.length > 1 ? group : []));
   return alike.length === 0 ? cuts : new Map([...cuts, ...cutAtForks(alike, width, ellipsis)]);
 }
+
+/** The characters at the end of a longer id that leave room for the name before it. */
+const shortId = 5;
+
+/** The end of an id, which tells apart what has the same name. */
+export const endOfId = (id: string): string => (id.length > shortId + 1 ? `…${id.slice(-shortId)}` : id);

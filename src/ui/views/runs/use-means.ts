@@ -7,6 +7,7 @@ import type { Attention } from '../../../queries/polling.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import { type MeasuredRun, type SeenMean, withMean, withTraining } from '../../../resources/measured-run.ts';
+import { trainedApart } from '../../../resources/run-columns.ts';
 import { useList } from '../../data/use-list.ts';
 import { type StatusJoin, useStatusJoin } from '../../data/use-status-join.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -47,7 +48,8 @@ export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
     const nameOf = perArguments((id: string) => remembered.find('training', id)?.label, Number.POSITIVE_INFINITY);
     const named = perObject((row: EvalRun) => withTraining(row, { name: nameOf(row.training_run_id ?? '') }));
     const isNameless = (row: MeasuredRun) => row.training_run_id && row.trained_in === undefined;
-    return (rows: readonly EvalRun[]) => withTrained(rows).map(row => (isNameless(row) ? named(row) : row));
+    return (rows: readonly EvalRun[]) =>
+      trainedApart(withTrained(rows).map(row => (isNameless(row) ? named(row) : row)));
   }, [remembered, withTrained]);
   return useCallback(rows => withNames(withMeans(rows)), [withMeans, withNames]);
 }

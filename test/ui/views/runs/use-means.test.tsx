@@ -45,4 +45,7 @@ it('are looked up once for each of many runs, however often a run changes (B11)'
   expect(lookups()).toBe(rows.length);
   report('training', 'trn_8', { label: 'known' });
   await shows('0.3 remembered,known remembered,known');
+  report('training', 'trn_1234', { label: 'known' });
+  const apart = 'remembered,known (trn_8),known (…_1234)';
+  await shows(`0.3 ${apart} ${apart}`);
 });
