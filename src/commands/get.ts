@@ -12,6 +12,7 @@ import { doneWith } from '../queries/evaluations.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
+import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { type CurrentState, lookAt } from '../resources/look.ts';
 import { failedAmong, withoutReward } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
@@ -100,7 +101,9 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
 /** Whether the field is part of the progress, which may not be known yet. */
 const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
   watch?.progressNames !== undefined &&
-  (name === 'held_out' || (rest.length === 0 && [...Object.values(watch.progressNames), 'graded'].includes(name)));
+  (name === 'held_out'
+    ? isHeldOutField(rest)
+    : rest.length === 0 && [...Object.values(watch.progressNames), 'graded'].includes(name));
 
 const checkpoints = resourceOrThrow('checkpoints');
 

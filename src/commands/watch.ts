@@ -6,6 +6,7 @@ import { readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { type Resource, wordsFor } from '../resources/define.ts';
+import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { lookAt } from '../resources/look.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -141,7 +142,10 @@ async function printChange(
   const text = `${clean`${time}  ${label}  ${followedStateWords(seen)}`}\n`;
   // One line per change: logs are read line by line.
   if (flags.json) await io.print(`${safeJson(record)}\n`);
-  else await printRecord(record, id, flags, io, { text: () => text, mayLack: ([name]) => name === 'held_out' });
+  else {
+    const mayLack = ([name, ...rest]: readonly string[]): boolean => name === 'held_out' && isHeldOutField(rest);
+    await printRecord(record, id, flags, io, { text: () => text, mayLack });
+  }
 }
 
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {

@@ -1,4 +1,5 @@
 /** Held-out rewards for programs, the same in the JSON of every command. */
+import { isRecord, own } from '../base/own-property.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { FailedRounds, HeldOutMean } from '../queries/held-out.ts';
 import { type HeldOut, intervalOfHeldOut } from './training-columns.ts';
@@ -28,6 +29,15 @@ export function heldOutFields(held: HeldOut | null | undefined, range: Range | u
     failed_rounds,
   };
 }
+
+const example: HeldOutMean = { step: 1, reward: 0.5, samples: 100, expected: 100, split: 'test' };
+
+/** Whether the held-out rewards of a training run may have a field, e.g. `best.interval.low`. */
+export const isHeldOutField = (names: readonly string[]): boolean =>
+  names.reduce<unknown>(
+    (value, name) => (isRecord(value) ? own(value, name) : undefined),
+    heldOutFields({ last: example, best: example }, undefined),
+  ) !== undefined;
 
 /** A row with a single held-out reward, for programs. */
 export const withHeldOutPoint = <Row extends { readonly held_out?: HeldOutMean | undefined }>(

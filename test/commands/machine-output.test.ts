@@ -91,6 +91,19 @@ describe('what a program reads', () => {
     expect(await cli('get', ['run', 'first', '--field', 'failure.code'])).toMatchObject({ code: 0, out: 'null\n' });
   });
 
+  it('refuses a field that held-out rewards never have (attack27 B1)', async () => {
+    for (const command of ['get', 'watch'] as const) {
+      const read = (field: string) => cli(command, ['first', '--field', `held_out.${field}`]);
+      for (const field of ['bset.reward', 'best.reward.x', 'best.interval.lo', 'toString']) {
+        const { code, out, notes } = await read(field);
+        expect([code, out]).toEqual([exitCodes.usage, '']);
+        expect(notes).toContain(`There is no field held_out.${field} in the output.`);
+      }
+      for (const field of ['best.reward', 'last.interval.confidence', 'best.split', 'failed_rounds'])
+        expect(await read(field)).toMatchObject({ code: 0, out: 'null\n' });
+    }
+  });
+
   it('is previewed by --dry-run of upload and api, which send nothing (C17)', async () => {
     const path = file(rollout('dry'), { trace_id: 'empty' });
     const before = (await cli('list', ['datasets', '--ids'])).out;
