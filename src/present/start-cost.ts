@@ -13,7 +13,7 @@ const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as con
 
 /** The known inputs of the cost, besides the options. */
 export interface KnownCost extends Partial<Pick<TaskCount, 'task_count' | 'by_split'>> {
-  /** Mean tokens per rollout, in a step of an earlier run of this name. */
+  /** Mean tokens per rollout, in an earlier run of this name; of a training run, in this step. */
   readonly tokens?: { readonly input: number | undefined; readonly output: number };
   readonly step?: number;
   readonly name?: string;
@@ -58,6 +58,22 @@ function tokenWords(
   return `${words(output)} output${input === undefined ? '' : ` and ${words(input)} input`}${noun}`;
 }
 
+const exact = (each: number): string => Math.round(each).toLocaleString('en');
+
+const sourceOf = ({ step, name = '' }: KnownCost): string =>
+  clean`in ${step === undefined ? '' : `step ${step} of `}${name}`;
+
+/** `, about 18M output tokens, at 1,200 output each, as in step 60 of words`; empty if the tokens are unknown. */
+function allTokenWords({ tokens, ...source }: KnownCost, rollouts: number): string {
+  if (!tokens) return '';
+  const all = tokenWords(tokens, each => count(Math.round(each * rollouts)));
+  return `, about ${all}, at ${tokenWords(tokens, exact, '')} each, as ${sourceOf(source)}`;
+}
+
+/** `; a rollout in step 60 of words took 1,200 output tokens`; empty if they are unknown. */
+const eachTokenWords = ({ tokens, ...source }: KnownCost): string =>
+  tokens ? `; a rollout ${sourceOf(source)} took ${tokenWords(tokens, exact)}` : '';
+
 /** Returns a function that looks up a chosen number, or else the service's default. */
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
   const described = describedOptions(offered, model);
@@ -72,7 +88,8 @@ const evaluatedTasks = ({ by_split, task_count }: KnownCost): number | undefined
   countOf(own(by_split ?? undefined, 'test') as number | undefined) ?? countOf(task_count);
 
 /**
- * `6 runs x 12 tasks x 2 samples = 144 rollouts; cost unknown: …`.
+ * `6 runs x 12 tasks x 2 samples = 144 rollouts, about 173k output tokens, at 1,200 output each, as in words; about
+ * $0.41`. Tokens and prices are those of one model, so the cost of runs of several models is unknown.
  *
  * @param runs at least one
  */
@@ -88,19 +105,22 @@ export function evaluationCost(
     return { tasks: minOf(limits), samples: numberOf('evaluation_samples_per_task'), isMost: most !== undefined };
   });
   const all = counted(runs.length, 'run');
+  const isOneModel = new Set(runs.map(({ model }) => model)).size === 1;
   const missing = [
     sizes.some(size => size.tasks === Infinity) ? 'tasks' : '',
     sizes.some(size => size.samples === undefined) ? 'samples' : '',
   ].filter(Boolean);
   if (missing.length > 0)
-    return `${all}, rollouts and cost unknown: the service chooses the number of ${missing.join(' and ')}`;
+    return `${all}, rollouts and cost unknown: the service chooses the number of ${missing.join(' and ')}${isOneModel ? eachTokenWords(known) : ''}`;
   const rollouts = sizes.reduce((sum, size) => sum + size.tasks * (size.samples ?? 0), 0);
   const [first] = sizes;
   const isSame = sizes.every(size => size.tasks === first?.tasks && size.samples === first.samples);
   const factors =
     isSame && first ? ` x ${counted(first.tasks, 'task')} x ${counted(first.samples ?? 0, 'sample')}` : '';
   const atMost = sizes.some(({ isMost }) => isMost) ? 'at most ' : '';
-  return `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}; ${costWords(rollouts, known, unit)}`;
+  const size = `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}`;
+  if (!isOneModel) return `${size}; cost unknown: the runs have several models`;
+  return `${size}${allTokenWords(known, rollouts)}; ${costWords(rollouts, known, unit)}`;
 }
 
 /**
@@ -120,20 +140,13 @@ export function trainingCost(
   unit?: PriceUnit | undefined,
 ): string {
   const numberOf = numbersOf({ options: chosen, offered, model });
-  const { tokens } = known;
-  const where = clean`in step ${known.step ?? '?'} of ${known.name ?? ''}`;
-  const exact = (each: number): string => Math.round(each).toLocaleString('en');
   const missing = factors.filter(name => numberOf(name) === undefined);
-  if (missing.length > 0) {
-    const took = tokens ? `; a rollout ${where} took ${tokenWords(tokens, exact)}` : '';
-    return `rollouts and cost unknown: the service chooses ${missing.join(', ')}${took}`;
-  }
+  if (missing.length > 0)
+    return `rollouts and cost unknown: the service chooses ${missing.join(', ')}${eachTokenWords(known)}`;
   const [steps = 0, tasks = 0, samples = 0] = factors.map(name => numberOf(name));
   const rollouts = steps * tasks * samples;
   const limit = numberOf('max_output_tokens_per_step');
   const most = limit === undefined ? '' : `, of at most ${counted(limit, 'token')} a step`;
-  const all = tokens && tokenWords(tokens, each => count(Math.round(each * rollouts)));
-  const about = tokens ? `, about ${all}, at ${tokenWords(tokens, exact, '')} each, as ${where}` : '';
   const factorWords = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${costWords(rollouts, known, unit)}`;
+  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${allTokenWords(known, rollouts)}; ${costWords(rollouts, known, unit)}`;
 }

@@ -22,11 +22,10 @@ import {
   readinessQuery,
   runtimeList,
   secretsMissing,
-  taskCountQuery,
 } from '../queries/benchmarks.ts';
 import { startEvaluation } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { tokenUseQuery } from '../queries/token-use.ts';
+import { evaluationUseQuery, tokenUseQuery } from '../queries/token-use.ts';
 import { startTraining } from '../queries/training.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asReceived, count, counted, countOf } from '../text/numbers.ts';
@@ -97,7 +96,7 @@ export const benchmarkActions = {
       options: 'getEvalOptions',
       isEach: true,
       cost: evaluationCost,
-      costFrom: taskCountQuery,
+      costFrom: evaluationUseQuery,
     },
   },
   train: {

@@ -150,7 +150,9 @@ describe('evaluate', () => {
     const before = (await cli('list', ['runs', '--ids', '--all'])).out;
     const dry = await cli('evaluate', ['t-words', '-m', model, '--name', 'x', '--dry-run']);
     expect(dry.code).toBe(exitCodes.done);
-    expect(dry.notes).toMatch(/^Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: .*\.$/);
+    expect(dry.notes).toMatch(
+      /^Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens, .*)?; cost unknown: .*\.$/,
+    );
     expect(dry.out).toMatch(new RegExp(`^POST /api/v1/eval/${benchId}/start\n`));
     expect(JSON.parse(dry.out.slice(dry.out.indexOf('{')))).toEqual({ display_name: 'x', model_slug: model });
     const asJson = JSON.parse((await cli('evaluate', ['t-words', '-m', model, '-n', '--json', '--read-only'])).out);

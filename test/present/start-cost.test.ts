@@ -65,6 +65,26 @@ it('adds up what several evaluations do', () => {
   expect(evaluationCost([{ options: {}, offered: undefined, model: 'a' }])).toMatch(/number of tasks and samples$/);
 });
 
+it('estimates the tokens and cost of evaluations of one model from an earlier one', () => {
+  const run = (model: string) => ({
+    ...{ options: {}, model },
+    offered: { evaluation_samples_per_task: { default: 2 } },
+  });
+  const unit = { currency: '$', tokens: 1e6 };
+  const used = { tokens: { input: 500, output: 1_000 }, name: 'base', prices: { input: 0.1, output: 0.4 } };
+  const known = { task_count: 20, ...used };
+  expect(evaluationCost([run('a'), run('a')], known, unit)).toBe(
+    '2 runs x 20 tasks x 2 samples = 80 rollouts, about 80k output and 40k input tokens, at 1,000 output and 500 input each, as in base; about $0.04',
+  );
+  expect(evaluationCost([run('a'), run('b')], known, unit)).toBe(
+    '2 runs x 20 tasks x 2 samples = 80 rollouts; cost unknown: the runs have several models',
+  );
+  expect(evaluationCost([run('a')], { task_count: 20 }, unit)).toMatch(
+    /= 40 rollouts; cost unknown: the model has no price$/,
+  );
+  expect(evaluationCost([run('a')], used, unit)).toMatch(/; a rollout in base took 1,000 output and 500 input tokens$/);
+});
+
 it('costs what the tokens in and out cost (B11), once the user has said what the prices are in', () => {
   const unit = { currency: '$', tokens: 1e6 };
   const used = { tokens: { input: undefined, output: 1_000 }, step: 60, name: 'words' };
