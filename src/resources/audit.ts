@@ -1,6 +1,7 @@
 /** The audit of a training run: the reads it needs, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { hasEnded } from '../contract/status.ts';
 import { emptyCurve, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
@@ -9,8 +10,10 @@ import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, t
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { cutMessageOf, finishOf } from '../present/outcome-classes.ts';
+import { defaultRange } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { answerOf, questionOf, tokensOf } from '../present/task-groups.ts';
+import type { Origin } from '../queries/checkpoint-memory.ts';
 import { evenCurve, heldOutMeansOf } from '../queries/held-out.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -19,6 +22,8 @@ import { trainingKeys } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
+import { patienceMs } from './origins.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
@@ -168,6 +173,39 @@ export function hintOfCurves(
 ): string | undefined {
   const found = firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards);
   return found && findingKinds[found.kind];
+}
+
+/**
+ * Says, where a checkpoint goes live, what the audit finds in its run's curves, or that the run has not been audited.
+ *
+ * @param findings those of the whole audit, if it has been made
+ */
+export function auditWords(runId: string, { trainer, heldOut, findings }: KnownToAudit, range: Range): string {
+  if (findings) return `Audit: ${findings.map(({ kind }) => findingKinds[kind]).join(', ') || 'nothing found'}.`;
+  const hint = hintOfCurves(trainer, heldOut, range);
+  const command = clean`describe ${shellWord(runId)} --audit`;
+  return hint === undefined ? `Not audited: ${command}.` : `Audit of its curves: ${hint} (${command} reads more).`;
+}
+
+interface KnownToAudit {
+  readonly trainer?: TrainerCurve | undefined;
+  readonly heldOut?: readonly HeldOutReward[] | undefined;
+  readonly findings?: readonly Finding[] | undefined;
+}
+
+/** Reads the curves for `auditWords`, if they can be read in time. @throws AbortError if the user interrupts */
+export async function readAuditWords({ training_run_id: id }: Origin, context: QueryContext): Promise<string> {
+  const limited = { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(patienceMs)]) };
+  const ifRead = <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> =>
+    answer.catch(() => {
+      context.signal.throwIfAborted();
+      return undefined;
+    });
+  const [trainer, heldOut] = await Promise.all([
+    ifRead(trainerRewardsQuery(id, true).read(limited)),
+    ifRead(heldOutRewardsQuery(id, true).read(limited)),
+  ]);
+  return auditWords(id, { trainer, heldOut }, context.compare?.rewardRange ?? defaultRange);
 }
 
 export function auditList(runId: string, range: Range): ListSource<Finding> {

@@ -29,6 +29,7 @@ import {
 } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
+import { useAuditWords } from './use-audit-words.ts';
 import { useListedDeployments } from './use-listed-deployments.ts';
 
 export interface DeployWindowProps {
@@ -125,18 +126,20 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   const workbench = useWorkbench();
   const { rows, complete } = useListedDeployments();
   const initial = checkpoint?.checkpoint_id ?? '';
-  const [seen, setSeen] = useState({ id: initial, isSeen: false });
+  const [seen, setSeen] = useState({ id: initial, isSeen: false, isLive: false });
   const benchId = run?.bench_id ?? undefined;
   const choice = useCheckpointChoice({
     ...{ benchId, value: seen.id, isSeen: seen.isSeen, from: run ? [{ run, checkpoint }] : [] },
     source: benchId === undefined ? everyTrainingRun : trainingRunsOf(benchId),
   });
+  const shown = chosenOf(choice.offered, seen.id);
+  const audited = useAuditWords(seen.isLive ? shown?.run.training_run_id : undefined);
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
   const effect = (values: FormValues): string => {
     const chosen = chosenIn(values);
     const from_run = chosen && originOfChosen(chosen, workbench);
     const live = chosen ? liveWords(chosen, from_run?.benchmark) : '';
-    return `${live}${replacedWords({ slug: slugIn(values), from_run }, rows, complete)}`;
+    return `${live}${audited && `${audited} `}${replacedWords({ slug: slugIn(values), from_run }, rows, complete)}`;
   };
   const slugOfChosen = (values: FormValues): string => {
     const chosen = chosenIn(values);
@@ -152,7 +155,6 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
         row.is_deployable === false ? 'The service reports that it cannot be deployed' : undefined,
     }),
   ];
-  const shown = chosenOf(choice.offered, seen.id);
   return (
     <FormWindow
       title={shown ? `Deploy ${checkpointWords(shown)}` : 'Deploy a checkpoint'}
@@ -166,7 +168,11 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
         return words.filter(Boolean).join(' ') || undefined;
       }}
       onChange={(values, focused) =>
-        setSeen(last => ({ id: idIn(values), isSeen: last.isSeen || focused === 'checkpoint_id' }))
+        setSeen(last => ({
+          id: idIn(values),
+          isSeen: last.isSeen || focused === 'checkpoint_id',
+          isLive: values['role'] === 'production',
+        }))
       }
       onClose={onClose}
       onDone={deployment => {

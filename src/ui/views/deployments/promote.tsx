@@ -11,6 +11,7 @@ import type { CheckInputs } from '../../data/use-action.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
+import { useAuditWords } from './use-audit-words.ts';
 import { useListedDeployments } from './use-listed-deployments.ts';
 
 /** The other deployments in production. Those with the same slug come first. */
@@ -59,6 +60,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
   const whole: TracedDeployment = traced([deployment], memory)[0] ?? deployment;
+  const audited = useAuditWords(whole.from_run?.training_run_id);
   const entry = { slug: label, id: deployment.deployment_id, demoted, from_run: whole.from_run };
   const known = replacement(entry, listed, complete);
   /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */
@@ -74,7 +76,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   return (
     <Confirm
       title={() => 'Make this deployment serve its slug?'}
-      question={() => `${means(deployment, withStep(whole))} ${replaced.words}`}
+      question={() => [means(deployment, withStep(whole)), audited, replaced.words].filter(Boolean).join(' ')}
       typed={() => label}
       verb="promote"
       past="promoted"

@@ -1,6 +1,8 @@
 /** Nothing is put into production, or taken out of it, by one key or by default: the slug is typed (W3, W43). */
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
+import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
+import { auditWords } from '../../../../src/resources/audit.ts';
 import { deploymentActions, isInProduction, surelyInProduction } from '../../../../src/resources/deployments.ts';
 import { replacedWords } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
@@ -83,6 +85,19 @@ describe('held-out rewards that stand beside each other', () => {
   });
 });
 
+it('names what the audit finds in the curves of a run whose checkpoint goes live', () => {
+  const curve = (value: number) => ({
+    ...emptyCurve,
+    steps: Float64Array.from({ length: 20 }, (_, step) => step),
+    rewards: Float64Array.from({ length: 20 }, () => value),
+  });
+  const reads = 'describe trn_1 --audit reads more';
+  const never = `Audit of its curves: never rewarded (${reads}).`;
+  expect(auditWords('trn_1', { trainer: curve(0) }, [0, 1])).toBe(never);
+  expect(auditWords('trn_1', {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
+  expect(auditWords('trn_1', { trainer: curve(0), findings: [] }, [0, 1])).toBe('Audit: nothing found.');
+});
+
 const heldOut = [
   { step: 0, held_out_reward: 0.32, completed_samples: 16 },
   { step: 5, held_out_reward: 0.4125, completed_samples: 16 },
@@ -156,6 +171,7 @@ describe('a checkpoint', () => {
       const words = text.replaceAll(/[│\s]+/g, ' ');
       return [
         'Goes live: step 5 of tutor, held-out 0.412 from 16 samples on words; ',
+        'Not audited: describe trn_1 --audit. ',
         'step 10 had 0.900, but has no checkpoint. ',
         'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced.',
       ].every(part => words.includes(part));
