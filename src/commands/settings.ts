@@ -311,6 +311,21 @@ function settingValue(key: string, names: readonly string[], text: string): unkn
   throw new CommandError(`${place} ${explain(issue).replace(/^must be (?=one of |an? |true )/, 'takes ')}.`);
 }
 
+/** The names of all fields of a value, at any depth. */
+const fieldNames = (value: unknown): readonly string[] =>
+  isRecord(value) ? Object.entries(value).flatMap(([name, inner]) => [name, ...fieldNames(inner)]) : [];
+
+/** Other users can read arguments, and shells save them. @throws CommandError for a secret in them */
+function checkNoSecret(names: readonly string[], value: unknown, path: string): void {
+  const [area, profile = 'NAME'] = names;
+  const given = area === 'profiles' ? [...names.slice(2), ...fieldNames(value)] : [];
+  const secret = secretNames.find(name => given.includes(name));
+  if (secret === undefined) return;
+  throw new CommandError(
+    `A secret does not belong in the arguments, which other users and the shell's history can see. Nothing was saved. Set profiles.${profile}.${secret}Env, ${secret}File or ${secret}Command to where it is, or write ${secret} into ${path} with an editor.`,
+  );
+}
+
 export async function setSetting(
   { args: [key = '', text = ''], flags }: CommandInput<'config set'>,
   io: CommandIo,
@@ -319,12 +334,12 @@ export async function setSetting(
   requireSetting(key, names);
   const value = settingValue(key, names, text);
   const path = pathIn(io);
+  checkNoSecret(names, value, path);
   const changed = structuredClone(readSettings(path).settings);
   put(changed, names, value);
   await checkSetting(path, names, changed, io.environment);
   await changeSettings(path, settings => put(settings, names, value));
-  const [name = ''] = names.slice(-1);
-  if (flags.json) await io.print(recordText({ key, value: fieldOf(withoutSecrets({ [name]: value }), [name]) }));
+  if (flags.json) await io.print(recordText({ key, value }));
   return exitCodes.done;
 }
 

@@ -110,6 +110,18 @@ it.each([
   expect(outcome.notes).toMatch(words);
 });
 
+it.each([
+  ['profiles.lab.apiKey', 'sk-very-secret', 'apiKeyEnv, apiKeyFile or apiKeyCommand'],
+  ['profiles.lab', '{"inferenceToken": "sk-very-secret"}', 'inferenceTokenEnv, inferenceTokenFile'],
+])('a key is not taken from the arguments: %s (out26 C5)', async (key, value, advice) => {
+  const environment = { BENCHTOP_CONFIG_DIR: testFolder() };
+  const { code, notes } = await cli('config set', [key, value], { environment });
+  expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining(`profiles.lab.${advice}`)]);
+  expect(notes).not.toContain('sk-very-secret');
+  expect((await cli('config get', [], { environment })).out).not.toContain('lab');
+  expect((await cli('config set', ['profiles.apiKey.baseUrl', 'https://lab.example'], { environment })).code).toBe(0);
+});
+
 it('keys are not printed: of the settings, and of a body that is not JSON', async () => {
   const home = testFolder();
   const profiles = { lab: { baseUrl: 'https://lab.example', apiKey: 'sk-very-secret' } };

@@ -613,7 +613,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   'config set': [
     { args: ['theme', 'dark'], code: done },
     asJson(['theme', 'dark'], { key: 'theme', value: 'dark' }),
-    asJson(['profiles.keyed.apiKey', 'hidden-0123456789'], { key: 'profiles.keyed.apiKey', value: '********' }),
+    bad(['profiles.keyed.apiKey', 'hidden-0123456789'], usage, /^benchtop: A secret does not belong in the arguments/),
     asJson(['profiles.keyed.assumptions', '{}'], { key: 'profiles.keyed.assumptions', value: {} }),
     bad(['home', 'nonsense'], usage, /^benchtop: home in .* names no section: nonsense\. The sections are: watch, /),
     bad(['theme', 'mauve'], usage, /^benchtop: theme takes one of terminal, dark, light, high-contrast, plain\.$/),
