@@ -84,6 +84,8 @@ function flagsIn(tokens: readonly Token[], spec: CommandSpec, name = ''): Flags 
     const read = readValue(flag, flagSpec, value);
     flags.set(key, flagSpec.many ? [...((flags.get(key) as unknown[] | undefined) ?? []), read] : read);
   }
+  // Both imply JSON.
+  if (flags.has('jq') || flags.has('field')) flags.delete('json');
   for (const group of exclusive) {
     const [one, other] = Object.keys(specs).filter(key => group.includes(key) && flags.has(key));
     if (one !== undefined && other !== undefined) {

@@ -93,6 +93,14 @@ it('takes several short flags in a word, a value behind its short flag, and a ne
   expect(parse(['config', 'set', ...range])).toMatchObject({ args: range });
 });
 
+it('takes --json with --jq and --field, which imply it (out26 C1)', () => {
+  for (const more of [
+    ['--jq', '.status'],
+    ['--field', 'status'],
+  ])
+    expect(parse(['get', 'evr_1', '--json', ...more])).toEqual(parse(['get', 'evr_1', ...more]));
+});
+
 it('takes a flag that begins with no as it is called (C5)', () => {
   expect(parse(['chat', 'm', 'hi'])).toMatchObject({ flags: {} });
   expect(parse(['chat', 'm', 'hi', '--no-stream'])).toMatchObject({ args: ['m', 'hi'], flags: { noStream: true } });

@@ -784,6 +784,7 @@ function* wrongLines({ args = [], flags, exclusive = [] }: CommandSpec): Generat
   }
   for (const group of exclusive) {
     for (const [one = '', other = ''] of group.flatMap((key, at) => group.slice(at + 1).map(later => [key, later]))) {
+      if (one === 'json' && (other === 'jq' || other === 'field')) continue;
       yield [[...words, ...flagWords(one), ...flagWords(other)], /cannot be used with/];
     }
   }

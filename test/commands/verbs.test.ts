@@ -176,7 +176,7 @@ describe('evaluate', () => {
     [['t-words', '-c', 'nothing@latest'], exitCodes.notFound, /no training run nothing/],
     [['t-words', '-m', model, '--read-only'], exitCodes.usage, /read-only/],
     [['t-words', '-m', 'no/model'], exitCodes.notFound, /no\/model/],
-    [['t-words', '-m', model, '--field', 'id', '--json'], exitCodes.usage, /--json cannot be used with --field/],
+    [['t-words', '-m', model, '--field', 'id', '--jq', '.'], exitCodes.usage, /--field cannot be used with --jq/],
   ])('says what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('evaluate', args);
     expect(outcome).toMatchObject({ code, out: '' });
