@@ -11,12 +11,15 @@ import { setsName } from '../service/assumptions.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { RememberedStore } from '../store/store.ts';
+import type { ExitCode } from './exit.ts';
 
 export interface Finding {
   readonly about: string;
   /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are informational. */
   readonly state: 'ok' | 'note' | 'warn' | 'fail';
   readonly words: string;
+  /** The exit code that other commands have for this failure. */
+  readonly exit_code?: ExitCode;
 }
 
 type Name = AssumptionName | `path.${string}`;

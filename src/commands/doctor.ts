@@ -30,7 +30,7 @@ import { assumptionFindings, type BenchmarkPage, type Finding } from './assumpti
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes } from './exit.ts';
-import { messageOf } from './failure.ts';
+import { exitCodeOf, messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkJq, printRecord, printsRecord } from './output.ts';
 import { printPastAlarms } from './past-alarms.ts';
@@ -133,7 +133,7 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
 }
 
 function errorOf(about: string, error: unknown): Finding {
-  return { about, state: 'fail', words: messageOf(error) };
+  return { about, state: 'fail', words: messageOf(error), exit_code: exitCodeOf(error) };
 }
 
 type Read = (
@@ -332,7 +332,10 @@ export async function run({ flags }: CommandInput<'doctor'>, io: CommandIo): Pro
     const lines = io.columns === undefined ? safe.split('\n') : wrap(safe, Math.max(20, io.columns - indent));
     await io.print(`${state.padEnd(6)}${about.padEnd(18)}${lines.join(`\n${' '.repeat(indent)}`)}\n`);
   }
-  const ok = all.every(({ state }) => state !== 'fail');
+  const failed = all.filter(({ state }) => state === 'fail');
+  const ok = failed.length === 0;
   if (printsRecord(flags)) await printRecord({ ok, findings: all }, '', flags, io);
-  return ok ? exitCodes.done : exitCodes.failed;
+  if (ok) return exitCodes.done;
+  const isDown = failed.every(({ exit_code }) => exit_code === exitCodes.unreachable);
+  return isDown ? exitCodes.unreachable : exitCodes.failed;
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderFindings, networkFindings } from '../../src/commands/doctor.ts';
 import { resolveProfile } from '../../src/config/profile.ts';
+import { apiKey, hostileServer, refusal } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
 
 vi.mock('node:fs', async original => {
   const fs = await original<typeof import('node:fs')>();
@@ -48,6 +50,13 @@ describe('the way to the service', () => {
       'proxy ok none for localhost',
     ]);
   });
+});
+
+it('exits with 3 if nothing is wrong but the service that fails, as other commands do (out26 C6)', async () => {
+  const { url } = await hostileServer(refusal(500, 'api_error', 'internal_error'));
+  const cli = cliOn({ baseUrl: url, apiKey });
+  expect((await cli('doctor', [])).code).toBe(3);
+  expect((await cli('list', ['benchmarks'])).code).toBe(3);
 });
 
 describe('a folder', () => {

@@ -254,7 +254,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
   doctor: spec({
     summary: 'check the installation and suggest fixes',
     about:
-      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there is one.',
+      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong, 3 if only the service fails or does not respond. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there is one.',
     flags: {
       ...serviceFlags,
       alarms: {
