@@ -183,7 +183,9 @@ export async function lookUp(
   const unread = [...new Set(gaps.flatMap(each => each.unread))];
   if (rows.length > 0)
     return { found: rows, isListed: true, gaps: { unread, isCutOff: gaps.some(each => each.isCutOff) } };
-  return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted, unread }) };
+  const { takesPath } = context;
+  const none = noneFound(word, { among, looksLike, refusal, unlisted, unread, takesPath });
+  return { found: [], isListed: true, none };
 }
 
 /** The purpose of a lookup: a write must not go to another row with the same name. */
@@ -254,6 +256,10 @@ export const readFound = async (found: Found, context: CommandContext): Promise<
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
 });
 
+/** Whether there is a file, a pipe or a device at a path. */
+export const isFile = (path: string): boolean =>
+  existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+
 /** The failed attempts to find a word that is neither an id nor a name. */
 interface Tried {
   readonly among: readonly Resource[];
@@ -264,10 +270,11 @@ interface Tried {
   readonly unlisted: readonly ServiceError[];
   /** Why their lists may have unread rows. */
   readonly unread: readonly string[];
+  readonly takesPath: boolean | undefined;
 }
 
 /** The error for a word that is neither an id nor a name. */
-function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }: Tried): Error {
+function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, takesPath }: Tried): Error {
   const gaps = unread.length === 0 ? '' : clean`It may be among the rows that could not be read: ${unread.join('. ')}.`;
   if (refusal && among.length > 1 && looksLike && isGone(refusal)) {
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
@@ -275,8 +282,8 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
   }
   // A service that refuses an id's form only rules out an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
-  const isFile = existsSync(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
-  const file = isFile ? clean`It is a file: benchtop read ${word} opens it.` : '';
+  const noFile = takesPath && !existsSync(word) ? 'There is no such file either.' : '';
+  const file = isFile(word) ? clean`It is a file: benchtop read ${word} opens it.` : noFile;
   const more = [file, gaps].filter(Boolean).join(' ');
   if (refusal && !isOfForm)
     return more === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${more}`, refusal);

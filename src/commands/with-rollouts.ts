@@ -1,17 +1,13 @@
 /** Runs a command on the rollouts of a resource on the service, or of a file. */
-import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { clean } from '../text/sanitise.ts';
 import { exitCodes } from './exit.ts';
+import { isFile } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { RecordFlags } from './output.ts';
 import { type ServiceFlags, serviceFlags } from './table/flags.ts';
 import { withFile } from './trajectory-files.ts';
 import { type CommandContext, withService } from './with-service.ts';
-
-/** Whether a word is a file's path. A word without a folder or an ending is a name, whatever files there are. */
-const isFile = (word: string): boolean =>
-  word === '-' || (/[./\\]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true);
 
 const noService = Object.fromEntries(Object.keys(serviceFlags).map(name => [name, undefined]));
 
@@ -27,7 +23,10 @@ export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
   io: CommandIo,
   work: (context: CommandContext, name: string) => Promise<number>,
 ): Promise<number> {
-  if (!takesFile || !isFile(word)) return withService(flags, io, context => work(context, word));
+  // A word without a folder or an ending is a name, whatever files there are.
+  const takesPath = takesFile && /[./\\]/.test(word);
+  const isOfFile = takesPath ? isFile(word) : takesFile && word === '-';
+  if (!isOfFile) return withService(flags, io, context => work({ ...context, takesPath }, word));
   // A run may have the same name.
   if (word !== '-') io.note(clean`Read from the file ${word}.`);
   const { serveFile } = await import('./read.ts');

@@ -35,6 +35,8 @@ export interface CommandContext {
   readonly inFull?: boolean;
   /** Whether the command accepts a kind before an id: `run evr_1`. */
   readonly takesKind?: boolean;
+  /** Whether the word may also be the path of a file. */
+  readonly takesPath?: boolean;
 }
 
 /** The flags that limit a command's time. */

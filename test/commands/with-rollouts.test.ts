@@ -1,5 +1,7 @@
 /** Commands that analyse the rollouts of a file, without the configured service. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
@@ -94,6 +96,26 @@ it('looks for a run first if it cannot take a file (attack27 B2)', async () => {
     expect(notes).toContain(`It is a file: benchtop read ${file} opens it.`);
     expect(code).toBe(exitCodes.notFound);
   }
+});
+
+it('reads a pipe (attack27 B3)', async () => {
+  const { cli, requests } = await fileOf();
+  const pipe = join(testFolder(), 'rollouts.pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [{ out, code }] = await Promise.all([cli('failures', [pipe, '--json']), writeFile(pipe, lines)]);
+  expect(recordOf({ out })).toMatchObject({ rollouts: 4 });
+  expect([code, requests]).toEqual([exitCodes.done, []]);
+});
+
+it('calls a missing file a missing file (attack27 B3)', async () => {
+  const { cli } = await fileOf();
+  const missing = 'There is no such file either.';
+  expect((await cli('failures', ['missing.jsonl'])).notes).toContain(missing);
+  for (const [command, args] of [
+    ['failures', ['missing']],
+    ['get', ['missing.jsonl']],
+  ] as const)
+    expect((await cli(command, args)).notes).not.toContain(missing);
 });
 
 it('takes a folder, and a word without a folder or an ending, for a name', async () => {
