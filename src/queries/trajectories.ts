@@ -318,6 +318,7 @@ export async function firstRollouts(eval_run_id: string, context: QueryContext) 
   let [pages, isWhole] = [0, true];
   for await (const { items, next_cursor, isCutOff } of readPages(readPage)) {
     pushAll(rows, items);
+    context.progressed?.();
     pages += 1;
     isWhole = next_cursor == null && !isCutOff;
     if (pages === maxSampledPages) break;

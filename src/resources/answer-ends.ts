@@ -11,6 +11,8 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { firstRollouts } from '../queries/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
+import { duration } from '../text/time.ts';
+import { patienceMs } from './origins.ts';
 import { hasRolloutEnded } from './rollout-ends.ts';
 
 /** How many rollouts ended in some way, of those whose end the service reports. */
@@ -60,24 +62,32 @@ function endsIn(read: readonly FirstRollouts[]): AnswerEnds {
 
 /**
  * How the rollouts of compared runs ended; each is given as the ids of one or several pooled runs. Read only once. The
- * comparison works without it: a run that the service does not list has no counts, and one that cannot be read a
- * problem.
+ * comparison works without it: a run that the service does not list has no counts, and one that cannot be read, or only
+ * slowly, a problem.
  */
 export const answerEndsQuery = (compared: readonly (readonly string[])[]): LiveQuery<readonly AnswerEnds[]> => ({
   key: [...evaluationKeys.all, 'answer-ends', compared],
   activity: () => 'settled',
   settledForMs: 5 * 60_000,
-  read: context => {
-    const rolloutsOf = perArguments((id: string) => firstRollouts(id, context));
+  read: async context => {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), patienceMs);
+    const signal = AbortSignal.any([context.signal, late.signal]);
+    const progressed = (): void => {
+      timer.refresh();
+      context.progressed?.();
+    };
+    const rolloutsOf = perArguments((id: string) => firstRollouts(id, { ...context, signal, progressed }));
     const readEnds = async (runs: readonly string[]): Promise<AnswerEnds> => {
       try {
         return endsIn((await ifThere(true, () => Promise.all(runs.map(id => rolloutsOf(id))))) ?? []);
       } catch (error) {
         context.signal.throwIfAborted();
-        return { ...endsIn([]), problem: errorMessage(error) };
+        const isLate = late.signal.aborted;
+        return { ...endsIn([]), problem: isLate ? `no response within ${duration(patienceMs)}` : errorMessage(error) };
       }
     };
-    return Promise.all(compared.map(readEnds));
+    return Promise.all(compared.map(readEnds)).finally(() => clearTimeout(timer));
   },
 });
 

@@ -1,6 +1,8 @@
 /** How the answers of compared runs ended: in commands, reports and on screen, without false claims. */
-import { expect, it } from 'vitest';
-import { type AnswerEnds, answerEndsWords } from '../../src/resources/answer-ends.ts';
+import { setImmediate } from 'node:timers/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { type AnswerEnds, answerEndsWords, readAnswerEnds } from '../../src/resources/answer-ends.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { CompareView } from '../../src/ui/views/runs/compare.tsx';
 import { CompareManyView } from '../../src/ui/views/runs/compare-many.tsx';
 import { answering } from '../answering.ts';
@@ -185,6 +187,38 @@ const service = fakeService(
   ),
 );
 const [base, fresh, other] = ['evr_base', 'evr_new', 'evr_other'].map(id => ({ id, name: id }));
+
+it('waits only shortly for each page of what the comparison can do without (attack26 C1)', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const never = Promise.withResolvers<never>();
+  const pages: (() => void)[] = [];
+  const stalling = fakeService({
+    listTrajectories: async ({ query }, { signal }) => {
+      signal?.addEventListener('abort', () => never.reject(signal.reason));
+      const { eval_run_id, cursor } = query ?? {};
+      if (eval_run_id === 'evr_new') return never.promise;
+      await new Promise<void>(resolve => pages.push(resolve));
+      const row = { trajectory_id: `traj_${cursor}`, eval_run_id, status: 'completed', finish_reason: 'stop' };
+      return { ...pageOf([row]), ...(cursor ? {} : { has_more: true, next_cursor: 'next' }) };
+    },
+  });
+  const memory = RememberedStore.inMemory('test');
+  const notes: string[] = [];
+  const context = { service: stalling, signal: new AbortController().signal, memory };
+  const read = readAnswerEnds([['evr_base'], ['evr_new']], context, words => void notes.push(words));
+  for (const count of [1, 2]) {
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(pages).toHaveLength(count);
+    pages.at(-1)?.();
+    await setImmediate();
+  }
+  await vi.advanceTimersByTimeAsync(15_000);
+  const [ofBase, ofNew] = await read;
+  expect(ofBase).toMatchObject({ cutOff: { count: 0, of: 2 }, isWhole: true });
+  expect(ofNew?.problem).toBe('no response within 15s');
+  expect(notes).toEqual(['How the answers of evr_new ended could not be read: no response within 15s']);
+});
 
 it('says it on both screens of a comparison', async () => {
   if (!base || !fresh || !other) throw new Error('There are three runs.');
