@@ -30,7 +30,9 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
   plainColumn('sample', 'SAMPLE', 6, sampleOf, { align: 'right', wide: true, ifAny: true }),
   plainColumn('step', 'STEP', 6, row => row.policy_step, { align: 'right', ifAny: true }),
-  plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, { field: 'error', cutAt: 'end' }),
+  plainColumn('error', 'ERROR', { min: 6, max: 60, grow: 2 }, row => row.error, {
+    ...{ field: 'error', cutAt: 'end', ifAny: true },
+  }),
   plainColumn('steps', 'STEPS', 6, row => countOf(row.num_steps), { field: 'num_steps', align: 'right' }),
   plainColumn('ended', 'ENDED BY', { min: 8, max: 20, grow: 1 }, endedBy, { wide: true, decides: 1 }),
   plainColumn('finish', 'FINISH', { min: 6, max: 14, grow: 0 }, finishOf, { wide: true, ifAny: true }),
