@@ -208,8 +208,8 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { n
  * The row with this id or name among several resources.
  *
  * @param isPreferred whether a resource's rows take precedence over those of other resources
- * @throws CommandError or ServiceError if there is none; CommandError if several share the name or, for a write, may
- * share it
+ * @throws CommandError or ServiceError if there is none; CommandError if several share the name and none serves it or,
+ * for a write, may share it
  */
 export async function findAmong(
   among: readonly Resource[],
@@ -220,9 +220,16 @@ export async function findAmong(
 ): Promise<Found> {
   const { found: all, isListed, gaps, none } = await lookUp(among, word, context);
   const preferred = all.filter(({ resource }) => isPreferred(resource));
-  const found = preferred.length > 0 ? preferred : all;
+  const named = preferred.length > 0 ? preferred : all;
+  const serving = named.filter(({ resource, row }) => resource.servesLabel?.(row));
+  const isOneServing = use === 'read' && named.length > 1 && serving.length === 1;
+  const found = isOneServing ? serving : named;
   const [first, ...others] = found;
   if (!first) throw none;
+  if (isOneServing) {
+    const what = oneOf(among.map(wordsFor));
+    context.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
+  }
   if (others.length > 0) throw severalNamed(among, word, found, context);
   checkOnly(first, gaps, context, use);
   return isListed ? readFound(first, context) : first;

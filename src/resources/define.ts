@@ -120,6 +120,8 @@ export interface ResourceOf<Row> {
    * (`qualified`), because many rows share a label; or not at all, only by its id (`never`).
    */
   readonly findsLabel?: 'qualified' | 'never';
+  /** Whether a row serves its label. A read then takes it among rows that share the label. */
+  readonly servesLabel?: (row: Row) => boolean;
   /** The value that narrows another list to this row, if not its id. */
   readonly scopeValue?: (row: Row) => string | null | undefined;
   /** The parent's id, e.g. a run's benchmark. */

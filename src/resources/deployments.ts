@@ -343,6 +343,7 @@ export const deployments = defineResource<Deployment>({
   facts: row => deploymentFacts(row),
   wholeFacts: withWholeOrigin,
   label: row => row.model_slug,
+  servesLabel: row => surelyInProduction(row) === true,
   actions: deploymentActions,
   commands: deploymentCommands,
   watch: {

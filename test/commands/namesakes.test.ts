@@ -30,6 +30,24 @@ it.each([
   expect(notes).toContain(why);
 });
 
+it('mean the active deployment for a read, and none for a write', async () => {
+  const old = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'production', is_active: false };
+  const active = { ...old, deployment_id: 'dep_2', is_active: true };
+  const server = await hostileServer((response, request) => {
+    const isList = request.url.startsWith('/api/v1/deploy?');
+    return json(isList ? { items: [old, active], has_more: false } : active)(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code, out, notes } = await cli('get', ['deployment', 'tutor', '--field', 'deployment_id']);
+  expect({ code, out }).toEqual({ code: exitCodes.done, out: 'dep_2\n' });
+  expect(notes).toContain('2 deployments are named tutor. This is dep_2, which serves tutor.');
+  for (const command of ['undeploy', 'promote']) {
+    const refused = await cli(command, ['tutor', '--yes']);
+    expect(refused.code).toBe(exitCodes.usage);
+    expect(refused.notes).toContain('2 deployments are named tutor. Give the id of one');
+  }
+});
+
 it('are not said to be missing', async () => {
   const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
   const server = await hostileServer(cutOff, missing, missing);
