@@ -44,6 +44,12 @@ import {
 } from './origins.ts';
 import { pagesOf } from './pages.ts';
 
+/** Its role. A deployment that no longer serves its slug keeps the role of production. */
+export function roleWords({ role, status, is_active }: Deployment): string {
+  const isReplaced = role === 'production' && status === 'DEPLOYED' && is_active === false;
+  return isReplaced ? 'was production' : (role ?? '');
+}
+
 const deploymentColumns: readonly Column<Deployment>[] = [
   plainColumn('slug', 'DEPLOYMENT', { min: 12, max: 40, grow: 2 }, row => row.model_slug ?? row.deployment_id, {
     field: 'model_slug',
@@ -52,7 +58,11 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   plainColumn('active', 'ACTIVE', 6, row => (row.is_active ? 'yes' : ''), {
     text: row => (row.is_active ? 'yes' : isUnreadable(row, 'is_active') ? '?' : ''),
   }),
-  { id: 'role', title: 'ROLE', field: 'role', width: 10, value: row => row.role ?? undefined },
+  {
+    ...{ id: 'role', title: 'ROLE', field: 'role', width: { min: 10, max: 14, grow: 1 } },
+    value: row => row.role ?? undefined,
+    text: roleWords,
+  },
   plainColumn('step', 'STEP', 5, row => row.checkpoint_step, { field: 'checkpoint_step', align: 'right' }),
   plainColumn('base', 'BASE MODEL', { min: 10, max: 36, grow: 1 }, row => row.base_model_slug, {
     field: 'base_model_slug',
@@ -84,7 +94,7 @@ export function tracedColumns(
 function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact[] {
   const { is_active } = deployment;
   return [
-    { label: 'role', value: deployment.role },
+    { label: 'role', value: roleWords(deployment) || undefined },
     { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
     referenceFact('base model', 'models', deployment.base_model_slug),
     { label: 'step', value: deployment.checkpoint_step },

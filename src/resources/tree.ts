@@ -17,6 +17,7 @@ import { timeColumn } from '../present/times.ts';
 import { originWords } from '../queries/checkpoint-memory.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstWords } from '../queries/held-out.ts';
 import { counted, countOf } from '../text/numbers.ts';
+import { roleWords } from './deployments.ts';
 import type { LineState } from './line-state.ts';
 import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
 import { modelWords } from './models.ts';
@@ -274,7 +275,7 @@ class Tree {
         : 'in production now'
       : isUnreadable(deployment, 'is_active')
         ? 'may serve its slug now'
-        : (role ?? '');
+        : roleWords(deployment);
     const origin = path.length === 0 && checkpoint_id ? `of ${from_run ? originWords(from_run) : checkpoint_id}` : '';
     this.#add('deployment', id, path, deployment, {
       name: slug ?? id,

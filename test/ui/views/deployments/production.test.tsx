@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { auditWords } from '../../../../src/resources/audit.ts';
-import { deploymentActions, isInProduction, surelyInProduction } from '../../../../src/resources/deployments.ts';
+import {
+  deploymentActions,
+  deployments,
+  isInProduction,
+  surelyInProduction,
+} from '../../../../src/resources/deployments.ts';
 import { replacedWords } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
@@ -60,6 +65,14 @@ describe('what answers for a slug', () => {
     expect(replacedWords({ slug: 'tutor', id: 'dep_1' }, [active], true)).toBe('Nothing serves tutor now.');
     expect(replacedWords({ slug: 'other' }, [active], false)).toBe('Any deployment that serves other now is replaced.');
   });
+});
+
+it('is read as past where another deployment serves the slug', () => {
+  const column = deployments.columns.find(({ id }) => id === 'role');
+  const texts = [active, { ...active, is_active: false }, { ...active, is_active: undefined }].map(row =>
+    column?.text?.(row),
+  );
+  expect(texts).toEqual(['production', 'was production', 'production']);
 });
 
 describe('held-out rewards that stand beside each other', () => {
