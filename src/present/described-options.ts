@@ -14,6 +14,8 @@ interface DescribedOption {
   readonly choices: readonly OptionValue[];
   /** The value that the service uses if the option is left out. */
   readonly defaultValue: unknown;
+  /** Whether null is valid: for some model it is the default. */
+  readonly takesNull: boolean;
   /** Whether the service computes that value when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
@@ -44,6 +46,7 @@ function described(option: Readonly<Record<string, unknown>>): DescribedOption {
     maximum: numberAt('max', 'maximum'),
     choices: known,
     defaultValue,
+    takesNull: defaultValue === null,
     isComputed: own(option, 'default_kind') === 'computed',
     words: typeof text === 'string' ? text : '',
   };
@@ -108,6 +111,11 @@ function ofAnyType(options: readonly DescribedOption[]): DescribedOption {
   return { ...all, type: 'any', minimum: undefined, maximum: undefined, variants };
 }
 
+/** Without values of the same text, e.g. 1 and "1": a form cannot tell them apart. */
+const distinct = (values: readonly OptionValue[]): OptionValue[] => [
+  ...new Map(values.map(value => [String(value), value])).values(),
+];
+
 function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
   const bound = (pick: (...values: number[]) => number, left: number | undefined, right: number | undefined) =>
     left === undefined || right === undefined ? undefined : pick(left, right);
@@ -115,7 +123,8 @@ function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
     ...one,
     minimum: bound(Math.min, one.minimum, other.minimum),
     maximum: bound(Math.max, one.maximum, other.maximum),
-    choices: one.choices.length && other.choices.length ? [...new Set([...one.choices, ...other.choices])] : [],
+    choices: one.choices.length && other.choices.length ? distinct([...one.choices, ...other.choices]) : [],
+    takesNull: one.takesNull || other.takesNull,
     defaultValue: one.defaultValue === other.defaultValue ? one.defaultValue : undefined,
   };
 }
@@ -138,7 +147,7 @@ const unknownOption = described({});
 
 /** The value of a typed text; undefined if it is neither a choice nor of this type. */
 function valueIn(
-  { type, choices, defaultValue, variants }: Pick<DescribedOption, 'type' | 'choices' | 'defaultValue' | 'variants'>,
+  { type, choices, takesNull, variants }: Pick<DescribedOption, 'type' | 'choices' | 'takesNull' | 'variants'>,
   text: string,
 ): unknown {
   const valid = variants?.find(variant => problemOf(text, variant) === undefined);
@@ -146,7 +155,7 @@ function valueIn(
   const typed = text.trim();
   const choice = choices.find(each => String(each) === typed);
   if (choice !== undefined) return choice;
-  if (defaultValue === null && typed === 'null') return null;
+  if (takesNull && typed === 'null') return null;
   if (type === 'integer' || type === 'number') {
     const value = typed === '' ? Number.NaN : Number(typed);
     return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
@@ -159,7 +168,7 @@ function valueIn(
 const wanted = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
 
 function problemOf(text: string, option: DescribedOption): string | undefined {
-  const { type, choices, defaultValue, variants } = option;
+  const { type, choices, defaultValue, takesNull, variants } = option;
   const problems = variants?.map(variant => problemOf(text, variant));
   if (problems?.includes(undefined)) return undefined;
   if (problems) {
@@ -171,7 +180,8 @@ function problemOf(text: string, option: DescribedOption): string | undefined {
   if (typeof value !== 'string' && !isChosen && changesNumber(text.trim()))
     return 'A JSON number cannot hold this exactly';
   if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
-  if (choices.length > 0 && value !== defaultValue && !isChosen) return clean`One of ${choices}`;
+  if (choices.length > 0 && value !== defaultValue && !(takesNull && value === null) && !isChosen)
+    return clean`One of ${choices}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
   if (option.minimum === undefined) return `At most ${option.maximum}`;

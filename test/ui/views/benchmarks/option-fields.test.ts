@@ -209,6 +209,25 @@ describe('options', () => {
     );
   });
 
+  it.each([
+    ['integer', []],
+    ['string', ['a', 'b']],
+  ])('take null for any %s that is null by default for some model (attack27 C1)', (type, choices) => {
+    const models = [null, 'a'].map(x => ({ model_slug: String(x), options: { x: { type, choices, default: x } } }));
+    expect(optionProblem({ models }, 'other', 'x', 'null')).toBe(undefined);
+    expect(optionValues({ x: 'null' }, { models }, 'other')).toEqual({ x: null });
+    if (type === 'integer') expect(optionProblem({ models }, 'a', 'x', 'null')).toBe('Type a whole number for a');
+  });
+
+  it('offer each choice once, though models differ in its type (attack27 C1)', () => {
+    const choices = [
+      [1, 2],
+      ['1', 'a'],
+    ];
+    const models = choices.map((of, index) => ({ model_slug: `m${index}`, options: { x: { choices: of } } }));
+    expect(describedOptions({ models }).get('x')?.choices.map(String)).toEqual(['1', '2', 'a']);
+  });
+
   it('are sent in their own type, except those that were left empty', () => {
     const values = { num_steps: ' 5 ', disable_thinking: 'true', algorithm: 'grpo', learning_rate: '' };
     const typed = Object.fromEntries(Object.entries(values).map(([name, value]) => [`options.${name}`, value]));
