@@ -125,7 +125,7 @@ export interface ConnectOptions {
   /** The store for facts that the service reveals about itself. */
   readonly remembered?: (() => RememberedStore) | undefined;
   /** Receives every request and response. */
-  readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer'> | undefined;
+  readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer' | 'onSlow'> | undefined;
   /** Returns the newest configuration, for re-reading a key that was refused. */
   readonly now?: (() => Config) | undefined;
 }

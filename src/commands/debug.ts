@@ -4,22 +4,24 @@ import { maxRetries } from '../base/retry-waits.ts';
 import { readSwitch } from '../config/layers.ts';
 import type { LogLine, ServiceOptions } from '../service/options.ts';
 import type { TraceEvent } from '../service/trace.ts';
-import { counted } from '../text/numbers.ts';
+import { bytes, counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
-/** Reports a command's requests: all of them with --debug, otherwise only retries. */
+/** Reports a command's requests: all of them with --debug, otherwise only retries and slow responses. */
 export function requestNotes(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,
-): Pick<ServiceOptions, 'logger' | 'tracer'> {
+): Pick<ServiceOptions, 'logger' | 'tracer' | 'onSlow'> {
+  const onSlow = (operation: string, received: number): void =>
+    note(`Reading the response to ${operation}, ${bytes(received)} so far.`);
   if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) {
-    return { logger: line => noteRetry(line, note) };
+    return { onSlow, logger: line => noteRetry(line, note) };
   }
   const show = (lines: readonly string[]): void => {
     for (const line of lines) note(`debug: ${line}`);
   };
-  return { tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
+  return { onSlow, tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
 }
 
 /** `>` marks sent lines, `<` received ones. */

@@ -24,6 +24,26 @@ function wholeText(maxBytes: number): BodyReader {
   return { add: part => bytes.add(part), text: () => bytes.takeText() };
 }
 
+/** How long a body may take before its progress is reported, and between two reports, in milliseconds. */
+const slowMs = 5_000;
+
+/** Reports how many bytes of a slow body have arrived. @param now on a monotonic clock */
+export function reportingSlow(answer: WireAnswer, now: () => number, report: (received: number) => void): WireAnswer {
+  const chunks = async function* () {
+    let received = 0;
+    let dueAt = now() + slowMs;
+    for await (const part of answer.chunks()) {
+      received += part.byteLength;
+      if (now() >= dueAt) {
+        report(received);
+        dueAt = now() + slowMs;
+      }
+      yield part;
+    }
+  };
+  return { ...answer, chunks };
+}
+
 /** @throws BodyTooLarge, WireFailure */
 export async function readBody(
   { headers, chunks, close }: WireAnswer,

@@ -79,6 +79,8 @@ export interface ServiceOptions {
   readonly onSuccess?:
     | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
     | undefined;
+  /** Called with the bytes received of a response that takes long to arrive, every few seconds. */
+  readonly onSlow?: ((operation: string, received: number) => void) | undefined;
   readonly logger?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
   /** Gates shared by all services in the process, one per host; by default a service has its own. */
