@@ -98,7 +98,7 @@ function notServing(
   });
   const older = up.length > maxNamed ? `${up.length - maxNamed} older, ` : '';
   const what =
-    status === 'DEPLOYED'
+    up.length > 0
       ? `none of its deployments is active; promote one, or chat with it under its id: ${older}${named.join(', ')}`
       : `its deployment ${deployment_id} is ${status}`;
   return new ModelUnavailable('not_ready', `The model ${name} does not answer: ${what}.`, status);
