@@ -58,7 +58,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
 }
 
 /** Whether its work cannot go on, for a reason that the service reports. */
-const isWaiting = ({ waits, status, gone }: WatchedResource): boolean =>
+export const isWaiting = ({ waits, status, gone }: WatchedResource): boolean =>
   waits !== undefined && status !== undefined && !gone && !hasEnded(status);
 
 /** `2 running, 1 waiting`; empty if no line waits. */

@@ -14,7 +14,7 @@ import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
-import { alarmFacts, stateOf, waitingWords } from '../../resources/line-state.ts';
+import { alarmFacts, isWaiting, stateOf, waitingWords } from '../../resources/line-state.ts';
 import { meanOf } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { intervalWordsBeside } from '../../resources/run-mean.ts';
@@ -185,7 +185,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
     { label: 'id', value: idWords(row) || undefined },
     { label: 'status', value: state.text },
     ...alarmFacts(state.reasons),
-    { label: 'waits', value: row.waits },
+    { label: 'waits', value: isWaiting(row) ? row.waits : undefined },
     { label: 'failed', value: row.reason },
     { label: 'last read', value: agoOf(row.readAt) },
     { label: 'progress', value: progressWords(row) || undefined },
