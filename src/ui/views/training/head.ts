@@ -1,12 +1,14 @@
 /** A training run's first lines: its status, progress and pace. */
 import { useCallback, useMemo, useState } from 'react';
-import { statusMeaning } from '../../../contract/status.ts';
+import { statusMeaning, statusWords } from '../../../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { agoOf } from '../../../present/times.ts';
 import { freshnessAt, overdueIntervals } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
 import type { LineState } from '../../../resources/line-state.ts';
 import { paceHints } from '../../../resources/watch-reads.ts';
+import { NetworkError, TimeoutError } from '../../../service/errors.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { Live } from '../../data/use-live.ts';
@@ -14,6 +16,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { noStatus, styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
+import type { RecordWithParts } from '../record/record-with-parts.ts';
 import type { LiveCurves } from './charted-runs.ts';
 
 /** The status and the completed steps. */
@@ -29,6 +32,20 @@ export function statusLine(
   const bar =
     done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
   return [styledStatus(run.status, theme, noStatus, alarm), bar, counts].filter(Boolean).join('  ');
+}
+
+/** What replaces the status while no read of the run has succeeded: the reason, and the last known status with its age. */
+export function useLastStatus(id: string, { isRead, error }: RecordWithParts): string | undefined {
+  const { statuses, remembered } = useWorkbench();
+  const run = { kind: 'training', id };
+  const seen = isRead || !error ? undefined : remembered.find(run.kind, id);
+  const at = statuses.lastRead(run)?.at || seen?.seenAt;
+  const read = useTime(now => (isRead ? '' : agoOf(at, now)));
+  if (isRead || !error) return undefined;
+  const isDown = error instanceof NetworkError || error instanceof TimeoutError;
+  const why = isDown ? 'The service cannot be reached' : 'The status could not be read';
+  const status = statuses.get(run)?.status ?? seen?.status;
+  return status == null ? why : `${why}; last status: ${statusWords(sanitiseLine(status))}, read ${read}`;
 }
 
 /**

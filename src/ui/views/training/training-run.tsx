@@ -30,6 +30,7 @@ import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { Size } from '../../app/layout.ts';
 import { useLoadingText } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
@@ -52,7 +53,7 @@ import { useRunsOf } from '../runs/use-means.ts';
 import { stepsWanted, useRunCurves } from './charted-runs.ts';
 import { heldOutLines, heldOutNote } from './curve-lines.ts';
 import { completedSteps, lastStepRead } from './curves.ts';
-import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
+import { statusLine, useLastStatus, usePace, useRestart, useStepsDone } from './head.ts';
 import { useOverlaid } from './overlay.tsx';
 import { useCurvesView } from './use-curves.tsx';
 import { useTeaching } from './use-teaching.ts';
@@ -88,6 +89,7 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
     ...{ shown, ended, state, source, curves, completed },
     total: progress.data?.total_steps,
     pace: usePace(shown, progress, completed, ended),
+    lastStatus: useLastStatus(id, state),
     restart: useRestart(id, ended),
     parts: [record, progress, ...curves.parts],
   };
@@ -175,7 +177,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
   useOrigins([{ checkpoint_id: shown.parent_checkpoint_id, created_at: shown.created_at }], pane.attention);
   const begin = ended && beginOfRun(id, remembered);
-  const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(curves.heldOut), rewardRange);
+  const read = trainingFacts({ ...shown, ...begin }, heldOutMeans(curves.heldOut), rewardRange);
+  const { lastStatus } = run;
+  const facts = lastStatus ? read.map(fact => (fact.label === 'status' ? { ...fact, value: lastStatus } : fact)) : read;
   const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
   const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
   const head = useHead(run, pane);
@@ -217,7 +221,10 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
 }
 
 /** The lines above the curves. */
-function useHead({ shown, state, curves, completed, total, pace, restart }: Run, pane: Size): readonly string[] {
+function useHead(
+  { shown, state, lastStatus, curves, completed, total, pace, restart }: Run,
+  pane: Size,
+): readonly string[] {
   const theme = useTheme();
   const { styles } = theme;
   const asking = useLoadingText();
@@ -227,9 +234,14 @@ function useHead({ shown, state, curves, completed, total, pace, restart }: Run,
   const started = ageOf(shown.created_at);
   const when = pace || (started && `started ${started}`);
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
+  const unread = state.isUnread ? asking : lastStatus;
+  const statusLines =
+    unread === undefined
+      ? [statusLine(shown, completed, total, width, theme, state.alarm)]
+      : wrap(unread, width).map(styles.muted);
   return [
     styles.title(truncate(sanitiseLine(shown.display_name ?? shown.training_run_id), width)),
-    state.isUnread ? styles.muted(asking) : statusLine(shown, completed, total, width, theme, state.alarm),
+    ...statusLines,
     ...(when === '' ? [] : [styles.muted(truncate(when, width))]),
     ...state.problems(shown.failure?.message, width),
     ...notes.map(words => styles.warning(truncate(words, width))),
