@@ -261,10 +261,11 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     labelColumn(room, glyphs),
     rewardColumn(heldOut, title),
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
-    ...(isRoomy ? [ranked(step, 7)] : []),
+    // Longer titles would take their room from the state.
+    ...(isRoomy ? [ranked({ ...step, title: 'STEP', width: 7 }, 7)] : []),
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread: row => isUnread(row) }, 6)] : []),
-    ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
+    ranked({ ...bestStep, ...(isRoomy ? { title: 'AT STEP', width: 7 } : { title: 'AT', width: 2 }) }, 3),
     // The last column is dropped first, and in a narrow pane the state matters more than the progress.
     ...(isNarrow ? [state, share] : [...(isRoomy ? countColumns : [share]), state]),
     ranked(
