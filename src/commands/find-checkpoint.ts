@@ -1,6 +1,7 @@
 /** Finds checkpoints by id, or by the name of their training run and a step. */
 
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
+import { rememberCheckpoints } from '../queries/checkpoint-memory.ts';
 import {
   type CheckpointReading,
   checkpointCalled,
@@ -283,6 +284,8 @@ async function checkpointOfRun(
   const checkpoint = checkpointCalled(which, steps, heldOut);
   if (!checkpoint) throw noCheckpoint(name, which, steps);
   const { checkpoint_id: id, step_index: step } = checkpoint;
+  // So that what it is used for can be named by it.
+  rememberCheckpoints(runId, [checkpoint], context.memory, (row as TrainingRun).display_name ?? undefined);
   const meanOf = heldOutOfStep(heldOut);
   const chosenBy = meanOf(step);
   const means = steps.flatMap(each => meanOf(each.step_index) ?? []);

@@ -1,5 +1,7 @@
 /** `watch --since last`: the work that ended since the last look, with its time and reason, until it is dismissed. */
 import { expect, it } from 'vitest';
+import { answering } from '../answering.ts';
+import { pageOf } from '../queries/scripted-service.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -58,6 +60,31 @@ it('prints each end with its time and reason, and fails if one is bad', async ()
       reason: 'out of memory',
     }),
   );
+});
+
+it('names deployments of one slug by the run and the step that were deployed (B5)', async () => {
+  const runs = ['shop1', 'shop2'];
+  const state = { status: 'DEPLOYING' };
+  const run = (name = '') => ({ training_run_id: `trn_${name}`, bench_id: 'b1', display_name: name });
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'b1' }]),
+      listTrainingRuns: () => runs.map(run),
+      getTrainingRun: ({ training_run_id }) => run(training_run_id?.replace('trn_', '')),
+      listCheckpoints: ({ training_run_id }) => [{ checkpoint_id: `ckpt_${training_run_id}`, step_index: 60 }],
+      listDeployments: () =>
+        runs.map(name => ({
+          ...{ deployment_id: `dep_${name}`, model_slug: 'shop-prod', status: state.status, created_at: createdAt },
+          ...{ checkpoint_id: `ckpt_trn_${name}`, checkpoint_step: 60, completed_at: endedAt },
+        })),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey });
+  for (const name of runs) expect((await cli('deploy', [`${name}@60`, '--slug', 'shop-prod', '-n'])).code).toBe(0);
+  await cli('watch', ['--since', 'last']);
+  state.status = 'DEPLOYED';
+  const { out } = await cli('watch', ['--since', 'last']);
+  for (const name of runs) expect(out).toContain(`  shop-prod (${name} step 60)  deployed`);
 });
 
 it('is about everything', async () => {
