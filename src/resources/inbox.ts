@@ -124,10 +124,20 @@ export function summaryOf(inbox: Inbox): string {
   return fresh.length === events.length ? words : `${words} (${events.length} in all)`;
 }
 
-/** The events' names, with words that distinguish resources of one kind and label. */
-export function eventNames(memory: RememberedStore, events: readonly InboxEvent[]): (event: ResourceRef) => string {
+/**
+ * The events' names, with words that distinguish resources of one kind and label.
+ *
+ * @param isNarrow whether space is tight, so that they are few
+ */
+export function eventNames(
+  memory: RememberedStore,
+  events: readonly InboxEvent[],
+  isNarrow = false,
+): (event: ResourceRef) => string {
   const lines = [...new Map(events.map(({ kind, id, label }) => [keyOf({ kind, id }), { kind, id, label }])).values()];
-  const apart = new Map(withDistinctions<Labelled>(memory, lines).map(line => [keyOf(line), line.apart]));
+  const apart = new Map(
+    withDistinctions<Labelled>(memory, lines).map(line => [keyOf(line), isNarrow ? line.shortApart : line.apart]),
+  );
   return event => {
     const words = apart.get(keyOf(event));
     return words === undefined ? event.label : `${event.label} (${words})`;

@@ -95,6 +95,8 @@ it('deployments of one slug first by the run and the step that they serve, in Wa
   });
   const names = events.map(eventNames(workbench.remembered, events));
   expect(names.slice(3)).toEqual(words.map(each => `shop-prod (${each})`));
+  const narrow = events.slice(0, 3).map(eventNames(workbench.remembered, events, true));
+  expect(narrow).toEqual(served.map(([id]) => `shop-prod (${id})`));
 });
 
 it('deployments of one slug and step by the ends of their ids, which leave room for the slug (B5)', () => {

@@ -102,7 +102,7 @@ export function InboxView() {
       inboxColumns(
         rewardRange,
         row => (since !== undefined && inbox.isNew(row, since) ? `${glyphs.bullet} ` : ''),
-        eventNames(remembered, rows),
+        eventNames(remembered, rows, isNarrow),
         isNarrow,
         row => statuses.doneReadAt(row),
       ),
