@@ -7,7 +7,7 @@ import type { CommandContext } from './with-service.ts';
 /**
  * Asks about the deployment to replace, and asks again if it changes before the user answers.
  *
- * @param ask asks once; `effects` says what the audit knows, and which deployment leaves production
+ * @param ask asks once; `effects` says which deployment leaves production, and what the audit knows
  * @throws AbortError if the user interrupts, and any error from `ask`
  */
 export async function confirmEntry(
@@ -16,9 +16,9 @@ export async function confirmEntry(
   context: CommandContext,
 ): Promise<void> {
   const { from_run } = entry;
-  const audited = from_run ? `${await readAuditWords(from_run, context)} ` : '';
+  const audited = from_run ? ` ${await readAuditWords(from_run, context)}` : '';
   for (let replaced = await replacedNow(entry, context); ; context.note(changedWords)) {
-    await ask(`${audited}${replaced.words}`);
+    await ask(`${replaced.words}${audited}`);
     const asked = replaced;
     replaced = await replacedNow(entry, context);
     if (isStillReplaced(entry, asked, replaced)) return;

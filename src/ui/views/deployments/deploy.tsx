@@ -139,7 +139,9 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
     const chosen = chosenIn(values);
     const from_run = chosen && originOfChosen(chosen, workbench);
     const live = chosen ? liveWords(chosen, from_run?.benchmark) : '';
-    return `${live}${audited && `${audited} `}${replacedWords({ slug: slugIn(values), from_run }, rows, complete)}`;
+    const replaced = replacedWords({ slug: slugIn(values), from_run }, rows, complete);
+    // What is replaced comes first: a small terminal may cut the rest off.
+    return `${live}${replaced} ${audited}`.trimEnd();
   };
   const slugOfChosen = (values: FormValues): string => {
     const chosen = chosenIn(values);

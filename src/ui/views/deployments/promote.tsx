@@ -76,7 +76,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   return (
     <Confirm
       title={() => 'Make this deployment serve its slug?'}
-      question={() => [means(deployment, withStep(whole)), audited, replaced.words].filter(Boolean).join(' ')}
+      question={() => [means(deployment, withStep(whole)), replaced.words, audited].filter(Boolean).join(' ')}
       typed={() => label}
       verb="promote"
       past="promoted"

@@ -184,9 +184,8 @@ describe('a checkpoint', () => {
       const words = text.replaceAll(/[│\s]+/g, ' ');
       return [
         'Goes live: step 5 of tutor, held-out 0.412 from 16 samples on words; ',
-        'Not audited: describe trn_1 --audit. ',
         'step 10 had 0.900, but has no checkpoint. ',
-        'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced.',
+        'dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced. Not audited: describe trn_1 --audit.',
       ].every(part => words.includes(part));
     });
     await screen.press('enter');
