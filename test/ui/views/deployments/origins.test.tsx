@@ -30,7 +30,7 @@ function twice() {
 it('in the question whether to stop one from answering (C6)', async () => {
   const service = twice();
   const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_s1' }, size);
-  await screen.waitFor('counter');
+  await screen.waitFor('yes, serves its slug');
   await screen.press('u');
   await screen.waitFor('In production: counter.');
   const words = screen.text().replaceAll(/[\s│]+/g, ' ');
