@@ -240,10 +240,14 @@ const asNew = perObject(
   }),
 );
 
-/** Marks an ended run's means as old, unless they include its last round. @param done the number of finished steps */
+/**
+ * Marks an ended run's means as old, unless they include its last round. Saved means, which have no curve, stay old.
+ *
+ * @param done the number of finished steps
+ */
 export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
   if (means.isUnfinished || !hasLastRound(means, done)) return asOld(means);
-  return means.last.isOld ? asNew(means) : means;
+  return means.last.isOld && means.curve.length > 0 ? asNew(means) : means;
 }
 
 /**

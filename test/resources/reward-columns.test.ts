@@ -157,7 +157,7 @@ describe('a line of Watch', () => {
       'HELD-OUT': '0.325',
       MEAN: '',
       BEST: '0.400 n=120',
-      'BEST STEP': '100',
+      'AT STEP': '100',
       TRAINER: '0.613',
       DONE: '139',
       TOTAL: '400',

@@ -203,9 +203,9 @@ export const withLateMeans = (known: KnownResource, readAt: number, endedAt = en
     ? withOldMeans(known)
     : known;
 
-/** Judges old means of an ended resource again once its number of steps is known. Saved means have no curve. */
+/** Judges old means of an ended resource again once its number of steps is known. */
 export function withKnownSteps(before: KnownResource, known: KnownResource): KnownResource {
-  const isOld = hasEnded(known.status) && known.measured?.last.isOld && known.measured.curve.length > 0;
+  const isOld = hasEnded(known.status) && known.measured?.last.isOld;
   return isOld && finishedSteps(before) === undefined && finishedSteps(known) !== undefined
     ? withOldMeans(known)
     : known;

@@ -84,6 +84,8 @@ it('finds the training run of the checkpoint of a deployment', async () => {
   await screen.press('tab');
   await screen.waitFor('▸first');
   await screen.press('tab');
+  await screen.waitFor('▸t-words');
+  await screen.press('tab');
   await screen.waitFor('▸ckpt_6');
   await screen.press('enter');
   await screen.waitFor('▸ step 6');
