@@ -15,6 +15,7 @@ import { type AnswerEnds, answerEndsFields, readAnswerEnds } from '../resources/
 import { boundsField, comparability, compareRuns, comparisonFacts } from '../resources/comparison.ts';
 import {
   familyWords,
+  type GridRow,
   gridColumns,
   gridOf,
   gridTasks,
@@ -225,6 +226,30 @@ export async function findRuns(
 const isShown = (flags: CommandInput<'compare'>['flags'], { columns }: CommandIo): boolean =>
   columns !== undefined && !printsRecord(flags);
 
+/** One of several compared runs, for programs. */
+const runFields = (
+  { compared, mean, isBase, tasksForHalf, id }: GridRow,
+  run: Compared,
+  ends: Parameters<typeof answerEndsFields>[0],
+) => ({
+  eval_run_id: id,
+  eval_run_ids: run.ids,
+  ...trainedFields(recordOf(run)),
+  mean: mean.mean ?? null,
+  tasks: mean.tasks,
+  mean_in_both: isBase ? null : (compared.paired.new ?? null),
+  base_mean_in_both: isBase ? null : (compared.paired.base ?? null),
+  difference: isBase ? null : (compared.difference ?? null),
+  interval: isBase ? null : (compared.interval ?? null),
+  n: compared.pairs,
+  verdict: isBase ? 'base' : compared.verdict.kind,
+  verdict_words: isBase ? null : compared.verdict.words,
+  caution: compared.caution || null,
+  tasks_for_half: tasksForHalf ?? null,
+  full_rewards: compared.full?.new ?? null,
+  answer_ends: answerEndsFields(ends),
+});
+
 /** Compares each run with the first. */
 async function compareMany(
   found: readonly Compared[],
@@ -256,24 +281,7 @@ async function compareMany(
     confidence: options.confidence,
     confidence_each: grid.confidence,
     correction: 'bonferroni',
-    runs: grid.rows.map(({ compared, mean, isBase, tasksForHalf, id }, index) => ({
-      eval_run_id: id,
-      eval_run_ids: found[index]?.ids,
-      ...trainedFields(recordOf(found[index] as Compared)),
-      mean: mean.mean ?? null,
-      tasks: mean.tasks,
-      mean_in_both: isBase ? null : (compared.paired.new ?? null),
-      base_mean_in_both: isBase ? null : (compared.paired.base ?? null),
-      difference: isBase ? null : (compared.difference ?? null),
-      interval: isBase ? null : (compared.interval ?? null),
-      n: compared.pairs,
-      verdict: isBase ? 'base' : compared.verdict.kind,
-      verdict_words: isBase ? null : compared.verdict.words,
-      caution: compared.caution || null,
-      tasks_for_half: tasksForHalf ?? null,
-      full_rewards: compared.full?.new ?? null,
-      answer_ends: answerEndsFields(ends[index]),
-    })),
+    runs: grid.rows.map((row, index) => runFields(row, found[index] as Compared, ends[index])),
     tasks,
   };
   await printRecord(record, found[0]?.id ?? '', flags, io, {

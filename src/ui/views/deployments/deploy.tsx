@@ -88,6 +88,8 @@ const deployedWords = (
     })
     .join(' ');
 
+const slugFor = (chosen: OfferedCheckpoint | undefined): string => (chosen ? slugOf(runName(chosen.run)) : '');
+
 const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';
 
 const isProduction = (values: FormValues): boolean => values['role'] === 'production';
@@ -143,12 +145,8 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
     // What is replaced comes first: a small terminal may cut the rest off.
     return `${live}${replaced} ${audited}`.trimEnd();
   };
-  const slugOfChosen = (values: FormValues): string => {
-    const chosen = chosenIn(values);
-    return chosen ? slugOf(runName(chosen.run)) : '';
-  };
   const fields: readonly FieldSpec[] = [
-    { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOfChosen, check: checkSlug },
+    { kind: 'text', name: 'model_slug', label: 'Slug', initial: values => slugFor(chosenIn(values)), check: checkSlug },
     roleField(effect),
     confirmationField(effect),
     checkpointField(choice, {

@@ -81,26 +81,20 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const head = headLines(place, [one.data, other.data], { alignment, likes, width: pane.width, columns }, theme);
   const height = Math.max(1, pane.height - head.length - scrollViewLines);
   const { scroll, textAt } = usePairScroll(lines, differences, { width: pane.width, height }, alignment);
-  const jump = (by: 1 | -1) => () =>
-    scroll.act(() => ({ kind: 'jump', places: differences, by, before: before(height) }));
   const listed = useListed(place);
   const length = alignment?.pairs.reduce((sum, pair) => sum + textLength(pair), 0);
   const listedId = listed?.id ?? left.id;
   useNeighbours(left.id, listed && length, { listedId, twin: right.id, withTwins: true });
-  const pairBindings = usePairBindings(place, listed);
-  const otherBindings = useOtherBindings(place, listed, rollouts.ids);
+  const bindings = [...usePairBindings(place, listed), ...useOtherBindings(place, listed, rollouts.ids)];
   const position = useSiblings().position('trajectories', listedId);
-  const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
   return (
     <View
       freshness={one.freshness}
       bindings={[
-        { command: pairCommands.next, enabled: hasDifference, run: jump(1) },
-        { command: pairCommands.previous, enabled: hasDifference, run: jump(-1) },
+        ...differenceBindings(scroll, differences, height),
         { command: pairCommands.equal, run: () => setAll(!all) },
-        ...pairBindings,
-        ...otherBindings,
+        ...bindings,
       ]}
       main={
         alignment ? (
@@ -125,6 +119,21 @@ export function PairView({ place }: ViewProps<'pair'>) {
       inspector={<Text> </Text>}
     />
   );
+}
+
+/** Moves to the next difference and to the previous one. */
+function differenceBindings(
+  scroll: ReturnType<typeof usePairScroll>['scroll'],
+  differences: readonly number[],
+  height: number,
+): readonly Binding[] {
+  const enabled = differences.length > 0;
+  const jump = (by: 1 | -1) => () =>
+    scroll.act(() => ({ kind: 'jump', places: differences, by, before: before(height) }));
+  return [
+    { command: pairCommands.next, enabled, run: jump(1) },
+    { command: pairCommands.previous, enabled, run: jump(-1) },
+  ];
 }
 
 const textLength = ({ left, right }: AlignedPair): number => (left?.text.length ?? 0) + (right?.text.length ?? 0);
