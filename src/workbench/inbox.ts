@@ -285,15 +285,14 @@ export class Inbox {
     if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    const known = remembered.find(kind, id);
     // Before the first session, commands of this machine may have started it and seen its end.
-    if (this.#before === undefined && known?.startedAt !== undefined) return true;
+    if (this.#before === undefined && remembered.find(kind, id)?.startedAt !== undefined) return true;
     // If the end time is unknown, the start must also be more recent than that.
     const exact = endInstant({ startedAt, endTime });
     const time = exact ?? parseTime(startedAt) ?? 0;
     if (time > (this.#before ?? this.#begun)) return true;
     const isNear = this.#before !== undefined && exact !== undefined && time > this.#before - clockMs;
-    return isNear && !hasEnded(known?.status);
+    return isNear && !hasEnded(remembered.find(kind, id)?.status);
   }
 
   /** Adds the time, reason and last numbers from later responses to an end. Keeps fields that they lack. */
