@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../base/errors.ts';
-import { jsonOrText } from '../base/json-depth.ts';
+import { changesNumber, jsonOrText } from '../base/json-depth.ts';
 import { originOf } from '../config/address.ts';
 import { loadConfig } from '../config/load.ts';
 import { CommandError } from './exit.ts';
@@ -29,9 +29,22 @@ function splitPair(pair: string): [name: string, text: string] {
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
+/** @throws CommandError if JSON would be sent with another number than the one in it */
+function checkNumbers(what: string, json: string): void {
+  if (changesNumber(json.trim()))
+    throw new CommandError(`A JSON number cannot hold a number in ${what} exactly. Nothing was sent.`);
+}
+
+/** The JSON value of a field's text, or the text itself. @throws CommandError if a number in it would be rounded */
+export function fieldValue(name: string, text: string): unknown {
+  const value = jsonOrText(text);
+  if (typeof value !== 'string') checkNumbers(name, text);
+  return value;
+}
+
 /** `-F`: a file's content, standard input, a JSON value, or plain text. */
-async function typedValue(text: string, io: CommandIo): Promise<unknown> {
-  return text.startsWith('@') ? readFrom(text.slice(1), io) : jsonOrText(text);
+async function typedValue(name: string, text: string, io: CommandIo): Promise<unknown> {
+  return text.startsWith('@') ? readFrom(text.slice(1), io) : fieldValue(name, text);
 }
 
 export async function fieldsOf(
@@ -45,7 +58,7 @@ export async function fieldsOf(
   };
   const fields = [...pairs.map(pair => asText(pair, true)), ...rawField.map(pair => asText(pair, false))];
   for (const [name, text] of typedField.map(splitPair)) {
-    fields.push({ name, value: await typedValue(text, io), isLoose: false });
+    fields.push({ name, value: await typedValue(name, text, io), isLoose: false });
   }
   return fields;
 }
@@ -65,9 +78,14 @@ export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<
   return body === '-' || body.startsWith('@') ? readFrom(body.replace(/^@/, ''), io) : body;
 }
 
-/** Parses JSON. Leaves out the parser's message, which may quote a secret. @throws CommandError if it is not JSON */
+/**
+ * Parses JSON. Leaves out the parser's message, which may quote a secret.
+ *
+ * @throws CommandError if it is not JSON, or has a number that would be rounded
+ */
 export function parsedBody(text: string | undefined): unknown {
   if (text === undefined) return undefined;
+  checkNumbers('the body', text);
   try {
     return JSON.parse(text);
   } catch (error) {

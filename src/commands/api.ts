@@ -1,7 +1,7 @@
 /** `benchtop api`: calls any operation in the contract by name or path, and any other path on the service. */
 
 import type * as z from 'zod/mini';
-import { deepestJson, isTooDeep, jsonOrText, parseJson } from '../base/json-depth.ts';
+import { deepestJson, isTooDeep, parseJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type Endpoint, isWrite, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
@@ -15,7 +15,16 @@ import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { cutOffWords, readPages } from '../service/pagination.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Preview, printPreviews, trajectoryToken } from './act.ts';
-import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
+import {
+  type Field,
+  fieldsGiven,
+  fieldsOf,
+  fieldValue,
+  givenBody,
+  isAddress,
+  parsedBody,
+  pathOf,
+} from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkField, filtered, noteUnreadable, recordText } from './output.ts';
@@ -110,7 +119,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
 /** The value for a field: the text itself, or the JSON in it. The service layer checks the result. */
 function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
   const field = own(schemaFields(schema), name);
-  return !field || field.safeParse(text).success ? text : jsonOrText(text);
+  return !field || field.safeParse(text).success ? text : fieldValue(name, text);
 }
 
 type Flags = CommandInput<'api'>['flags'];

@@ -91,6 +91,25 @@ describe('a path that the contract does not have', () => {
   });
 });
 
+it.each([
+  [['createChatCompletion', '-F', 'seed=9007199254740993'], 'seed'],
+  [['createChatCompletion', 'max_tokens=9007199254740993'], 'max_tokens'],
+  [['createChatCompletion', '--body', '{"seed": 9007199254740993}'], 'the body'],
+  [['/v9/notes', '-F', 'at=[1e400]'], 'at'],
+])('a number that JSON would round is not sent: %j', async (args, what) => {
+  const { api, requests } = await apiOn(json({}));
+  const { code, notes } = await api(args);
+  expect(code).toBe(exitCodes.usage);
+  expect(notes).toContain(`A JSON number cannot hold a number in ${what} exactly. Nothing was sent.`);
+  expect(requests).toEqual([]);
+});
+
+it('a whole body goes to another path with its numbers as typed', async () => {
+  const { api, requests } = await apiOn(json({}));
+  await api(['/v9/notes', '--body', '{"seed": 9007199254740993}']);
+  expect(requests[0]?.body).toBe('{"seed": 9007199254740993}');
+});
+
 describe('--include', () => {
   const headers = { 'x-request-id': 'req_1', 'set-cookie': 'session=secret', 'x-echo': apiKey };
 
