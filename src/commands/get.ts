@@ -99,10 +99,10 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
 }
 
 /** Whether the field is part of the progress, which may not be known yet. */
-const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
+const isProgress = ({ kind, watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
   watch?.progressNames !== undefined &&
   (name === 'held_out'
-    ? isHeldOutField(rest)
+    ? kind === 'training' && isHeldOutField(rest)
     : rest.length === 0 && [...Object.values(watch.progressNames), 'graded'].includes(name));
 
 const checkpoints = resourceOrThrow('checkpoints');

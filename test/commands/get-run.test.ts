@@ -1,5 +1,6 @@
 /** `benchtop get` on an evaluation run with missing or unreadable parts. */
 import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -101,4 +102,17 @@ it('says that the service gives a trajectory several rewards, and which one coun
   const { out, notes } = await cli('get', ['run', 'evr_1']);
   expect(out).toMatch(/^mean +0 of 1 reward/m);
   expect(notes).toContain("1 trajectory has several rewards in the service's response: the last one counts");
+});
+
+it('has no held-out rewards', async () => {
+  const cli = await serviceOf({
+    run: { status: 'completed' },
+    progress: { status: 'completed', total_rollouts: 0, terminal_rollouts: 0 },
+    rewards: json({ eval_run_id: 'evr_1', trajectory_rewards: [] }),
+  });
+  for (const field of ['held_out', 'held_out.best']) {
+    const { code, out, notes } = await cli('get', ['run', 'evr_1', '--field', field]);
+    expect([code, out]).toEqual([exitCodes.usage, '']);
+    expect(notes).toContain(`There is no field ${field}`);
+  }
 });
