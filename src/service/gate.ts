@@ -230,7 +230,9 @@ export class RateLimitGate {
   /** @param requestedMs the wait that the host asked for */
   #close(reason: 'rate_limit' | 'failing', ms: number, requestedMs = ms): void {
     const { monotonic, now } = this.#clock;
-    const [until, requestedUntil] = [monotonic() + ms, monotonic() + requestedMs];
+    // Two reads of the clock would make equal waits end at different times.
+    const closedAt = monotonic();
+    const [until, requestedUntil] = [closedAt + ms, closedAt + requestedMs];
     this.#spaced = true;
     // The response to a trial replaces the earlier wait that the host asked for.
     if (this.remaining() === 0) this.#requestedUntil = 0;

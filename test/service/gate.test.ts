@@ -147,6 +147,18 @@ describe('a gate closed by a rate limit', () => {
     expect(gate.state()).toEqual({ kind: 'limited', reason: 'rate_limit', until, requestedUntil });
   });
 
+  it('names no longer wait that the host asks for unless the host asks for one, while time passes (B6)', () => {
+    let reads = 0;
+    const passing = { ...manualClock(), monotonic: () => (reads += 1) };
+    const failing = new RateLimitGate(passing);
+    failEach(failing);
+    const limited = new RateLimitGate(passing);
+    limited.limit(undefined);
+    const asked = new RateLimitGate(passing);
+    asked.limit(3_000);
+    for (const gate of [failing, limited, asked]) expect(gate.state()).not.toHaveProperty('requestedUntil');
+  });
+
   it('opens for one request at once if the user asks for it, and for the others once that is answered', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(3_600_000);
