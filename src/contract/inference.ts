@@ -30,7 +30,7 @@ function objectOrNull<Schema extends z.ZodMiniType>(schema: Schema) {
   );
 }
 
-/** A count or an index. Any other value is read as null, so that the answer is not lost. */
+/** A count, an index or a time. Any other value is read as null, so that the answer is not lost. */
 const wholeNumber = z.nullish(
   z.pipe(
     z.unknown(),
@@ -132,10 +132,10 @@ export const answerText = (message: Pick<z.output<typeof modelMessage>, 'content
   partsIn(message)?.text ?? messageTexts(message).content;
 
 export const chatCompletion = z.looseObject({
-  id: text,
-  object: text,
-  created: number,
-  model: text,
+  id: textOrJson,
+  object: textOrJson,
+  created: wholeNumber,
+  model: textOrJson,
   choices: z.array(
     z.looseObject({
       index: wholeNumber,
@@ -149,10 +149,10 @@ export type ChatCompletion = z.output<typeof chatCompletion>;
 
 /** A chunk in a stream. `choices` may be empty (a chunk that carries only `usage`). */
 export const chatChunk = z.looseObject({
-  id: text,
-  object: text,
-  created: number,
-  model: text,
+  id: textOrJson,
+  object: textOrJson,
+  created: wholeNumber,
+  model: textOrJson,
   choices: z.nullish(
     z.array(
       z.looseObject({

@@ -373,6 +373,20 @@ describe('a stream that fails', () => {
     expect(error).toMatchObject({ kind: 'timeout', code: 'silence', partial: { content: 'Hello!', reasoning: 'hm' } });
   });
 
+  it.each([{ created: '' }, { created: '1' }, { id: 7 }, { object: {} }, { model: false }])(
+    'is not lost with a field of the wrong type beside it: %j (B4)',
+    async side => {
+      const whole = json({ choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }], ...side });
+      const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }], ...side })}\n\n`;
+      for (const behaviour of [whole, stream([piece, stop, done])]) {
+        const { events, error } = await answer(behaviour);
+        expect([error, said(events)]).toEqual([undefined, 'a']);
+      }
+      const { service } = serviceAt((await hostileServer(whole)).url);
+      expect(await service.chat.complete(question)).toMatchObject({ choices: [{ message: { content: 'a' } }] });
+    },
+  );
+
   it('refuses what is no stream of a chat', async () => {
     const html = await answer(text('<html>sign in</html>'));
     expect(html.error).toMatchObject({ kind: 'response', code: 'answer_not_json' });
