@@ -58,9 +58,10 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   const isForWatch = watched && runs;
   const query = cachedQuery(workbench, source.key);
   if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
-  if (!isForWatch && (isOpening(workbench, now) || (lists.find(source.key)?.extent.rows ?? 0) > maxRows)) return false;
+  if (!isForWatch && (lists.find(source.key)?.extent.rows ?? 0) > maxRows) return false;
   const isFirst = !runs && lists.countOf(source.key) === undefined;
-  if (!runs && !counted) return false;
+  // Lists with running rows do not wait: whether the program opens on Watch depends on them.
+  if (!runs && (!counted || isOpening(workbench, now))) return false;
   // A refused count stays empty until the list is shown or refreshed.
   if (isFirst && (source.costly || isLastingRefusal(query?.state.error))) return false;
   if (byHand) return runs;

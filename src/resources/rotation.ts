@@ -237,6 +237,10 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
   };
 }
 
+/** Whether a round has been answered since the program began. */
+export const hasLooked = (workbench: Workbench): boolean =>
+  (cachedQuery(workbench, followingKey)?.state.dataUpdatedAt ?? 0) > 0;
+
 /** Runs a round now. */
 const repeat = ({ cache }: Workbench): Promise<void> =>
   cache.refetchQueries({ queryKey: followingKey }, { cancelRefetch: false, throwOnError: true });

@@ -258,6 +258,15 @@ export class SeenResources {
     return sinceOf(this.#tables.all(sql, this.#tables.scope, since, ...(kinds ?? []), limit));
   }
 
+  /** The resources that this machine has started since `since`, and whose end no process has recorded. */
+  unended(since: number): SeenSince[] {
+    this.flush();
+    const sql = `select kind, id, label, status, seen_at from seen where profile = ?1 and seen_at > ?2 and not exists (
+        select 1 from events where profile = ?1 and kind = seen.kind and id = seen.id and what = 'end'
+      ) and case when json_valid(record) then json_extract(record, '$.${ownField}.startedAt') end > ?2`;
+    return sinceOf(this.#tables.all(sql, this.#tables.scope, since));
+  }
+
   /** The resources with this id or name, ignoring case, last seen first. */
   named(text: string, limit: number): SeenSince[] {
     this.flush();

@@ -159,6 +159,11 @@ export class RememberedStore {
     return this.#seen.since(since, filter);
   }
 
+  /** Resources that this machine has started since `since`, and whose end no process has recorded. */
+  unended(since: number): SeenSince[] {
+    return this.#seen.unended(since);
+  }
+
   /** Resources with this id or name, ignoring case, last seen first. */
   seenNamed(text: string, limit: number): SeenSince[] {
     return this.#seen.named(text, limit);

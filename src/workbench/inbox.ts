@@ -9,7 +9,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { savedMeans } from '../queries/held-out.ts';
 import { countsBeside } from '../queries/run-mean.ts';
 import type { KnownResource, Observation } from '../queries/statuses/known-resource.ts';
-import type { StatusStore, Transition } from '../queries/statuses/store.ts';
+import { lostAfterMs, type StatusStore, type Transition } from '../queries/statuses/store.ts';
 import type { EventKey, StoredEvent } from '../store/events.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
@@ -285,8 +285,9 @@ export class Inbox {
     if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    // Before the first session, commands of this machine may have started it and seen its end.
-    if (this.#before === undefined && remembered.find(kind, id)?.startedAt !== undefined) return true;
+    // Commands of this machine may have started it and seen its end, and a session may have left before reading it.
+    const since = this.#before === undefined ? 0 : this.#begun - lostAfterMs;
+    if ((remembered.find(kind, id)?.startedAt ?? 0) > since) return true;
     // If the end time is unknown, the start must also be more recent than that.
     const exact = endInstant({ startedAt, endTime });
     const time = exact ?? parseTime(startedAt) ?? 0;

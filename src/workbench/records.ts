@@ -40,7 +40,7 @@ export class Records {
   constructor(options: RecordsOptions) {
     this.#of = options;
     options.statuses.onTransitions(transitions => this.#changed(transitions));
-    this.recall();
+    this.recall(true);
   }
 
   /** Remembers when resources left the queue, and records their ends in the inbox. */
@@ -69,11 +69,15 @@ export class Records {
     }
   }
 
-  /** Loads running and pinned resources from earlier sessions and other processes. Sends nothing. */
-  recall(): void {
+  /**
+   * Loads running and pinned resources from earlier sessions and other processes, and those that this machine started
+   * and whose end the user has not seen. Sends nothing.
+   */
+  recall(isFirst = false): void {
     const { statuses, pins, inbox, notes } = this.#of;
     const remembered = this.#of.remembered();
-    if (remembered.wasWrittenElsewhere()) {
+    const isChanged = remembered.wasWrittenElsewhere();
+    if (isChanged) {
       inbox.readAgain();
       pins.readAgain(true);
       notes.readAgain();
@@ -92,10 +96,14 @@ export class Records {
       }),
     );
     const runningKinds = [...this.#of.kinds.keys()].filter(kind => statuses.runs(kind));
-    const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
+    const since = Date.now() - lostAfterMs;
+    const running = remembered.seenSince(since, { kinds: runningKinds }).filter(({ status }) => isRunning(status));
+    // A command may have read the end of its own start, which the user may still not know.
+    const unended = isFirst || isChanged ? remembered.unended(since).filter(({ kind }) => statuses.runs(kind)) : [];
+    const started = unended.map(each => ({ ...each, status: undefined, isNew: true }));
     statuses.recall(
-      recent
-        .filter(each => isRunning(each.status) && statuses.get(each) === undefined)
+      [...running, ...started]
+        .filter(each => statuses.get(each) === undefined)
         .map(each => {
           const seen = remembered.find(each.kind, each.id);
           return { ...each, beganAt: beganIn(seen?.record), measured: rememberedMeans(seen?.measured) };

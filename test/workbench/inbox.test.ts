@@ -136,6 +136,32 @@ describe('what ended while the program was closed', () => {
     expect(second.said()).toEqual([]);
     await end(second);
   });
+
+  it('includes what commands started and saw end, even after a session that read no runs (out27 A2)', async () => {
+    const path = storeFolder(onTestFinished);
+    const commands = RememberedStore.open(path, 'test');
+    onTestFinished(() => commands.close());
+    const ended = run('a', { status: 'succeeded', endTime: ago(60_000), record: {} });
+    commands.see([{ ...run('a', { status: 'pending' }), isStart: true }]);
+    commands.see([ended]);
+    commands.flush();
+    const first = start(path);
+    expect(first.workbench.statuses.all()).toMatchObject([{ id: 'a', status: undefined, isNew: true }]);
+    first.answer({ kind: 'benchmark', id: 'b', label: 'b' });
+    await end(first);
+
+    const statuses = new StatusStore(kinds);
+    const inbox = new Inbox(() => commands, statuses);
+    statuses.report([ended], { askedAt: Date.now(), at: Date.now() });
+    inbox.observed([ended], Date.now());
+    expect(inbox.list()).toMatchObject([{ id: 'a', what: 'end' }]);
+
+    // A recorded end is not news again, dismissed or not.
+    inbox.dismiss(inbox.list());
+    const second = start(path);
+    expect(second.workbench.statuses.all()).toEqual([]);
+    await end(second);
+  });
 });
 
 it('says when an end was only seen, until an answer has its time', async () => {

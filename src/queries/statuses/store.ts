@@ -233,7 +233,7 @@ export class StatusStore {
 
   /**
    * Loads resources seen in an earlier session, or before switching profiles. Resources already known stay unchanged.
-   * The end of a resource that was running will be announced.
+   * The end of a resource that was running, or that is new, will be announced.
    */
   recall(
     resources: readonly (ResourceRef & {
@@ -241,13 +241,14 @@ export class StatusStore {
       readonly seenAt: number;
       readonly beganAt?: KnownResource['beganAt'];
       readonly measured?: KnownResource['measured'];
+      readonly isNew?: boolean;
     })[],
   ): void {
     let changed = false;
-    for (const { status, seenAt, beganAt, measured, ...resource } of resources) {
+    for (const { status, seenAt, beganAt, measured, isNew = false, ...resource } of resources) {
       if (this.#entries.has(keyOf(resource))) continue;
-      const known = { ...unknownResource(resource, resource.label), status, beganAt, measured };
-      this.#entries.set(keyOf(resource), newEntry(known, seenAt, isRunning(status)));
+      const known = { ...unknownResource(resource, resource.label), status, beganAt, measured, isNew };
+      this.#entries.set(keyOf(resource), newEntry(known, seenAt, isRunning(status) || isNew));
       changed = true;
     }
     this.#announce(changed, []);

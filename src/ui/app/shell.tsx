@@ -7,6 +7,7 @@ import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } 
 import { endAll } from '../../base/listeners.ts';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { type Place, placeKey } from '../../resources/place.ts';
+import { hasLooked } from '../../resources/rotation.ts';
 import { isBusy } from '../../resources/watch.ts';
 import { useFile, useSetting, useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
@@ -245,7 +246,10 @@ function useOverlays() {
  */
 const inUse = new WeakSet<TerminalPort>();
 
-/** Goes to `busyHome` once the program is busy, unless the user chose where to open or has already pressed a key. */
+/**
+ * Goes to `busyHome` if the first round finds that the program is busy, unless the user chose where to open or has
+ * already pressed a key. What becomes busy later does not change the view.
+ */
 function useBusyHome(
   { busyHome }: Registry,
   terminal: TerminalPort,
@@ -259,7 +263,7 @@ function useBusyHome(
     if (!busyHome || inUse.has(terminal)) return undefined;
     return endAll([
       workbench.statuses.subscribe(() => {
-        if (!isBusy(workbench) || inUse.has(terminal)) return;
+        if (hasLooked(workbench) || !isBusy(workbench) || inUse.has(terminal)) return;
         dispatch({ kind: 'navigate', action: { kind: 'go', trail: [busyHome] } });
       }),
       onPress(() => void inUse.add(terminal)),

@@ -1,6 +1,7 @@
 /** Watch on a busy service: each line at every size, and the first screen of the program. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
+import { hasLooked } from '../../../src/resources/rotation.ts';
 import { busyWorld, failureWords } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
@@ -44,7 +45,7 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   expect(lineOf(text, 38)).toContain('‖ cancel signaled');
   busy.end(busy.runs[1], 'failed');
   await vi.advanceTimersByTimeAsync(2 * minuteMs);
-  expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, took \d+m/);
+  expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, (took )?\d+m/);
   expect(lineOf(screen.text(), 1)).toContain(failureWords.slice(0, 20));
 });
 
@@ -106,8 +107,20 @@ it('stays where it is once a key was pressed, also back at home (W20)', async ()
   expect(screen.text()).not.toContain('WATCHED');
 });
 
+it('stays where it is if something only runs after the first look (out27 A2)', async () => {
+  const rig = openProgram({ service: scriptedService(world('none').answers).service });
+  onTestFinished(rig.close);
+  const { screen, workbench } = rig;
+  await screen.waitFor(text => text.includes('▸ ') && hasLooked(workbench));
+  const at = Date.now();
+  const late = { kind: 'training', id: 'trn_9', label: 'late', status: 'running' };
+  workbench.statuses.report([late], { askedAt: at, at });
+  await screen.waitFor(text => /Watch +1/.test(text));
+  expect(screen.text()).not.toContain('WATCHED');
+});
+
 it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
-  const { screen } = await openBusy({ minutes: 2 });
+  const { screen } = await openBusy();
   await passing(screen.type('/seed\r'));
   for (const [columns, rows] of sizes) {
     await passing(screen.resize(columns, rows));

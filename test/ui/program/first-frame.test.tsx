@@ -163,6 +163,18 @@ describe('the first frame', () => {
     expect(screen.text()).toMatch(/Watch +1/);
   });
 
+  it('is Watch if a command has seen the end of what it started, as the user may not have (out27 A2)', async () => {
+    const store = RememberedStore.open(path(), 'prod https://one.test/');
+    const run = { kind: 'run', id: 'evr_1', label: 'baseline' } as const;
+    store.see([{ ...run, isStart: true }]);
+    store.see([{ ...run, status: 'completed', record: { eval_run_id: 'evr_1', status: 'completed' } }]);
+    store.close();
+    const { screen } = laterStart();
+    await screen.waitFor('▸ ');
+    expect(screen.text()).toContain('WATCHED');
+    expect(screen.text()).toContain('▸ baseline');
+  });
+
   it('is for the user alone', async () => {
     await earlierStart();
     expect(statSync(path()).mode & 0o777).toBe(0o600);
