@@ -289,8 +289,8 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, 
   }
   // A service that refuses an id's form only rules out an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
-  const noFile = takesPath && !existsSync(word) ? 'There is no such file either.' : '';
-  const file = isFile(word) ? clean`It is a file: benchtop read ${word} opens it.` : noFile;
+  const noFile = existsSync(word) ? 'It is a folder: name a file in it.' : 'There is no such file either.';
+  const file = isFile(word) ? clean`It is a file: benchtop read ${word} opens it.` : takesPath && noFile;
   const more = [file, gaps].filter(Boolean).join(' ');
   if (refusal && !isOfForm)
     return more === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${more}`, refusal);

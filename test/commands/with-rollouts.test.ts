@@ -105,6 +105,23 @@ it('reads a pipe (attack27 B3)', async () => {
   const [{ out, code }] = await Promise.all([cli('failures', [pipe, '--json']), writeFile(pipe, lines)]);
   expect(recordOf({ out })).toMatchObject({ rollouts: 4 });
   expect([code, requests]).toEqual([exitCodes.done, []]);
+  expect((await cli('failures', ['--help'])).out).toContain('a pipe such as /dev/stdin');
+});
+
+it('calls a folder a folder', async () => {
+  const { cli } = await fileOf();
+  const folder = join(testFolder(), 'of.rollouts');
+  mkdirSync(folder);
+  for (const [command, args] of [
+    ['tasks', [folder]],
+    ['failures', [folder]],
+    ['report', [folder]],
+    ['search', ['text', '--in', folder]],
+  ] as const) {
+    const { code, notes } = await cli(command, args);
+    expect(code).toBe(exitCodes.notFound);
+    expect(notes).toContain('It is a folder: name a file in it.');
+  }
 });
 
 it('calls a missing file a missing file (attack27 B3)', async () => {
