@@ -15,8 +15,8 @@ const rewardRangeFlag = {
   description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
 } as const satisfies FlagSpec;
 
-const aboutFiles = `A FILE is one that benchtop read accepts, or - for standard input: nothing is uploaded or kept. Its path has a
-folder or an ending, e.g. ./rollouts.`;
+const aboutFiles = `A FILE is one that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
+nothing is uploaded or kept. Its path has a folder or an ending, e.g. ./rollouts.`;
 
 export const results = {
   compare: spec({
