@@ -33,10 +33,21 @@ export function jsonOrText(text: string): unknown {
   return value === undefined ? text : value;
 }
 
-/** Whether a number is what was typed: neither infinite nor a rounded integer. */
-const isAsTyped = (value: number, text: string): boolean =>
-  Number.isFinite(value) &&
-  (Number.isSafeInteger(value) || !/^([+-]?\d+|0x[\da-f]+)$/i.test(text) || BigInt(text) === BigInt(value));
+/** The digits of a number's text without leading zeros, and how many of them stand before the point. */
+function decimalOf(text: string): readonly [digits: string, whole: number] {
+  const decimal = /^0[box]/i.test(text) ? String(BigInt(text)) : text;
+  const [mantissa = '', exponent = '0'] = decimal.toLowerCase().split('e');
+  const [, fraction = ''] = mantissa.split('.');
+  const digits = mantissa.replace('.', '').replace(/^[+-]?0*/, '');
+  return [digits, digits === '' ? 0 : digits.length - fraction.length + Number(exponent)];
+}
+
+/** Whether a number is sent as typed: neither infinite, nor rounded to an integer. A fraction may lose digits. */
+function isAsTyped(value: number, text: string): boolean {
+  if (!Number.isInteger(value)) return Number.isFinite(value);
+  const [[typed, typedWhole], [sent, sentWhole]] = [decimalOf(text), decimalOf(String(value))];
+  return typedWhole === sentWhole && typed.padEnd(sent.length, '0') === sent.padEnd(typed.length, '0');
+}
 
 /** Whether a typed number, or one in typed JSON, would be sent as another number. */
 export function changesNumber(typed: string): boolean {

@@ -107,7 +107,15 @@ describe('options', () => {
     ['0x20000000000001', { type: 'integer' }],
     ['-1e400', { type: 'number' }],
     ['1e400', { type: 'any' }],
-  ])('refuse %s for %o, which would be sent as another number (attack26 B5)', (text, option) => {
+    ['9007199254740993.0', undefined],
+    ['9007199254740993.0', { type: 'integer' }],
+    ['9.007199254740993e15', { type: 'integer' }],
+    ['9007199254740991.4', undefined],
+    ['{"a": 900719925474099300e-2}', undefined],
+    ['18446744073709551616', undefined],
+    ['1e-400', undefined],
+    ['-1e-400', { type: 'number' }],
+  ])('refuse %s for %o, which would be sent as another number (attack26 B5, attack29 B1)', (text, option) => {
     const offered = option && { x: option };
     expect(optionProblem(offered, undefined, 'x', text)).toBe('A JSON number cannot hold this exactly');
   });
@@ -118,7 +126,13 @@ describe('options', () => {
     ['9007199254740991', undefined],
     ['10000000000000000', undefined],
     ['1e300', { type: 'number' }],
+    ['1E+23', undefined],
+    ['[100000000000000000000000.00, -0.0, 0e5, 0012e1, 1e-7]', undefined],
+    ['0012.50e1', { type: 'number' }],
+    ['.0e-400', { type: 'number' }],
+    ['0x1F', { type: 'integer' }],
     ['0.1', undefined],
+    ['0.12345678901234567890', undefined],
     ['"9007199254740993"', undefined],
     ['v9007199254740993', undefined],
     ['Infinity', undefined],
