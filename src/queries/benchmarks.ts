@@ -97,15 +97,19 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
 /** The status of a benchmark that lacks only secrets, which a user has to create. */
 export const secretsMissing = 'secrets missing';
 
-/** `failed` if an image has failed and none is being built: the benchmark will not become ready on its own. */
-function statusOf({ ready, missing_secret_names, unready_task_image_counts }: Readiness): string {
+/**
+ * `failed` if an image has failed and none is being built: the benchmark will not become ready on its own. Undefined if
+ * the service reports neither whether it is ready nor a blocker.
+ */
+function statusOf({ ready, missing_secret_names, unready_task_image_counts }: Readiness): string | undefined {
   if (ready) return 'ready';
   const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
     images === 0 ? [] : [statusMeaning(status)],
   );
   if (meanings.length === 0 && missing_secret_names?.length) return secretsMissing;
   const isBuilding = meanings.includes('running') || meanings.includes('waiting');
-  return meanings.includes('failure') && !isBuilding ? 'failed' : 'not ready';
+  if (meanings.includes('failure') && !isBuilding) return 'failed';
+  return ready === null && meanings.length === 0 ? undefined : 'not ready';
 }
 
 export function readinessQuery(benchId: string): LiveQuery<Readiness> {

@@ -241,7 +241,7 @@ async function withReadiness(row: Benchmark, context: QueryContext): Promise<Who
     const readiness = await readinessQuery(row.bench_id).read(context);
     const images = Object.entries(readiness.unready_task_image_counts ?? {}).filter(([, count]) => count !== 0);
     const more: readonly Fact[] = [
-      { label: 'ready', value: readiness.ready ? 'yes' : 'no' },
+      { label: 'ready', value: readiness.ready === null ? 'not reported' : readiness.ready ? 'yes' : 'no' },
       { label: 'secrets missing', value: readiness.missing_secret_names?.join(', ') },
       { label: 'images', value: images.map(([status, count]) => `${asReceived(count)} ${status}`).join(', ') },
       ...warningFacts(readiness),

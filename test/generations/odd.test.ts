@@ -90,6 +90,8 @@ describe('a service that answers a little differently', () => {
 
   it.each([
     ['benchmark', '7', 'words'],
+    // Its readiness is null (B3).
+    ['benchmark', '7', 'not reported'],
     ['run', '21', 'paused'],
     ['run', '22', 'not reported'],
     ['training', '31', 'none yet'],

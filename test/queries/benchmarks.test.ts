@@ -1,6 +1,6 @@
 /** Queries about one benchmark: each has its own key, and is polled while something is being built. */
 import { expect, it } from 'vitest';
-import { benchmarkImages } from '../../src/contract/benchmarks.ts';
+import { benchmarkImages, type Readiness } from '../../src/contract/benchmarks.ts';
 import {
   benchmarkList,
   benchmarkQuery,
@@ -51,6 +51,12 @@ it.each([
 it('a benchmark is polled while it is not ready', () => {
   const { activity } = readinessQuery('b1');
   expect([undefined, { ready: false }, { ready: true }].map(activity)).toEqual(['building', 'building', 'open']);
+});
+
+it('a benchmark has no status if the service reports neither its readiness nor a blocker (B3)', () => {
+  const { observes } = readinessQuery('b1');
+  const status = (said: object) => observes?.({ ready: null, ...said } as Readiness).status;
+  expect([status({}), status({ unready_task_image_counts: { pending: 1 } })]).toEqual([undefined, 'not ready']);
 });
 
 it('runtimes are polled while one is being built', () => {

@@ -32,6 +32,7 @@ export function readinessLines(
     ),
   );
   const blockers = [...secrets, ...images];
+  if (readiness.ready === null && blockers.length === 0) return [styles.muted('readiness not reported'), ...warnings];
   const reason = blockers.length > 0 ? blockers : [styles.muted('the service does not report why')];
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
 }

@@ -29,3 +29,12 @@ it('images that are not ready are counted in words', () => {
     expect.arrayContaining(['! 2 images without a status', '! 1 image pending', '! 3 images not started']),
   );
 });
+
+it('a readiness of null is not shown as not ready, unless something blocks it (B3)', () => {
+  const lines = (said: object): string[] =>
+    readinessLines(readiness.parse({ ready: null, ...said }), 60, createTheme('plain', true), () => '').map(
+      stripVTControlCharacters,
+    );
+  expect(lines({ warnings: ['slow'] })).toEqual(['readiness not reported', '! slow']);
+  expect(lines({ unready_task_image_counts: { pending: 1 } })[0]).toContain('not ready');
+});
