@@ -95,6 +95,8 @@ export interface Outage {
   readonly slug: string;
   /** False if the deployment may not be in production. It is then treated as if it were. */
   readonly isCertain: boolean;
+  /** Whether the deployment serves its slug, but has the role of a test. */
+  readonly isTest?: boolean;
   /** Set if only the origin would be lost: the deployment, or why it is unknown, in words. */
   readonly origin?: string;
 }

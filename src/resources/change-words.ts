@@ -31,17 +31,20 @@ export const typedFor = (outages: readonly Outage[]): string | undefined =>
 
 /** A warning about the slugs that lose, or may lose, their deployment or its origin; empty if there are none. */
 export function outageWords(outages: readonly Outage[]): string {
-  const namesOf = (isCertain: boolean, losesOrigin: boolean): string =>
+  const namesOf = (isCertain: boolean, losesOrigin: boolean, ofTests = false): string =>
     outages
       .filter(each => each.isCertain === isCertain && (each.origin !== undefined) === losesOrigin)
+      .filter(({ isTest = false }) => (isCertain && isTest) === ofTests)
       .map(({ slug, origin }) => origin ?? slug)
       .join(', ');
   const [sure, unsure] = [namesOf(true, false), namesOf(false, false)];
+  const tests = namesOf(true, false, true);
   const [sureOrigins, unsureOrigins] = [namesOf(true, true), namesOf(false, true)];
   const nothing = 'nothing answers there until another deployment is promoted. ';
   const origin = 'it keeps answering, but its origin is lost: it cannot be evaluated or deployed again. ';
   return [
     sure && `In production: ${sure}. ${capitalised(nothing)}`,
+    tests && `Active, role test: ${tests}. ${capitalised(nothing)}`,
     unsure && `Not known whether in production: ${unsure}. If so, ${nothing}`,
     sureOrigins && `In production: ${sureOrigins}. ${capitalised(origin)}`,
     unsureOrigins && `Not known whether a checkpoint is in production: ${unsureOrigins}. If so, ${origin}`,

@@ -222,7 +222,8 @@ const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(r
 /** The slug that a deployment serves, or may serve. */
 function outagesOf(row: Deployment): readonly Outage[] {
   const isActive = surelyInProduction(row);
-  return isActive === false ? [] : [{ slug: calledName(row), isCertain: isActive === true }];
+  if (isActive === false) return [];
+  return [{ slug: calledName(row), isCertain: isActive === true, isTest: row.role === 'test' }];
 }
 
 /** The final states of an undeployment, which the service has no status for. */

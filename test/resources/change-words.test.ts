@@ -1,6 +1,7 @@
 /** The messages after a change of rows. */
 import { expect, it } from 'vitest';
-import { doneWords } from '../../src/resources/change-words.ts';
+import { type Deployment, deployment } from '../../src/contract/deployments.ts';
+import { doneWords, outagesOf, outageWords, typedFor } from '../../src/resources/change-words.ts';
 import { deploymentActions } from '../../src/resources/deployments.ts';
 
 it('names apart the deployments whose record the service has kept', () => {
@@ -13,4 +14,14 @@ it('names apart the deployments whose record the service has kept', () => {
   expect(words({ one: {}, two: { row_deleted: false } })).toBe(
     'Undeployed one. two: torn down; the service kept its record',
   );
+});
+
+it('calls an active deployment with the role of a test by its role, and still wants its slug typed (B10)', () => {
+  const outages = ['test', 'production'].flatMap(role => {
+    const row = { deployment_id: role, model_slug: `my-${role}`, status: 'DEPLOYED', role, is_active: true };
+    return outagesOf<Deployment>(deploymentActions.undeploy.change, [deployment.parse(row)]);
+  });
+  const loses = 'Nothing answers there until another deployment is promoted.';
+  expect(outageWords(outages)).toBe(`In production: my-production. ${loses} Active, role test: my-test. ${loses} `);
+  expect(typedFor(outages)).toBe('my-test my-production');
 });
