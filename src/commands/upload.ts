@@ -79,17 +79,24 @@ interface End {
   readonly error: Error | undefined;
   /** Whether part of the upload is on the service. */
   readonly hasSent: boolean;
+  /** Whether part of it may be on the service, so that repeating the command does not send it. */
+  readonly isUnknown?: boolean;
 }
 
 /** Reports why an upload ended early. */
-async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: CommandIo): Promise<ExitCode> {
+async function noteEnd(
+  { phase, error, hasSent, isUnknown = false }: End,
+  asJson: boolean,
+  io: CommandIo,
+): Promise<ExitCode> {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
     io.note('Stopped. Run the same command again to continue from here.');
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
   }
   const failure = error ?? new CommandError('The upload ended early.', exitCodes.failed);
-  const code = hasSent ? exitCodeAfterChange(failure) : exitCodeOf(failure);
+  const own = hasSent ? exitCodeAfterChange(failure) : exitCodeOf(failure);
+  const code = isUnknown && own === exitCodes.unreachable ? exitCodes.endUnseen : own;
   await io.fail(failure, code);
   // The JSON error already has them.
   const { context, docUrl } = failure instanceof ServiceError && !asJson ? failure : noDetails;
@@ -343,11 +350,11 @@ async function uploadTrajectories(
   if (failures !== undefined && job.failures > 0) {
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
-  const code = await noteEnd({ phase, error, hasSent }, flags.json ?? false, io);
-  const isClean = counts.failed + counts.unknown === 0 && !job.hasOtherFailure;
+  const isUnknown = counts.unknown + totalOf(own.others) > 0;
+  const code = await noteEnd({ phase, error, hasSent, isUnknown }, flags.json ?? false, io);
   if (code !== exitCodes.done) return code;
-  if (!isClean) return exitCodes.failed;
-  return totalOf(own.others) > 0 ? exitCodes.endUnseen : code;
+  if (counts.failed > 0 || job.hasOtherFailure) return exitCodes.failed;
+  return isUnknown ? exitCodes.endUnseen : code;
 }
 
 /** Advice on trajectories with an unknown outcome. */

@@ -19,10 +19,10 @@ export class UploadResults {
     return this.#sorted;
   }
 
-  /** Whether the service reported a failure besides the failed trajectories. */
+  /** Whether the service reported a failure besides the trajectories that failed or have an unknown outcome. */
   get hasOtherFailure(): boolean {
     return (
-      this.reports.some(({ kind }) => kind !== 'summary') ||
+      this.reports.some(({ kind }) => kind === 'failure') ||
       this.#outcomes.some(({ failed, isReported }) => !failed && isReported)
     );
   }

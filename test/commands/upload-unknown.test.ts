@@ -39,7 +39,7 @@ async function losing() {
 it('holds back what may be stored, counts it as unknown and names the flag that sends it (A1)', async () => {
   const { stored, upload } = await losing();
   const first = await upload();
-  expect(first).toMatchObject({ code: exitCodes.unreachable, out: '99 stored, 0 skipped, 1 failed, 100 unknown\n' });
+  expect(first).toMatchObject({ code: exitCodes.endUnseen, out: '99 stored, 0 skipped, 1 failed, 100 unknown\n' });
   expect(first.notes).toContain('100 trajectories may or may not be stored: the service did not report it.');
   expect(first.notes).toContain('--resend-unknown');
   const second = await upload('--json');
@@ -76,7 +76,7 @@ it('counts as unknown, not as sent before, what another key or agent may have st
     cliOn({ baseUrl: server.url, apiKey: key, home })('upload', [path, '--dataset', 'd', ...flags]);
   await upload(apiKey);
   for (const result of [await upload('another-key'), await upload(apiKey, '--agent', 'name:alice')]) {
-    expect(result).toMatchObject({ code: exitCodes.failed, out: '0 stored, 0 skipped, 0 failed, 1 unknown\n' });
+    expect(result).toMatchObject({ code: exitCodes.endUnseen, out: '0 stored, 0 skipped, 0 failed, 1 unknown\n' });
     expect(result.notes).toContain('1 trajectory may or may not be stored');
   }
   const resent = await upload('another-key', '--resend-unknown');
@@ -111,7 +111,7 @@ it('takes a failure without an index for none of a trajectory, and sends nothing
   expect(first.notes).not.toContain('line 1: ');
   const second = await upload();
   expect(second).toMatchObject({
-    code: exitCodes.failed,
+    code: exitCodes.endUnseen,
     out: '0 stored, 0 skipped, 0 failed, 1 unknown, 1 sent before\n',
   });
   expect(second.notes).toContain('--resend-unknown');
@@ -191,11 +191,22 @@ async function storing(skips: boolean, ...lost: readonly Behaviour[]) {
   return { stored, server, write, upload, pipe };
 }
 
+it('ends with the code of an unknown outcome after a server error, and when repeated (B2)', async () => {
+  const { stored, upload } = await storingFirst(json({ error: { type: 'api_error', message: 'down' } }, 503));
+  const unknown = { code: exitCodes.endUnseen, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' };
+  expect(await upload()).toMatchObject(unknown);
+  expect(await upload()).toMatchObject(unknown);
+  expect(stored).toEqual(['first']);
+});
+
 it('does not repeat a lost answer because of trace ids alone (A5)', async () => {
   const { stored, upload } = await storing(false, resetAtOnce);
   const first = await upload();
-  expect(first).toMatchObject({ code: exitCodes.unreachable, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
-  expect(await upload()).toMatchObject({ code: exitCodes.failed, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
+  expect(first).toMatchObject({ code: exitCodes.endUnseen, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
+  expect(await upload()).toMatchObject({
+    code: exitCodes.endUnseen,
+    out: '0 stored, 0 skipped, 0 failed, 2 unknown\n',
+  });
   expect(stored).toEqual(['t1', 't2']);
 });
 
