@@ -1,20 +1,33 @@
 /** `benchtop watch --since last`: prints the workbench's inbox. */
+import { inParallel } from '../base/in-parallel.ts';
 import { isRunning } from '../contract/status.ts';
 import { readListed } from '../queries/lists/list-source.ts';
+import type { AnyQuery } from '../queries/live-query.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
 import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
-import { kinds, resources } from '../resources/catalogue.ts';
+import { kinds, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { eventFields, eventNames, eventWords, summaryOf } from '../resources/inbox.ts';
-import { lookAt } from '../resources/look.ts';
+import { lookAt, observeOnce } from '../resources/look.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
-import { type EventSort, Inbox, isBad, sortOf } from '../workbench/inbox.ts';
+import { type EventSort, Inbox, type InboxEvent, isBad, sortOf } from '../workbench/inbox.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
+
+/** The progress and the held-out rewards of work that ended, unless the inbox has the last of both. */
+function lastNumbers({ what, kind, id, detail }: InboxEvent): readonly AnyQuery[] {
+  const { countsDone, status, measures } = resourceOfKind(kind)?.watch ?? {};
+  if (what !== 'end' || detail.gone || !countsDone) return [];
+  const { done, measured } = detail;
+  const [progress] = status?.(id) ?? [];
+  const [curve] = measures?.(id) ?? [];
+  const isOld = curve && (measured === undefined || measured?.isUnfinished || measured?.last.isOld);
+  return done === undefined || isOld ? [progress, curve].filter(query => query !== undefined) : [];
+}
 
 /** Updates the inbox from the service's lists, and from resources that were running when last seen. */
 async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<void> {
@@ -24,9 +37,9 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
     .seenSince(Date.now() - lostAfterMs, { kinds: runningKinds })
     .filter(({ status }) => isRunning(status));
   statuses.recall(before);
-  const report = (observations: readonly Observation[]): void => {
+  const report = (observations: readonly Observation[], askedAt = Date.now()): void => {
     const at = Date.now();
-    statuses.report(observations, { askedAt: at, at });
+    statuses.report(observations, { askedAt, at });
     inbox.observed(observations, at);
   };
   const lists = resources.flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
@@ -45,6 +58,11 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
       if (seen) report([seen]);
     }),
   );
+  await inParallel(inbox.list().flatMap(lastNumbers), async query => {
+    const askedAt = Date.now();
+    const seen = await observeOnce(query, context).catch(() => undefined);
+    if (seen) report([seen], askedAt);
+  });
 }
 
 /** Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms. */

@@ -117,11 +117,14 @@ export const eventWords = (event: InboxEvent, range?: Range, readAt?: number): s
 /** `1 failed, 2 ended since 18:40:00 (33 in all)`: the new events and the total; empty without events. */
 export function summaryOf(inbox: Inbox): string {
   const events = inbox.list();
-  const since = inbox.newSince ?? events.at(-1)?.at;
-  if (events.length === 0 || since === undefined) return '';
+  const since = inbox.newSince;
   const fresh = events.filter(event => inbox.isNew(event));
-  const words = `${tallyWords(fresh) || 'nothing new'} since ${clockOrDay(since)}`;
-  return fresh.length === events.length ? words : `${words} (${events.length} in all)`;
+  const tally = tallyWords(fresh) || (events.length > 0 ? 'nothing new' : '');
+  // An end that was noticed late may be older than the last look.
+  const isSince = since !== undefined && fresh.every(({ at }) => at > since);
+  const words = isSince && tally ? `${tally} since ${clockOrDay(since)}` : tally;
+  if (fresh.length === events.length) return words;
+  return `${isSince ? words : `new: ${words}`} (${events.length} in all)`;
 }
 
 /**

@@ -39,7 +39,8 @@ it('prints each end with its time and reason, and fails if one is bad', async ()
   state.over = true;
   const { code, out, notes } = await cli('watch', ['--since', 'last']);
   expect(code).toBe(1);
-  expect(notes).toContain('1 failed, 1 ended since ');
+  // There was no look before.
+  expect(notes).toContain('1 failed, 1 ended.');
   expect(out.trim().split('\n').sort()).toEqual([
     `${endedAt}  trn_bad  failed, after 1h, out of memory`,
     `${endedAt}  trn_good  succeeded, after 1h`,
@@ -85,6 +86,39 @@ it('names deployments of one slug by the run and the step that were deployed (B5
   state.status = 'DEPLOYED';
   const { out } = await cli('watch', ['--since', 'last']);
   for (const name of runs) expect(out).toContain(`  shop-prod (${name} step 60)  deployed`);
+});
+
+it('reads the last numbers of what ended, until it has them all (out27 A1, C2)', async () => {
+  const state = { over: false, upTo: 10, reads: 0 };
+  const record = () => ({
+    ...{ training_run_id: 'trn_1', bench_id: 'b1', display_name: 'nightly', created_at: createdAt },
+    ...(state.over ? { status: 'succeeded', completed_at: endedAt } : { status: 'running' }),
+  });
+  const curve = () =>
+    [10, 20].map(step => ({ step, held_out_reward: step / 40, completed_samples: 100, expected_samples: 100 }));
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'b1' }]),
+      listTrainingRuns: () => [record()],
+      getTrainingProgress: () => ({ ...record(), completed_steps: 20, total_steps: 20 }),
+      getHeldOutRewards: () => {
+        state.reads += 1;
+        return { held_out_rewards: curve().filter(({ step }) => step <= state.upTo) };
+      },
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const look = async () => (await cli('watch', ['--since', 'last'])).out;
+  await look();
+  state.over = true;
+  expect(await look()).toMatch(/ held-out 0\.250\? at step 10, .*a newer one may follow; 20 of 20 steps/);
+  state.upTo = 20;
+  const last = await look();
+  expect(last).toMatch(/ held-out 0\.500 at step 20, .*; 20 of 20 steps/);
+  expect(last).not.toContain('may follow');
+  expect(state.reads).toBe(2);
+  expect(await look()).toBe(last);
+  expect(state.reads).toBe(2);
 });
 
 it('is about everything', async () => {

@@ -423,6 +423,21 @@ it('tells what is new since one was away or looked, from all that is not dismiss
   await end(third);
 });
 
+it('names no time that is not before all that is new (out27 B1)', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'), run('b'));
+  first.answer(run('a', { status: 'failed', endTime: new Date().toISOString() }));
+  expect(summaryOf(first.workbench.inbox)).toBe('1 failed');
+  first.workbench.inbox.opened(Date.now() - 1);
+  const since = expect.stringMatching(/^1 failed since \d\d:\d\d:\d\d$/);
+  expect(summaryOf(first.workbench.inbox)).toEqual(since);
+  // It ended before the inbox was opened, but was noticed after.
+  first.answer(run('b', { status: 'succeeded', endTime: ago(60_000) }));
+  expect(summaryOf(first.workbench.inbox)).toBe('1 failed, 1 ended');
+  await end(first);
+});
+
 it.each([['1970-01-01T00:00:00Z'], ['2999-01-01T00:00:00Z']])(
   'has an end at a time that cannot be, %s, as of when it was seen',
   async endTime => {

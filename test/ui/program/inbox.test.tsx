@@ -110,7 +110,7 @@ it('announces as usual what ends while somebody looks', async () => {
   await screen.waitFor('1 running');
   doing['trn_1'] = 'failed';
   await screen.waitFor('✗ sweep trn_1 failed');
-  await screen.waitFor(text => /1 failed since .*<I> inbox/.test(text));
+  await screen.waitFor(text => /1 failed {2}<I> inbox/.test(text));
   expect(screen.bells()).toHaveLength(1);
   await screen.press('backspace');
   await screen.waitFor('Nothing is running or pinned');
@@ -155,7 +155,7 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   rewards.push(0.3);
   await screen.waitFor('▲ sweep trn_1: held-out 0.300 is below its best 0.700');
   await screen.waitFor(text => /sweep trn_1 .*▲ ALARM drop/.test(text));
-  await screen.waitFor(text => /1 alarm since .*<I> inbox/.test(text));
+  await screen.waitFor(text => /1 alarm {2}<I> inbox/.test(text));
   expect(screen.bells()).toHaveLength(1);
   await screen.press('I');
   await screen.waitFor(text => /sweep trn_1 +▲ alarm +.*held-out 0\.300 is below/.test(text));
@@ -194,7 +194,7 @@ it('dismisses with X only what the filter shows, says how many, and restores it'
   const screen = openWorld(threeRuns(doing), { view: 'watch' }, { columns: 120, rows: 30 });
   await screen.waitFor('3 running');
   Object.assign(doing, { trn_1: 'failed', trn_2: 'failed', trn_3: 'succeeded' });
-  await screen.waitFor(text => /2 failed, 1 ended since/.test(text));
+  await screen.waitFor(text => /2 failed, 1 ended {2}<I> inbox/.test(text));
   await screen.press('I');
   await screen.waitFor('sweep trn_1');
   await screen.type('/failed\r');
