@@ -210,6 +210,21 @@ it('reaches each pair of rollouts of a task side by side, and says that [ and ] 
   await screen.waitFor('task 1/2 changed  ·  left 2 of 2, right 1 of 2');
   // The rollouts still belong to the comparison.
   expect(screen.text()).toMatch(/lost +before .* lost +after /);
+  for (const [key, name] of [
+    ['<', 'lost in before (base)'],
+    ['>', 'lost in after (new)'],
+  ] as const) {
+    await screen.press(key);
+    await screen.waitFor(name);
+    await screen.press('esc');
+    await screen.waitFor('left 2 of 2, right 1 of 2');
+  }
+  await screen.press('v');
+  await screen.waitFor('left 1 of 2, right 2 of 2');
+  await screen.press('<');
+  await screen.waitFor('lost in after (new)');
+  await screen.press('esc');
+  await screen.waitFor('left 1 of 2, right 2 of 2');
   await screen.press(']');
   await screen.waitFor('task 2/2 changed');
   await screen.press('esc', 'esc');

@@ -154,17 +154,20 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
   const shell = useShell();
   const stepping = useSiblingBindings('trajectories', listed?.id, next => pairOfTwins(next) ?? next);
   const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
-  const openSide = ({ id, name }: typeof left) => {
-    const places = listed ? [listed, twinPlace(listed)] : [];
-    shell.open(places.find(each => each?.id === id) ?? recordPlace(trajectories, id, name));
+  const openSide = ({ id, name }: typeof left, other: typeof left) => {
+    const places = listed ? [listed, twinPlace(listed)].filter(each => each !== undefined) : [];
+    // Another rollout of the task, which the comparison does not list, belongs to the run that its side names.
+    const ofRun = left.name === right.name ? undefined : places.find(({ twin }) => twin?.of === name);
+    const unlistedPlace = ofRun?.twin && { ...ofRun, id, twin: { ...ofRun.twin, id: other.id } };
+    shell.open(places.find(each => each.id === id) ?? unlistedPlace ?? recordPlace(trajectories, id, name));
   };
   return [
     {
       command: pairCommands.swap,
       run: () => shell.navigate({ kind: 'replace', place: { ...place, left: right, right: left } }),
     },
-    { command: pairCommands.left, run: () => openSide(left) },
-    { command: pairCommands.right, run: () => openSide(right) },
+    { command: pairCommands.left, run: () => openSide(left, right) },
+    { command: pairCommands.right, run: () => openSide(right, left) },
     ...(listed ? stepping : [recordCommands.previous, recordCommands.next].map(command => ({ command, ...unlisted }))),
   ];
 }
