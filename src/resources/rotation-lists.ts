@@ -50,18 +50,26 @@ function listIntervals(workbench: Workbench, list: CountedList, { watched, liste
 /** Maximum number of concurrent reads for section counts. */
 const countsAtOnce = 2;
 
-/** Whether a list is due in this round. @param counted whether the section counts are on screen */
-function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, counted: boolean): boolean {
+/** What is on screen besides the view. */
+export interface Frame {
+  /** Whether it shows the section counts. */
+  readonly counted: boolean;
+  /** Whether it opened at home, so that the first view depends on what runs. */
+  readonly atHome: boolean;
+}
+
+/** Whether a list is due in this round. */
+function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, { counted, atHome }: Frame): boolean {
   const { lists, poll } = workbench;
   const { watched, byHand, now } = purpose;
   const { source, runs } = list;
   const isForWatch = watched && runs;
   const query = cachedQuery(workbench, source.key);
   if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
+  if (!isForWatch && !(runs && atHome) && isOpening(workbench, now)) return false;
   if (!isForWatch && (lists.find(source.key)?.extent.rows ?? 0) > maxRows) return false;
   const isFirst = !runs && lists.countOf(source.key) === undefined;
-  // Lists with running rows do not wait: whether the program opens on Watch depends on them.
-  if (!runs && (!counted || isOpening(workbench, now))) return false;
+  if (!runs && !counted) return false;
   // A refused count stays empty until the list is shown or refreshed.
   if (isFirst && (source.costly || isLastingRefusal(query?.state.error))) return false;
   if (byHand) return runs;
@@ -75,9 +83,9 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
 export function dueLists(
   workbench: Workbench,
   purpose: Purpose,
-  counted: boolean,
+  frame: Frame,
 ): Record<'running' | 'others', CountedList[]> {
-  const due = countedLists.filter(list => isListDue(workbench, list, purpose, counted));
+  const due = countedLists.filter(list => isListDue(workbench, list, purpose, frame));
   const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
   const inFlight = countedLists.filter(({ source, runs }) => !runs && isInFlight(workbench, source)).length;
   const others = due.filter(({ runs }) => !runs).toSorted((left, right) => lastTry(left) - lastTry(right));

@@ -16,7 +16,7 @@ import { isGone, isNotOffered, ServerError } from '../service/errors.ts';
 import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { elsewhereInWindow, inTurn, type Turn, windowMs } from './rotation-budget.ts';
-import { dueLists, listedKinds, seeListed } from './rotation-lists.ts';
+import { dueLists, type Frame, listedKinds, seeListed } from './rotation-lists.ts';
 import {
   curveTurn,
   detailTurns,
@@ -185,8 +185,8 @@ async function readTurns(
   return chosen.length;
 }
 
-/** The query that runs the rounds. @param counted whether the section counts are on screen */
-export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
+/** The query that runs the rounds. */
+export function following(workbench: Workbench, frame: Frame): LiveQuery<number> {
   let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
   /** The error from the last round that read something. */
@@ -209,7 +209,7 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     workbench.records.recall();
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);
-    const { running, others } = dueLists(workbench, purpose, counted);
+    const { running, others } = dueLists(workbench, purpose, frame);
     // Lists find resources to follow. A round waits for its lists only if it has nothing else to read.
     const isIdle = purpose.known.length === 0;
     for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});

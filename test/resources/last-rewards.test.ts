@@ -33,7 +33,7 @@ function openBusy(shown: string) {
     runs.slice(0, 44).map(({ id, name }) => ({ kind: 'training', id, label: name, status: 'running' })),
     { askedAt: at, at },
   );
-  const round = following(workbench, false);
+  const round = following(workbench, { counted: false, atHome: false });
   /** Runs a round every two seconds. Returns the number of requests. */
   const pass = async (seconds: number): Promise<number> => {
     const before = scripted.requests.length;

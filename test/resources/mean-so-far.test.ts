@@ -35,7 +35,7 @@ function watching(live?: object) {
     askedAt: Date.now(),
     at: Date.now(),
   });
-  const round = following(workbench, false);
+  const round = following(workbench, { counted: false, atHome: false });
   /** Two rounds: the second one makes the reads that the first one finds necessary. */
   const pass = async (): Promise<unknown[]> => {
     for (const _ of [1, 2]) {

@@ -27,7 +27,7 @@ function counting(answers: Answers) {
   const round = () => {
     // As if the wait after a failure were over.
     workbench.failed.forget();
-    return fetchOnce(workbench, following(workbench, true));
+    return fetchOnce(workbench, following(workbench, { counted: true, atHome: false }));
   };
   const rowsOf = (name: string) => workbench.lists.countOf(resourceNamed(name)?.list({}).key ?? [])?.rows;
   return { ...scripted, call, workbench, counts, round, rowsOf };

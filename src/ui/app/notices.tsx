@@ -10,6 +10,7 @@ import { benchmarkCommands } from '../../resources/benchmarks.ts';
 import { datasetCommands } from '../../resources/datasets.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import type { Place } from '../../resources/place.ts';
+import type { Frame } from '../../resources/rotation-lists.ts';
 import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
@@ -188,8 +189,8 @@ export function useNotices(
 }
 
 /** Polls running work that no view polls; draws nothing. */
-export function BackgroundPolling({ counted }: { readonly counted: boolean }) {
-  useBackgroundPolling(counted);
+export function BackgroundPolling(frame: Frame) {
+  useBackgroundPolling(frame);
   return null;
 }
 

@@ -295,7 +295,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const { sections } = layout?.panes ?? {};
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector, togglePane })}>
-      <BackgroundPolling counted={sections !== undefined} />
+      <BackgroundPolling counted={sections !== undefined} atHome={start === undefined} />
       {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider

@@ -6,6 +6,7 @@ import { endAll } from '../../base/listeners.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../../resources/catalogue.ts';
 import { following } from '../../resources/rotation.ts';
+import type { Frame } from '../../resources/rotation-lists.ts';
 import { Counts } from '../../resources/section-counts.ts';
 import { lineFinder, type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
 import type { InboxEvent } from '../../workbench/inbox.ts';
@@ -79,12 +80,12 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
 /** How long to wait before pruning the remembered store: well past the first frame. */
 const pruneAfterMs = 10_000;
 
-/** Mounted once, by the frame. `counted` is true while the section counts are on screen. */
-export function useBackgroundPolling(counted: boolean): void {
+/** Mounted once, by the frame. */
+export function useBackgroundPolling({ counted, atHome }: Frame): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;
   useLive(
-    useMemo(() => following(workbench, counted), [workbench, counted]),
+    useMemo(() => following(workbench, { counted, atHome }), [workbench, counted, atHome]),
     'visible',
   );
   useEffect(() => new Counts(workbench).follow(), [workbench]);
