@@ -4,7 +4,7 @@
  */
 import { inBatches } from '../base/many.ts';
 import { longestFileName, nameSafe } from '../base/new-file.ts';
-import { safeJson, safeJsonParts } from './sanitise.ts';
+import { safeJson, safeJsonParts, withoutEscapes } from './sanitise.ts';
 
 export const exportFormats = ['json', 'jsonl', 'csv', 'markdown'] as const;
 
@@ -90,7 +90,7 @@ function cellText(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
   const text = typeof value === 'string' ? value : safeJson(value);
-  return text.replace(lineEnds, '\n').replace(controls, '');
+  return withoutEscapes(text).replace(lineEnds, '\n').replace(controls, '');
 }
 
 /** A record as in RFC 4180. A single empty cell is quoted, for readers that skip blank lines. */

@@ -72,15 +72,16 @@ describe('exportRows as CSV', () => {
   it('makes no formula of text, and no text of a number', () => {
     for (const start of ['=', '+', '-', '@', '\t']) expect(cell('csv', `${start}1`)).toBe(`'${start}1`);
     expect(cell('csv', '=A1,"x"')).toBe(`"'=A1,""x"""`);
-    expect(cell('csv', '\x00\x1b=1')).toBe("'=1");
+    expect(cell('csv', '\x00\x07=1')).toBe("'=1");
     expect(cell('csv', 'a=1')).toBe('a=1');
     expect(cell('csv', -1e-7)).toBe('-1e-7');
     expect(cell('csv', -5n)).toBe('-5');
     expect(exportRows('csv', [], [{ name: '@SUM(A1)', value: () => 1 }])).toBe("'@SUM(A1)\r\n");
   });
 
-  it('drops control characters', () => {
-    expect(cell('csv', 'a\x00\x07\x1b[2J\x7f\x9bb\tc')).toBe('a[2Jb\tc');
+  it('drops control characters, and escape sequences as a whole, as everywhere else (C4)', () => {
+    expect(cell('csv', 'a\x00\x07\x1b[2J\x7fb\tc')).toBe('ab\tc');
+    expect(cell('csv', 'my-bench\x1b[31mRED\x1b]0;pwn\x07')).toBe('my-benchRED');
   });
 
   it('writes dates in ISO 8601 and nothing for no date', () => {
