@@ -3,7 +3,7 @@
 import type * as z from 'zod/mini';
 import { deepestJson, isTooDeep, parseJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
-import { type Endpoint, isWrite, type Method, type Page } from '../contract/common.ts';
+import { type Endpoint, isWrite, type Method, type Page, rowSchemaOf } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { joinedRows } from '../contract/lists.ts';
@@ -232,10 +232,15 @@ function headText({ status, headers }: AnswerHead): string {
 }
 
 /**
- * Wraps a bare array in the contract's `items` envelope, which some services omit; --paginate joins the items instead.
+ * The response in the contract's `items` envelope, which some services omit; --paginate joins the items instead. The
+ * number of rows that could not be read is a note: the service does not send it.
  */
-const inItems = (answer: unknown, paginate: boolean | undefined): unknown =>
-  Array.isArray(answer) && !paginate ? { items: answer } : answer;
+function inItems(answer: unknown, { response }: Endpoint, paginate: boolean | undefined): unknown {
+  if (Array.isArray(answer)) return paginate ? answer : { items: answer };
+  if (!rowSchemaOf(response)) return answer;
+  const { dropped: _, ...sent } = answer as Page<unknown>;
+  return sent;
+}
 
 async function printAnswer(
   answer: unknown,
@@ -250,7 +255,7 @@ async function printAnswer(
     else if (text !== '') await io.print(`${sanitise(text, { multiline: true }).trimEnd()}\n`);
     return;
   }
-  const value = endpoint ? inItems(answer, paginate) : parseJson(String(answer));
+  const value = endpoint ? inItems(answer, endpoint, paginate) : parseJson(String(answer));
   if (value === undefined)
     throw new CommandError(
       isTooDeep(String(answer))

@@ -16,6 +16,13 @@ async function apiOn(...script: readonly Behaviour[]) {
   return { api, url, requests: server.requests };
 }
 
+it('prints a page with the fields of the contract, and notes the rows that could not be read (C3)', async () => {
+  const { api } = await apiOn(json({ items: [{ bench_id: 'b1' }, 'nonsense'], has_more: false, next_cursor: null }));
+  const { out, notes } = await api(['listBenchmarks']);
+  expect(JSON.parse(out)).toEqual({ items: [{ bench_id: 'b1' }], has_more: false, next_cursor: null });
+  expect(notes).toBe('1 row in the response could not be read.');
+});
+
 describe('a path that the contract does not have', () => {
   it.each<[args: string[], method: string, url: string, body: string]>([
     [['/v9/notes'], 'GET', '/base/v9/notes', ''],
