@@ -7,7 +7,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
-import { beganIn } from '../store/seen.ts';
+import { atStatus, beganIn } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
@@ -223,7 +223,8 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
       if (progress.status == null && hasEnded(seen?.status)) {
         return { ...seen, ...progress, status: seen?.status, training_run_id: runId };
       }
-      return { ...seen, status: null, ...progress, training_run_id: runId, remembered_at: undefined };
+      const before = seen && atStatus(seen, progress.status);
+      return { ...before, status: null, ...progress, training_run_id: runId, remembered_at: undefined };
     },
   });
   return {

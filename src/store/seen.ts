@@ -71,6 +71,25 @@ export const keptOfKind = 5_000;
 
 const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
+/**
+ * A record with the status of a newer response; an unknown one changes nothing. Drops the reason, the end time and the
+ * wait that belong to another status.
+ */
+export function atStatus<Row extends { readonly status?: unknown }>(
+  record: Row,
+  status: string | null | undefined,
+): Row {
+  if (status == null || record.status === status) return record;
+  if (record.status == null) return { ...record, status };
+  const {
+    failure: _,
+    completed_at: __,
+    waits_because: ___,
+    ...rest
+  } = record as Row & Readonly<Record<string, unknown>>;
+  return { ...rest, status } as unknown as Row;
+}
+
 /** Drops the progress, which a status change invalidates. */
 function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
   if (!record) return undefined;
@@ -128,7 +147,7 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
   const isSame = old?.status === status;
-  const known = isSame ? old?.record : withoutProgress(old?.record);
+  const known = isSame ? old?.record : withoutProgress(old && atStatus(old.record, status));
   const record = {
     ...known,
     ...(seen.record ?? (status === undefined ? {} : { status })),

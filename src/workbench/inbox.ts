@@ -8,7 +8,7 @@ import { maxOf } from '../base/many.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { savedMeans } from '../queries/held-out.ts';
 import { countsBeside } from '../queries/run-mean.ts';
-import type { KnownResource, Observation } from '../queries/statuses/known-resource.ts';
+import { atStatus, type KnownResource, type Observation } from '../queries/statuses/known-resource.ts';
 import { lostAfterMs, type StatusStore, type Transition } from '../queries/statuses/store.ts';
 import type { EventKey, StoredEvent } from '../store/events.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -299,7 +299,8 @@ export class Inbox {
   /** Adds the time, reason and last numbers from later responses to an end. Keeps fields that they lack. */
   #complete(event: InboxEvent, known: KnownResource): void {
     if (!hasEnded(known.status)) return;
-    const detail = { ...event.detail, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
+    const before = atStatus(event.detail, known.status);
+    const detail = { ...before, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
     const isOld = !event.isExact && known.endTime === event.detail.endTime;
     const exact = isOld ? undefined : endInstant(detail);
     if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;

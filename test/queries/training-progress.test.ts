@@ -132,6 +132,39 @@ describe('a service whose progress alone says how many steps there are', () => {
   });
 });
 
+it.each(['running', 'succeeded', 'cancelled', 'cancel_signaled'])(
+  'has no failure or end time of an earlier status once it is %s (out29 A3)',
+  async status => {
+    const memory = RememberedStore.inMemory('test');
+    const failure = { message: 'out of memory', code: 'oom' };
+    let progress: object = { status: 'failed', completed_steps: 4, failure };
+    const answers = {
+      getTrainingRun: () => {
+        throw new CapabilityMissingError('getTrainingRun');
+      },
+      getTrainingProgress: () => progress,
+    };
+    const service = fakeService(answers, { capabilities: new Capabilities() });
+    const { signal } = new AbortController();
+    const read = async () => {
+      const row = await trainingRunQuery('trn_1').read({ service, signal, memory });
+      memory.see([observeTraining(row)]);
+      return row;
+    };
+    memory.see([
+      { kind: 'training', id: 'trn_1', record: { completed_at: '2026-01-01T10:00:00Z', waits_because: 'disk' } },
+    ]);
+    const before = { status: 'failed', failure, completed_at: '2026-01-01T10:00:00Z' };
+    expect(await read()).toMatchObject(before);
+    // An answer without a reason keeps the known one.
+    progress = { status: 'failed', completed_steps: 4 };
+    expect(await read()).toMatchObject(before);
+    progress = { status, completed_steps: 5 };
+    for (const row of [await read(), memory.find('training', 'trn_1')?.record])
+      for (const name of ['failure', 'completed_at', 'waits_because']) expect(row).not.toHaveProperty(name);
+  },
+);
+
 it('has the time at which it was seen leaving the queue, in the record as in the list (C3)', async () => {
   const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:00:55Z' };
   const ended: TrainingRun = { ...run('r', 'cancelled'), ...times };

@@ -57,6 +57,15 @@ it('says of how many rollouts the mean is, once its rewards are read', () => {
   expect(now.said()).toEqual(['a completed, mean 0.500 n=22/40; 40 of 40']);
 });
 
+it('drops the reason of an end once the service reports a different end (out29 A3)', () => {
+  const now = start(storeFolder(onTestFinished));
+  now.answer(run('a'));
+  now.answer(run('a', { status: 'failed', reason: 'out of memory' }));
+  expect(now.said()).toEqual([expect.stringContaining('failed, out of memory')]);
+  now.answer(run('a', { status: 'succeeded' }));
+  expect(now.said()).toEqual(['a succeeded']);
+});
+
 it('raises no stall of a run whose end another process has recorded', () => {
   const path = storeFolder(onTestFinished);
   const [one, other] = [start(path), start(path)];

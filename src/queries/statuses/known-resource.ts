@@ -1,6 +1,6 @@
 /** The known state of one resource, from all responses about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { hasEnded, statusMeaning } from '../../contract/status.ts';
+import { hasEnded, isSameStatus, statusMeaning } from '../../contract/status.ts';
 import { defaultRange } from '../../present/statistics/interval.ts';
 import type { ProgressPoint, ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
@@ -143,8 +143,18 @@ function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observatio
   return isOlder ? {} : { mean: certainty.means[0], graded: certainty.rewards };
 }
 
+/** Drops the reason, the end time and the wait if a response has another status than the one they belong to. */
+export function atStatus<Known extends Partial<Pick<KnownResource, 'status' | 'reason' | 'endTime' | 'waits'>>>(
+  known: Known,
+  status: string | null | undefined,
+): Known {
+  const isNew = status != null && known.status !== undefined && !isSameStatus(known.status, status);
+  return isNew ? { ...known, reason: undefined, endTime: undefined, waits: undefined } : known;
+}
+
 /** A resource after a response about it. */
-export function merged(old: KnownResource, observation: Observation): KnownResource {
+export function merged(before: KnownResource, observation: Observation): KnownResource {
+  const old = atStatus(before, observation.status);
   const soFar = meanSoFarIn(old, observation);
   // A count that was read with another mean does not belong to this one.
   const isOfMean = isSameMean({ mean: old.mean }, { mean: observation.mean ?? undefined }, defaultRange);

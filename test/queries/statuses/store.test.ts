@@ -43,6 +43,20 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
+it('keeps a reason and an end time only as long as the status that they belong to (out29 A3)', () => {
+  const { statuses } = listening();
+  const known = () => statuses.get({ kind: 'deployment', id: 'dep_1' });
+  const deployment = { kind: 'deployment', id: 'dep_1' };
+  const failed = { status: 'FAILED', reason: 'out of memory', endTime: '2026-01-01T10:00:00Z', waits: 'disk' };
+  statuses.report([{ ...deployment, ...failed }], times(1));
+  for (const status of [undefined, null, 'failed']) {
+    statuses.report([{ ...deployment, status }], times(2));
+    expect(known()).toMatchObject({ reason: failed.reason, endTime: failed.endTime, waits: failed.waits });
+  }
+  statuses.report([{ ...deployment, status: 'DEPLOYING' }], times(3));
+  expect([known()?.reason, known()?.endTime, known()?.waits]).toEqual([undefined, undefined, undefined]);
+});
+
 describe('the held-out means of a run', () => {
   const training = { kind: 'training', id: 'trn_1', total: 8 };
   const upTo = (...steps: readonly number[]): Observation => ({

@@ -22,7 +22,7 @@ import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
 import { baselineCommand, runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
-import { rememberedAt } from '../../../store/seen.ts';
+import { atStatus, rememberedAt } from '../../../store/seen.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -70,7 +70,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const status = progress.data?.status ?? known.status;
   const training = known.parent_checkpoint_id && known.split ? known.training_run_id : undefined;
   const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? attention : 'hidden');
-  const shown: EvalRun = { ...known, status };
+  const shown = atStatus(known, status);
   const measured: MeasuredRun = { ...shown, held_out_split: heldOutMeans(heldOut.data ?? [])?.best.split };
   const deleted = useDeleted('run', id) !== undefined;
   const ended = deleted || hasEnded(shown.status);

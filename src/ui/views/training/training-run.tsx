@@ -27,6 +27,7 @@ import {
   trainingFacts,
 } from '../../../resources/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
+import { atStatus } from '../../../store/seen.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -77,9 +78,10 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
   const record = useLive(trainingRunQuery(id), attention);
   const progress = useLive(trainingProgressQuery(id), attention);
   const state = useRecordWithParts({ kind: 'training', id }, [progress, record]);
-  const known: TrainingRun = record.data ?? { training_run_id: id, display_name: label, bench_id: parent };
+  const read: TrainingRun = record.data ?? { training_run_id: id, display_name: label, bench_id: parent };
   const { status, failure } = progress.data ?? {};
-  const shown: TrainingRun = { ...known, status: status ?? known.status, failure: failure ?? known.failure };
+  const known = atStatus(read, status);
+  const shown: TrainingRun = { ...known, failure: failure ?? known.failure };
   const ended = state.isDeleted || hasEnded(shown.status);
   const curves = useRunCurves(id, ended, attention, stepsWanted(progress));
   const source = useMemo(() => checkpointList(id, ended), [id, ended]);

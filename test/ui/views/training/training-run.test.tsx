@@ -432,3 +432,21 @@ it('reads the rewards of evaluations for the interval of their mean, and pools t
   for (const count of [1, 2])
     await stage.waitFor(text => new RegExp(`0\\.500 +0\\.[2-4]\\d+\\.\\.0\\.[5-7]\\d+ +${count} `).test(text));
 });
+
+it('shows the failure in a record only while its progress has the same status (out29 A3)', async () => {
+  const failed = { ...runs[0], status: 'failed', failure: { message: 'out of memory' } };
+  const progress = { status: 'failed', completed_steps: 4, total_steps: 40 };
+  const getTrainingProgress = () => progress;
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_first' },
+    service: async () =>
+      fakeService({ ...answers, getTrainingRun: () => failed, getTrainingProgress }, { capabilities }),
+    columns: 110,
+    rows: 40,
+  });
+  await stage.waitFor('out of memory');
+  progress.status = 'running';
+  await stage.press('r');
+  await stage.waitFor('running');
+  expect(stage.text()).not.toContain('out of memory');
+});
