@@ -30,6 +30,8 @@ export interface AuditReport {
   /** Describes the data that was read, and counts the failed reads. */
   readonly read: string;
   readonly unread: readonly Unread[];
+  /** The last step with rewards by rollout; undefined if there is none. */
+  readonly lastStep: number | undefined;
 }
 
 /** Data that could not be read. */
@@ -118,7 +120,8 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
     `${counted(curves.heldOut.length, 'held-out reward')}`,
     ...(unread.length > 0 ? [`${unread.length} of these reads failed`] : []),
   ];
-  return { findings, read: words.join(', '), unread };
+  const lastStep = steps?.findLast(({ rewards }) => rewards.length > 0)?.step;
+  return { findings, read: words.join(', '), unread, lastStep };
 }
 
 /** The curves to audit. The trainer's is thinned out, because it may have a million points. */
@@ -178,23 +181,34 @@ export function hintOfCurves(
 /**
  * Says, where a checkpoint goes live, what the audit finds in its run's curves, or that the run has not been audited.
  *
- * @param findings those of the whole audit, if it has been made
+ * @param report the whole audit, if it has been made
  */
-export function auditWords(runId: string, { trainer, heldOut, findings }: KnownToAudit, range: Range): string {
-  if (findings) return `Audit: ${findings.map(({ kind }) => findingKinds[kind]).join(', ') || 'nothing found'}.`;
+export function auditWords(
+  { training_run_id: id, step = Number.POSITIVE_INFINITY }: AuditedOrigin,
+  { trainer, heldOut, report }: KnownToAudit,
+  range: Range,
+): string {
+  const { findings = [], unread = [], lastStep = Number.NEGATIVE_INFINITY } = report ?? {};
+  if (lastStep >= step && unread.length === 0) {
+    const at = lastStep === step ? '' : ` at step ${lastStep}`;
+    return `Audit${at}: ${findings.map(({ kind }) => findingKinds[kind]).join(', ') || 'nothing found'}.`;
+  }
   const hint = hintOfCurves(trainer, heldOut, range);
-  const command = clean`describe ${shellWord(runId)} --audit`;
+  const command = clean`describe ${shellWord(id)} --audit`;
   return hint === undefined ? `Not audited: ${command}.` : `Audit of its curves: ${hint} (${command} reads more).`;
 }
+
+export type AuditedOrigin = Pick<Origin, 'training_run_id' | 'step'>;
 
 interface KnownToAudit {
   readonly trainer?: TrainerCurve | undefined;
   readonly heldOut?: readonly HeldOutReward[] | undefined;
-  readonly findings?: readonly Finding[] | undefined;
+  readonly report?: AuditReport | undefined;
 }
 
 /** Reads the curves for `auditWords`, if they can be read in time. @throws AbortError if the user interrupts */
-export async function readAuditWords({ training_run_id: id }: Origin, context: QueryContext): Promise<string> {
+export async function readAuditWords(origin: AuditedOrigin, context: QueryContext): Promise<string> {
+  const { training_run_id: id } = origin;
   const limited = { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(patienceMs)]) };
   const ifRead = <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> =>
     answer.catch(() => {
@@ -205,20 +219,28 @@ export async function readAuditWords({ training_run_id: id }: Origin, context: Q
     ifRead(trainerRewardsQuery(id, true).read(limited)),
     ifRead(heldOutRewardsQuery(id, true).read(limited)),
   ]);
-  return auditWords(id, { trainer, heldOut }, context.compare?.rewardRange ?? defaultRange);
+  return auditWords(origin, { trainer, heldOut }, context.compare?.rewardRange ?? defaultRange);
 }
 
+const reports = new WeakMap<object, AuditReport>();
+
+/** The audit that a list shows; undefined while it is being read, or if that failed. */
+export const auditReportOf = (list: object | undefined): AuditReport | undefined => list && reports.get(list);
+
 export function auditList(runId: string, range: Range): ListSource<Finding> {
-  return {
+  const list: ListSource<Finding> = {
     key: [...trainingKeys.stepsRead(runId), 'audit', range],
     id: row => row.kind,
     readPage: async context => {
-      const { findings, read } = await readAudit(runId, range, context);
-      return wholePage(findings, read);
+      reports.delete(list);
+      const report = await readAudit(runId, range, context);
+      reports.set(list, report);
+      return wholePage(report.findings, report.read);
     },
     activity: () => 'settled',
     derived: true,
   };
+  return list;
 }
 
 export const findingColumns: readonly Column<Finding>[] = [

@@ -135,7 +135,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
     source: benchId === undefined ? everyTrainingRun : trainingRunsOf(benchId),
   });
   const shown = chosenOf(choice.offered, seen.id);
-  const audited = useAuditWords(seen.isLive ? shown?.run.training_run_id : undefined);
+  const audited = useAuditWords(seen.isLive && shown ? originOfChosen(shown, workbench) : undefined);
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
   const effect = (values: FormValues): string => {
     const chosen = chosenIn(values);

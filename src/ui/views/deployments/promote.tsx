@@ -60,7 +60,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
   const whole: TracedDeployment = traced([deployment], memory)[0] ?? deployment;
-  const audited = useAuditWords(whole.from_run?.training_run_id);
+  const audited = useAuditWords(whole.from_run);
   const entry = { slug: label, id: deployment.deployment_id, demoted, from_run: whole.from_run };
   const known = replacement(entry, listed, complete);
   /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */

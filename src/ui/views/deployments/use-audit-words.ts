@@ -1,17 +1,20 @@
-/** What the audit finds in the curves of the run whose checkpoint goes live. */
+/** What the audit finds in the run whose checkpoint goes live. */
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
-import { auditList, auditWords } from '../../../resources/audit.ts';
+import { type AuditedOrigin, auditList, auditReportOf, auditWords } from '../../../resources/audit.ts';
+import { useListed } from '../../data/use-list.ts';
 import { usePreviewData } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** @param runId undefined while no checkpoint is known; nothing is read then */
-export function useAuditWords(runId: string | undefined): string {
+/** @param origin undefined while no checkpoint is known; nothing is read then */
+export function useAuditWords(origin: AuditedOrigin | undefined): string {
   const { lists, compare } = useWorkbench();
   const { rewardRange: range } = compare;
-  const id = runId ?? '';
-  const trainer = usePreviewData(trainerRewardsQuery(id, true), runId !== undefined);
-  const heldOut = usePreviewData(heldOutRewardsQuery(id, true), runId !== undefined);
-  if (runId === undefined) return '';
-  const findings = lists.find(auditList(runId, range).key)?.data.rows;
-  return auditWords(runId, { trainer, heldOut, findings }, range);
+  const id = origin?.training_run_id ?? '';
+  const trainer = usePreviewData(trainerRewardsQuery(id, true), origin !== undefined);
+  const heldOut = usePreviewData(heldOutRewardsQuery(id, true), origin !== undefined);
+  const list = auditList(id, range);
+  // Redraws once the audit has been read.
+  useListed(list);
+  const report = auditReportOf(lists.find(list.key)?.source);
+  return origin === undefined ? '' : auditWords(origin, { trainer, heldOut, report }, range);
 }

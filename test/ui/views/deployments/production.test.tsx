@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
-import { auditWords } from '../../../../src/resources/audit.ts';
+import { listQuery } from '../../../../src/queries/lists/list-query.ts';
+import { fetchOnce } from '../../../../src/queries/live-query.ts';
+import { type AuditReport, auditList, auditWords } from '../../../../src/resources/audit.ts';
 import {
   deploymentActions,
   deployments,
@@ -13,7 +15,7 @@ import { replacedWords } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
 import { pageOf } from '../../../queries/scripted-service.ts';
-import { fakeService } from '../../../service/fake-service.ts';
+import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openOnStage } from '../../stage.tsx';
 
 const active: Deployment = {
@@ -98,17 +100,28 @@ describe('held-out rewards that stand beside each other', () => {
   });
 });
 
+const reads = 'describe trn_1 --audit reads more';
+
 it('names what the audit finds in the curves of a run whose checkpoint goes live', () => {
   const curve = (value: number) => ({
     ...emptyCurve,
     steps: Float64Array.from({ length: 20 }, (_, step) => step),
     rewards: Float64Array.from({ length: 20 }, () => value),
   });
-  const reads = 'describe trn_1 --audit reads more';
+  const origin = { training_run_id: 'trn_1', step: 5 };
   const never = `Audit of its curves: never rewarded (${reads}).`;
-  expect(auditWords('trn_1', { trainer: curve(0) }, [0, 1])).toBe(never);
-  expect(auditWords('trn_1', {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
-  expect(auditWords('trn_1', { trainer: curve(0), findings: [] }, [0, 1])).toBe('Audit: nothing found.');
+  const trainer = curve(0);
+  const words = (report: Partial<AuditReport>, of = origin) =>
+    auditWords(of, { trainer, report: { findings: [], read: '', unread: [], lastStep: 5, ...report } }, [0, 1]);
+  expect(auditWords(origin, { trainer }, [0, 1])).toBe(never);
+  expect(auditWords(origin, {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
+  expect(words({})).toBe('Audit: nothing found.');
+  expect(words({ lastStep: 10 })).toBe('Audit at step 10: nothing found.');
+  // Not of that step, or not whole (attack29 A1).
+  expect(words({ lastStep: 4 })).toBe(never);
+  expect(words({ lastStep: undefined })).toBe(never);
+  expect(words({ unread: [{ what: 'Step 5', error: new NetworkError('Gone') }] })).toBe(never);
+  expect(words({}, { ...origin, step: undefined as never })).toBe(never);
 });
 
 const heldOut = [
@@ -117,7 +130,7 @@ const heldOut = [
   { step: 10, held_out_reward: 0.9, completed_samples: 16 },
 ];
 
-function openDeploy(size = { columns: 100, rows: 30 }, failure?: Error) {
+function openDeploy(size = { columns: 100, rows: 30 }, failure?: Error, more: Answers = {}) {
   const sent: unknown[] = [];
   const answering = fakeService({
     listDeployments: async () => pageOf([{ ...active, checkpoint_id: 'ckpt_0' }]),
@@ -131,6 +144,7 @@ function openDeploy(size = { columns: 100, rows: 30 }, failure?: Error) {
       if (failure) throw failure;
       return { ...active, deployment_id: 'dep_2', ...body };
     },
+    ...more,
   });
   const run = { training_run_id: 'trn_1', display_name: 'tutor', status: 'completed', bench_id: 'words' };
   const checkpoint = async () => ({ checkpoint_id: 'ckpt_1', step_index: 5 });
@@ -191,5 +205,35 @@ describe('a checkpoint', () => {
     await screen.press('enter');
     await screen.waitFor(() => sent.length > 0);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'production' }]);
+  });
+
+  it('is not called free of findings while its audit is being read, or could not be read (attack29 A1)', async () => {
+    const reading = Promise.withResolvers<void>();
+    let audits = 0;
+    const { screen } = openDeploy(undefined, undefined, {
+      getTrainerRewards: () => ({ trainer_rewards: [{ step: 5, trainer_reward: 0.5 }] }),
+      getStepTrajectoryRewards: async () => {
+        audits += 1;
+        if (audits > 1) throw new NetworkError('Not reached.');
+        await reading.promise;
+        return { trajectory_rewards: [{ task_id: 'a', trajectory_id: 'traj_1', reward: 0.5 }] };
+      },
+      getTrajectory: () => ({ trajectory_id: 'traj_1', status: 'completed' }),
+    });
+    const { workbench } = screen;
+    const says = (words: string) => screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes(words));
+    await screen.waitFor('Deploy step 5 of tutor');
+    const audit = listQuery(workbench, auditList('trn_1', [0, 1]));
+    await screen.press('tab', 'right');
+    await says('replaced. Not audited: describe trn_1 --audit.');
+    const read = fetchOnce(workbench, audit);
+    await screen.press('left', 'right');
+    await says('replaced. Not audited: describe trn_1 --audit.');
+    reading.resolve();
+    await read;
+    await says('replaced. Audit: nothing found.');
+    await expect(fetchOnce(workbench, audit)).rejects.toThrow('Not reached.');
+    await screen.press('left', 'right');
+    await says('replaced. Not audited: describe trn_1 --audit.');
   });
 });
