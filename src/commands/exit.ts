@@ -11,7 +11,7 @@ export const exitCodes = {
   /** No credential, or one that was refused. */
   forbidden: 4,
   notFound: 5,
-  /** The outcome is unknown: whether the work has ended, a change was made, or an upload was stored. */
+  /** The outcome is unknown: whether the work has ended, a change was made, or an upload was stored; or what ended is not remembered. */
   endUnseen: 6,
   /** The service does not offer this operation. */
   unsupported: 7,

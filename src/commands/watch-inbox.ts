@@ -65,7 +65,10 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
   });
 }
 
-/** Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms. */
+/**
+ * Prints the undismissed events, oldest first. Exit code 1 if something failed, 8 if there are only alarms, and 6 if
+ * there may be more because no history can be saved.
+ */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
   return withService(flags, io, async context => {
     const { memory, compare } = context;
@@ -76,7 +79,12 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     });
     await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
-    io.note(events.length > 0 ? `${summaryOf(inbox)}.` : 'Nothing has ended, failed or stalled since you last looked.');
+    memory.flush();
+    const lack = memory.problem;
+    if (events.length > 0) io.note(`${summaryOf(inbox)}.`);
+    else if (lack === undefined) io.note('Nothing has ended, failed or stalled since you last looked.');
+    if (lack !== undefined)
+      io.note(`${lack}. So it is not known what ${events.length > 0 ? 'else ' : ''}has ended since you last looked.`);
     const nameOf = eventNames(memory, events);
     for (const event of events) {
       const { id, at, isExact } = event;
@@ -92,6 +100,7 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     const sorts = events.filter(isBad).map(sortOf);
     const isAlarm = (sort: EventSort): boolean => sort === 'stalled' || sort === 'alarm';
     if (sorts.some(sort => !isAlarm(sort))) return exitCodes.failed;
-    return sorts.length > 0 ? exitCodes.alarm : exitCodes.done;
+    if (sorts.length > 0) return exitCodes.alarm;
+    return lack === undefined ? exitCodes.done : exitCodes.endUnseen;
   });
 }

@@ -1,9 +1,12 @@
 /** `watch --since last`: the work that ended since the last look, with its time and reason, until it is dismissed. */
-import { expect, it } from 'vitest';
+import { globSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
-import { cliOn } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 const endedAt = new Date(Date.now() - 60_000).toISOString();
 const createdAt = new Date(Date.parse(endedAt) - 3_600_000).toISOString();
@@ -119,6 +122,37 @@ it('reads the last numbers of what ended, until it has them all (out27 A1, C2)',
   expect(state.reads).toBe(2);
   expect(await look()).toBe(last);
   expect(state.reads).toBe(2);
+});
+
+describe('without a history (out29 A4)', () => {
+  it('gives no all-clear if the state folder cannot be created', async () => {
+    const { cli } = await trainings();
+    const home = testFolder();
+    writeFileSync(join(home, 'file'), '');
+    const { code, notes } = await cli('watch', ['--since', 'last'], {
+      environment: { XDG_STATE_HOME: join(home, 'file') },
+    });
+    expect(code).toBe(6);
+    expect(notes).toMatch(/^History is kept only while the program runs: .* not known what has ended since/);
+  });
+
+  it('gives no all-clear if the state folder is full', async () => {
+    const { state, cli } = await trainings();
+    const environment = { XDG_STATE_HOME: testFolder() };
+    const look = () => cli('watch', ['--since', 'last'], { environment });
+    expect((await look()).code).toBe(0);
+    const [path = ''] = globSync(join(environment.XDG_STATE_HOME, '**/remembered.db'));
+    const database = new DatabaseSync(path);
+    for (const table of ['seen', 'events'])
+      database.exec(
+        `create trigger no_${table} before insert on ${table} begin select raise(abort, 'disk is full'); end`,
+      );
+    database.close();
+    state.over = true;
+    const { code, notes } = await look();
+    expect(code).toBe(6);
+    expect(notes).toMatch(/^History cannot be saved: disk is full\. So it is not known what has ended since/);
+  });
 });
 
 it('is about everything', async () => {

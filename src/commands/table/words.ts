@@ -11,7 +11,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
   [3, 'no response: a retry may work'],
   [4, 'the credential is missing or refused'],
   [5, 'not found'],
-  [6, 'outcome unknown: no status, unclear response, or another key or agent'],
+  [6, 'outcome unknown: no status, no history, unclear response, or another key or agent'],
   [7, 'the service does not offer this'],
   [8, 'an alarm, and nothing worse'],
   [124, 'not ended within --timeout'],

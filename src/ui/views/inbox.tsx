@@ -76,6 +76,9 @@ function eventFacts(row: InboxEvent, workbench: Workbench, hintWords: HintWords)
   ];
 }
 
+const nothingNew = 'Nothing new: anything that ends, fails or stalls stays here until you dismiss it';
+const notKept = 'What ended earlier is not known: history cannot be saved. benchtop doctor shows why';
+
 export function InboxView() {
   const workbench = useWorkbench();
   const pane = usePane('main');
@@ -114,7 +117,7 @@ export function InboxView() {
       source={source}
       rows={rows}
       columns={columns}
-      emptyWords="Nothing new: anything that ends, fails or stalls stays here until you dismiss it"
+      emptyWords={remembered.problem === undefined ? nothingNew : notKept}
       open={placeOfRef}
       below={row => reasonOf(row, rewardRange)}
       facts={row => eventFacts(row, workbench, hintWords)}

@@ -1,5 +1,7 @@
 /** The user leaves and comes back: one line counts the events meanwhile; the inbox keeps them until dismissed. */
 
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../../src/queries/live-query.ts';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
@@ -315,4 +317,13 @@ it('the chart of a run that ended in Watch has the last trainer reward, though a
   doing['trn_1'] = 'failed';
   await screen.waitFor('trainer 0.975');
   expect(service.asked('getTrainerRewards') - before).toBe(2);
+});
+
+it('says that it does not know what ended earlier if no history is kept (out29 A4)', async () => {
+  const folder = dirname(storeFolder(onTestFinished));
+  writeFileSync(join(folder, 'file'), '');
+  const remembered = () => RememberedStore.open(join(folder, 'file', 'remembered.db'), 'test');
+  const screen = openWorld(threeRuns({}), { view: 'inbox' }, { columns: 120, rows: 30, remembered });
+  await screen.waitFor('What ended earlier is not known: history cannot be saved');
+  expect(screen.text()).not.toContain('Nothing new');
 });
