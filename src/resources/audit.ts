@@ -168,13 +168,16 @@ const firstFinding = perObject((range: Range) =>
   ),
 );
 
-/** The most important finding in a run's curves, in a few words: `never rewarded`. Undefined if there is none. */
-export function hintOfCurves(
+/** The most important finding in a run's curves, if there is one. */
+const firstOfCurves = (
   trainer: TrainerCurve | undefined,
   heldOut: readonly HeldOutReward[] | undefined,
   range: Range,
-): string | undefined {
-  const found = firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards);
+): Finding | undefined => firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards);
+
+/** {@link firstOfCurves} in a few words: `never rewarded`. */
+export function hintOfCurves(...curves: Parameters<typeof firstOfCurves>): string | undefined {
+  const found = firstOfCurves(...curves);
   return found && findingKinds[found.kind];
 }
 
@@ -191,11 +194,12 @@ export function auditWords(
   const { findings = [], unread = [], lastStep = Number.NEGATIVE_INFINITY } = report ?? {};
   if (lastStep >= step && unread.length === 0) {
     const at = lastStep === step ? '' : ` at step ${lastStep}`;
-    return `Audit${at}: ${findings.map(({ kind }) => findingKinds[kind]).join(', ') || 'nothing found'}.`;
+    const kinds = findings.map(({ kind }) => findingKinds[kind]).join(', ');
+    return `Audit${at}: ${kinds === '' ? 'nothing found' : `look at ${kinds}`}.`;
   }
-  const hint = hintOfCurves(trainer, heldOut, range);
+  const found = firstOfCurves(trainer, heldOut, range)?.words;
   const command = clean`describe ${shellWord(id)} --audit`;
-  return hint === undefined ? `Not audited: ${command}.` : `Audit of its curves: ${hint} (${command} reads more).`;
+  return found === undefined ? `Not audited: ${command}.` : `Audit of its curves: ${found} (${command} reads more).`;
 }
 
 export type AuditedOrigin = Pick<Origin, 'training_run_id' | 'step'>;

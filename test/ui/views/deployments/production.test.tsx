@@ -109,7 +109,9 @@ it('names what the audit finds in the curves of a run whose checkpoint goes live
     rewards: Float64Array.from({ length: 20 }, () => value),
   });
   const origin = { training_run_id: 'trn_1', step: 5 };
-  const never = `Audit of its curves: never rewarded (${reads}).`;
+  const why =
+    "the trainer's reward is 0 in all 20 steps that have one: the grader may never match, or the tasks are too hard";
+  const never = `Audit of its curves: ${why} (${reads}).`;
   const trainer = curve(0);
   const words = (report: Partial<AuditReport>, of = origin) =>
     auditWords(of, { trainer, report: { findings: [], read: '', unread: [], lastStep: 5, ...report } }, [0, 1]);
@@ -117,6 +119,8 @@ it('names what the audit finds in the curves of a run whose checkpoint goes live
   expect(auditWords(origin, {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
   expect(words({})).toBe('Audit: nothing found.');
   expect(words({ lastStep: 10 })).toBe('Audit at step 10: nothing found.');
+  const findings = (['held_out', 'cut_off'] as const).map(kind => ({ kind, words: '', evidence: [], of: 1 }));
+  expect(words({ findings })).toBe('Audit: look at held-out, cut off.');
   // Not of that step, or not whole (attack29 A1).
   expect(words({ lastStep: 4 })).toBe(never);
   expect(words({ lastStep: undefined })).toBe(never);
