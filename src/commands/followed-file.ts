@@ -7,9 +7,11 @@ import { watchForChanges } from '../base/watched-file.ts';
 import { readUploaded } from '../local/server/uploaded-trajectory.ts';
 import type { FileRows } from '../local/store/file-rows.ts';
 import type { UploadedTrajectory } from '../local/store/trajectory-uploads.ts';
+import { count } from '../text/numbers.ts';
 import { type FileTrajectory, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import type { ShownFile } from '../workbench/workbench.ts';
 import type { CommandIo } from './io.ts';
+import { progressEvery } from './list-output.ts';
 import { Unread, withOpenFile } from './trajectory-files.ts';
 
 /** How often to check the file, in milliseconds. */
@@ -206,6 +208,7 @@ export class FollowedFile implements ShownFile {
       }
       rows.add(read);
       this.#done = { ...this.#done, place, unread: lost };
+      if (this.#isOnce && place % progressEvery === 0) this.#io.note(`${count(place)} rollouts read so far.`);
     }
     this.#done = { ...this.#done, named: place };
     return lost;

@@ -3,7 +3,7 @@ import { count } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 
 /** Progress is reported after this many rows: an endless list must not look like a hang. */
-const progressEvery = 10_000;
+export const progressEvery = 10_000;
 
 export interface ListOutputOptions {
   /** Whether rows can be printed before the last one is read. */

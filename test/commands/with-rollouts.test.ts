@@ -56,6 +56,12 @@ it('analyses a file, and asks the service nothing (out24 B14)', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+it('reports progress while it reads a long file (attack27 C4)', async () => {
+  const { file, cli } = await fileOf(lines.repeat(2_500));
+  const { notes } = await cli('failures', [file, '--json']);
+  expect(notes).toContain('10k rollouts read so far.');
+});
+
 it('reads standard input, and fails if a part cannot be read', async () => {
   const { cli } = await fileOf();
   const { code, notes, out } = await cli('failures', ['-', '--json'], { input: `${lines}no JSON\n` });

@@ -70,7 +70,10 @@ export class FileRows {
         return;
       }
       const { trace_id } = item;
-      this.#database.run('delete from trajectories where occurrence < 0 and trace_id = ?', trace_id ?? null);
+      this.#database.run(
+        'delete from trajectories where dataset_id = ? and trace_id = ? and occurrence < 0',
+        ...[this.#dataset.dataset_id, trace_id ?? null],
+      );
       const isFree = trace_id !== undefined && !this.#find('trace_id', trace_id);
       const ids = { trajectory_id, trace_id: isFree ? trace_id : `trace_${ownName}` };
       this.#uploads.add(this.#dataset, item, { ...ids, content_hash, occurrence, created_at });

@@ -1,0 +1,24 @@
+/** The rows of a file that is read on screen or by a command. */
+import { expect, it, vi } from 'vitest';
+import { FileRows } from '../../../src/local/store/file-rows.ts';
+import { storesInMemory } from './memory.ts';
+
+const item = (content: string) => ({
+  trace_id: `trace-${content}`,
+  conversation_id: undefined,
+  status: 'completed',
+  steps: [{ messages: [{ role: 'user', content }] }],
+});
+
+it('are each added without reading the others (attack27 C4)', () => {
+  const { stores, organizationId } = storesInMemory();
+  const { database } = stores;
+  const rows = new FileRows(stores, organizationId, 'rollouts.jsonl', new Map());
+  rows.add(item('one'));
+  const calls = [vi.spyOn(database, 'run'), vi.spyOn(database, 'get')].map(({ mock }) => mock.calls);
+  rows.add(item('two'));
+  const statements = calls.flat().filter(([sql]) => /^(select|update|delete)/.test(sql));
+  expect(statements.length).toBeGreaterThan(2);
+  const plans = statements.map(([sql, ...values]) => database.all(`explain query plan ${sql}`, ...values));
+  expect(JSON.stringify(plans)).not.toContain('SCAN');
+});
