@@ -6,7 +6,7 @@ export const exitCodes = {
   failed: 1,
   /** The command line, a file or the settings are wrong; nothing was changed. */
   usage: 2,
-  /** No response, or none in time; a retry may work. */
+  /** No response, or none in time, and nothing was changed; a retry may work. */
   unreachable: 3,
   /** No credential, or one that was refused. */
   forbidden: 4,
@@ -28,7 +28,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Interruptions first, then known failures, then unknown outcomes. */
+/** Interruptions first, then known failures, then unknown outcomes; last those that a retry may settle. */
 const worstFirst: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.terminated,
@@ -40,9 +40,9 @@ const worstFirst: readonly ExitCode[] = [
   exitCodes.notFound,
   exitCodes.unsupported,
   exitCodes.alarm,
-  exitCodes.unreachable,
   exitCodes.timeout,
   exitCodes.endUnseen,
+  exitCodes.unreachable,
 ];
 
 /** The exit code for a command on several resources, in any order. */

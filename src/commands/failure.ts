@@ -35,12 +35,10 @@ function exitCodeOfKind(kind: ErrorKind): ExitCode {
   }
 }
 
-/** The exit codes for failures that changed nothing. */
-const unchanged: readonly ExitCode[] = [exitCodes.failed, exitCodes.usage];
-
+/** After a write that may have happened, no other code fits: 3 would invite a script to repeat it. */
 export function exitCodeOf(error: unknown): ExitCode {
   const code = exitCodeOfError(error);
-  return isUnanswered(error) && unchanged.includes(code) ? exitCodes.endUnseen : code;
+  return isUnanswered(error) && code !== exitCodes.interrupted ? exitCodes.endUnseen : code;
 }
 
 function exitCodeOfError(error: unknown): ExitCode {

@@ -265,6 +265,11 @@ export interface Endpoint<
    * a retry safe: after a lost response, the call is retried only if the service is known to honour the key.
    */
   readonly idempotencyKey?: boolean;
+  /**
+   * Set if repeating it leaves the same result, as for DELETE. A lost response is not retried automatically: the second
+   * response may be a refusal.
+   */
+  readonly isIdempotent?: true;
   /** Whether a field in the body makes a retry safe. */
   readonly repeatable?: (body: unknown, service: SkipsStored) => boolean;
   /** How the operation differs in the newest generation. */

@@ -78,6 +78,7 @@ export const deploymentEndpoints = defineEndpoints({
   promoteDeployment: {
     method: 'POST',
     path: '/api/v1/deploy/{deployment_id}/promote',
+    isIdempotent: true,
     body: z.optional(promoteDeploymentBody),
     response: deployment,
     capability: true,
@@ -85,6 +86,7 @@ export const deploymentEndpoints = defineEndpoints({
   unpromoteDeployment: {
     method: 'POST',
     path: '/api/v1/deploy/{deployment_id}/unpromote',
+    isIdempotent: true,
     response: deployment,
     capability: true,
   },

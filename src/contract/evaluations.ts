@@ -195,6 +195,7 @@ export const evaluationEndpoints = defineEndpoints({
   cancelEval: {
     method: 'POST',
     path: '/api/v1/eval/{eval_run_id}/cancel',
+    isIdempotent: true,
     response: z.looseObject({ eval_run_id: text, status: text }),
     capability: true,
   },

@@ -23,6 +23,7 @@ export const secretEndpoints = defineEndpoints({
   createSecret: {
     method: 'POST',
     path: '/api/v1/secrets',
+    isIdempotent: true,
     body: createSecretBody,
     sensitive: ['value'],
     response: z.looseObject({ secret }),

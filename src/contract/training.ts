@@ -150,6 +150,7 @@ export const trainingEndpoints = defineEndpoints({
   cancelTraining: {
     method: 'POST',
     path: '/api/v1/train/{training_run_id}/cancel',
+    isIdempotent: true,
     response: z.looseObject({ training_run_id: text, status: text }),
     capability: true,
   },

@@ -210,6 +210,7 @@ export const trajectoryEndpoints = defineEndpoints({
   completeTrajectory: {
     method: 'POST',
     path: '/api/v1/trajectories/{trajectory_id}/complete',
+    isIdempotent: true,
     auth: 'trajectoryToken',
     body: completeTrajectoryBody,
     response: logRewardResult,

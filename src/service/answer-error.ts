@@ -198,7 +198,7 @@ export function errorOfAnswer(
     firstFailure(failures),
     advice(Answered, facts, envelope !== undefined, details),
     details.mayLackPath ? lackingAdvice(Answered, details) : '',
-    outcomeUnknown ? outcomeAdvice : '',
+    outcomeUnknown ? outcomeAdvice(facts) : '',
   ];
   return new Answered(words.filter(Boolean).join(' '), details);
 }
@@ -266,7 +266,7 @@ type Head = Pick<ErrorAnswer, 'status' | 'headers'>;
 function responseError({ status, headers }: Head, facts: CallFacts, code: string, message: string): ResponseError {
   const accepted = status >= 200 && status < 300;
   const outcomeUnknown = isOutcomeUnknown(facts, accepted ? { kind: 'not_understood' } : { kind: 'answer', status });
-  return new ResponseError(outcomeUnknown ? `${message} ${outcomeAdvice}` : message, {
+  return new ResponseError(outcomeUnknown ? `${message} ${outcomeAdvice(facts)}` : message, {
     ...facts.details,
     code,
     status,

@@ -37,7 +37,7 @@ import {
   withAgent,
   withPayload,
 } from './request.ts';
-import type { Attempts } from './retry.ts';
+import { type Attempts, isRepeatable } from './retry.ts';
 import { type AttemptRequest, type Call, limitTime, type TimeLimit } from './send.ts';
 import { shownHeaders } from './trace.ts';
 import type { CallFacts } from './wire-error.ts';
@@ -171,11 +171,12 @@ export class OperationCall<Value> implements Call<Value> {
   }
 
   facts({ attempts, mayHaveHappened }: Attempts): CallFacts {
-    const { auth } = this.#endpoint;
+    const { auth, isIdempotent } = this.#endpoint;
     const { pathname: path, host } = this.#url;
     return {
       method: this.method,
       isWrite: this.isWrite,
+      isIdempotent: isIdempotent ?? isRepeatable(this.method),
       // Part of the answer may be on screen.
       ...(auth === 'inferenceToken' && { lostAdvice: 'Send it again.' }),
       path,

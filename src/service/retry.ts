@@ -95,6 +95,8 @@ const maxRecoveries = 2;
 
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
+export const isRepeatable = (method: Method): boolean => repeatableMethods.has(method);
+
 /** The statuses that redirect a GET, and the statuses that redirect any request with its method and body. */
 const movesGet: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const movesAll: ReadonlySet<number> = new Set([307, 308]);
@@ -154,7 +156,7 @@ function mayRepeat(
   outcome: Outcome,
   wanted = false,
 ): boolean {
-  if (repeatable || repeatableMethods.has(method) || (wanted && !isWrite)) return true;
+  if (repeatable || isRepeatable(method) || (wanted && !isWrite)) return true;
   // A rate limit refuses a request before it is carried out.
   if ((keyed || wanted) && outcome.kind === 'answer' && outcome.status === 429) return true;
   return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;

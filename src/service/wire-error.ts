@@ -55,7 +55,7 @@ export function errorOfFailure(
   const outcomeUnknown = isOutcomeUnknown(facts, { kind: 'network', sent });
   const details: ErrorDetails = { ...facts.details, ...answered, code, outcomeUnknown };
   const after = outcomeUnknown
-    ? outcomeAdvice
+    ? outcomeAdvice(facts)
     : sent
       ? (facts.lostAdvice ?? 'Nothing was changed.')
       : 'Nothing was sent.';
@@ -143,7 +143,7 @@ function proxyMessage({ name, variable, status }: Proxy, host: string, code: str
   return `${subject} ${own(unreached, code) ?? 'cannot be reached'} (${code}). ${after} ${advice}`;
 }
 
-const outcomeText = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
+const outcomeText = (facts: CallFacts): string => (facts.mayHaveHappened ? outcomeAdvice(facts) : 'Nothing was sent.');
 
 /**
  * The error if the service was not found. An earlier attempt at a write may have been carried out.
@@ -182,6 +182,8 @@ export interface CallFacts {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
+  /** Whether repeating it leaves the same result. */
+  readonly isIdempotent?: boolean;
   /** Advice if the response was lost and the call changes nothing. */
   readonly lostAdvice?: string;
   /** Advice if the host cannot be reached; by default, to check the profile's base URL. */
@@ -209,7 +211,10 @@ export function isOutcomeUnknown({ isWrite, mayHaveHappened }: CallFacts, outcom
   return mayHaveHappened || (isWrite && mayHaveTakenEffect(outcome));
 }
 
-export const outcomeAdvice = 'It may have happened anyway: check before you repeat it.';
+export const outcomeAdvice = ({ isIdempotent = false }: CallFacts): string =>
+  isIdempotent
+    ? 'It may have happened anyway. It is safe to repeat.'
+    : 'It may have happened anyway: check before you repeat it.';
 
 const maxMessageLength = 2_000;
 

@@ -93,7 +93,7 @@ describe('a path that the contract does not have', () => {
 
   it('is sent again only if that is harmless', async () => {
     const { api, requests } = await apiOn(json({}, 503, { 'retry-after': '0' }), json({}, 503, { 'retry-after': '0' }));
-    expect((await api(['POST', '/notes'])).code).toBe(exitCodes.unreachable);
+    expect((await api(['POST', '/notes'])).code).toBe(exitCodes.endUnseen);
     expect(requests).toHaveLength(1);
   });
 });

@@ -19,8 +19,7 @@ it('a refusal after a lost answer does not say that nothing was changed', () => 
   );
 });
 
-it('a lost answer stays one that a retry may bring', () => {
-  expect(exitCodeOf(new ServerError('Out of luck.', { status: 503, outcomeUnknown: true }))).toBe(
-    exitCodes.unreachable,
-  );
+it('a lost answer of a write is an unknown outcome, one of a read may come with a retry', () => {
+  expect(exitCodeOf(new ServerError('Out of luck.', { status: 503 }))).toBe(exitCodes.unreachable);
+  expect(exitCodeOf(new ServerError('Out of luck.', { status: 503, outcomeUnknown: true }))).toBe(exitCodes.endUnseen);
 });

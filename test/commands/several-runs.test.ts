@@ -105,7 +105,7 @@ it('says how to repeat one whose answer was lost, and sends none that may have s
   );
   const first = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
   // Where a connection breaks, the next one would too.
-  expect(first).toMatchObject({ code: exitCodes.unreachable, out: 'evr_1\n' });
+  expect(first).toMatchObject({ code: exitCodes.endUnseen, out: 'evr_1\n' });
   expect(first.notes).toContain(
     `the same command for --model acme/a --seed 2 alone with --idempotency-key ${starts[1]?.key} cannot`,
   );

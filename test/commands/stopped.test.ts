@@ -88,7 +88,7 @@ it.each([
       expect([ended.code, ended.out]).toEqual([code, '']);
       return ended.notes;
     };
-    const mayHaveHappened = /It may have happened anyway: check before you repeat it/;
+    const mayHaveHappened = /It may have happened anyway[:.] (check before you repeat it|It is safe to repeat)/;
     const ofModel = ['bench_1', '--model', 'acme/small', '--name', 'x'];
     for (const [command, words] of [
       ['evaluate', ofModel],

@@ -398,7 +398,7 @@ it('a start whose answer was lost is sent once, with how to find out and how to 
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const { code, out, notes } = await cli('evaluate', ['t-words', ...model, '--idempotency-key', 'mine']);
-  expect([code, out, starts]).toEqual([3, '', 1]);
+  expect([code, out, starts]).toEqual([6, '', 1]);
   expect(notes).toMatch(/It may have happened anyway.*--idempotency-key mine/);
   expect(server.requests.findLast(({ method }) => method === 'POST')?.headers['idempotency-key']).toBe('mine');
 });
@@ -427,7 +427,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const { code, notes } = await cli('evaluate', ['t-words', ...model]);
-  expect([code, notes]).toEqual([3, expect.stringMatching(words)]);
+  expect([code, notes]).toEqual([6, expect.stringMatching(words)]);
   expect(notes).not.toMatch(never);
   expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/eval/b1/runs'))).toHaveLength(1);
 });
@@ -464,7 +464,7 @@ it('a start whose answer was lost is repeated with its key only, and the next on
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const evaluate = ['t-words', ...model, '--name', 'nightly'];
-  expect((await cli('evaluate', evaluate)).code).toBe(3);
+  expect((await cli('evaluate', evaluate)).code).toBe(6);
   const { code, notes } = await cli('evaluate', evaluate);
   expect([code, starts]).toEqual([6, 1]);
   expect(notes).toMatch(
@@ -501,7 +501,7 @@ it('a start without a name whose run is listed by now is not started again under
   const newest = expect.stringMatching(
     /The newest run with that name is evr_1, created at 2026-03-04 .*benchtop list runs/,
   );
-  expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 3, notes: newest });
+  expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 6, notes: newest });
   expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 6, notes: newest });
   expect(starts).toBe(1);
 });
@@ -523,7 +523,7 @@ it('a start whose answer was lost is repeated at once where the service honours 
     const environment = { BENCHTOP_CONFIG_DIR: settings };
     return cli('evaluate', ['t-words', ...model, '--profile', 'lab'], { environment });
   };
-  expect((await evaluate({})).code).toBe(3);
+  expect((await evaluate({})).code).toBe(6);
   const { code, notes } = await evaluate({ honoursIdempotencyKey: 'yes' });
   expect([code, notes]).toEqual([0, expect.stringMatching(/same idempotency key, so it cannot start a second one/)]);
   const keys = server.requests.flatMap(({ method, headers }) => (method === 'POST' ? headers['idempotency-key'] : []));
@@ -539,7 +539,7 @@ it('a start that the service says failed is reported like one whose answer was l
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const { code, notes } = await cli('evaluate', ['t-words', ...model, '--idempotency-key', 'mine']);
-  expect(code).toBe(3);
+  expect(code).toBe(6);
   expect(notes).toMatch(/Out of luck\. The service failed\. It may have happened anyway.*--idempotency-key mine/);
 });
 

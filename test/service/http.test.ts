@@ -159,7 +159,7 @@ describe('lost connections', () => {
       serviceAt(server.url).service.call('createSecret', { body: { name: 'TOKEN', value: 'hunter2' } }),
     );
     expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
-    expect((error as Error).message).toContain('check before you repeat it');
+    expect((error as Error).message).toContain('It may have happened anyway. It is safe to repeat.');
     expect(server.requests).toHaveLength(1);
   });
 

@@ -1,0 +1,77 @@
+/** Writes whose response was lost: their exit code never invites a script to repeat them. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { apiKey, type Behaviour, hostileServer, json, resetAfter, resetAtOnce } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+const ofModel = ['b1', '--model', 'acme/small', '--name', 'x'];
+const writes: readonly (readonly [command: string, words: readonly string[], isSafe: boolean])[] = [
+  ['evaluate', ofModel, false],
+  ['train', ofModel, false],
+  ['deploy', ['ckpt_1', '--slug', 's'], false],
+  ['build', ['b1'], false],
+  ['reward', ['traj_1', 'quality', '1'], false],
+  ['api', ['POST', '/api/v1/things'], false],
+  ['api', ['createSecret', 'name=A', 'value=b'], true],
+  ['secret set', ['A'], true],
+  ['cancel', ['trn_1', '--yes'], true],
+  ['undeploy', ['dep_1', '--yes'], true],
+  ['promote', ['dep_1', '--yes'], true],
+];
+
+/** Answers reads; a write gets this. */
+const reading =
+  (write: Behaviour): Behaviour =>
+  (response, request) => {
+    const { method, url } = request;
+    if (method !== 'GET') return write(response, request);
+    if (url.includes('/train/')) return json({ training_run_id: 'trn_1', status: 'running' })(response, request);
+    if (url.includes('/deploy/'))
+      return json({ deployment_id: 'dep_1', model_slug: 's', status: 'DEPLOYED', role: 'test' })(response, request);
+    if (/\/benchmarks(\/b1)?$/.test(url.split('?')[0] ?? ''))
+      return json(url.includes('/b1') ? { bench_id: 'b1', label: 'b' } : { items: [{ bench_id: 'b1', label: 'b' }] })(
+        response,
+        request,
+      );
+    return json({ error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'No.' } }, 404)(
+      response,
+      request,
+    );
+  };
+
+const failed = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };
+
+it.each<[string, Behaviour]>([
+  ['lost', resetAtOnce],
+  ['cut', resetAfter('{"ok":')],
+  ['500', json(failed, 500, { 'service-should-retry': 'false' })],
+  ['503', json(failed, 503, { 'service-should-retry': 'false' })],
+])(
+  'a write whose answer was %s has an unknown outcome, and says whether it is safe to repeat (A2)',
+  async (_, lost) => {
+    for (const [command, words, isSafe] of writes) {
+      const { url } = await hostileServer(reading(lost));
+      const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+      const { code, notes } = await cli(command, words, { input: 'value' });
+      expect([command, code]).toEqual([command, exitCodes.endUnseen]);
+      expect(notes).toMatch(
+        isSafe
+          ? /It may have happened anyway\. It is safe to repeat\./
+          : /It may have happened anyway: check before you repeat it\./,
+      );
+    }
+  },
+);
+
+it('a write that was never sent, or that a rate limit refused, may be retried', async () => {
+  const nobody = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey, home: testFolder() });
+  const limited = json({ error: { type: 'rate_limit_error', code: 'rate_limited', message: 'Slow down' } }, 429, {
+    'service-should-retry': 'false',
+  });
+  const { url } = await hostileServer(reading(limited));
+  const busy = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  for (const cli of [nobody, busy]) {
+    const { code, notes } = await cli('api', ['createSecret', 'name=A', 'value=b']);
+    expect([code, notes]).toEqual([exitCodes.unreachable, expect.not.stringContaining('may have happened')]);
+  }
+});
