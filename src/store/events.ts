@@ -52,11 +52,10 @@ export class EventRecords {
     return this.#tables.all(sql, this.#tables.scope, kind, id, what).flatMap(eventOf)[0];
   }
 
-  /** The alarms that hold, dismissed or not. */
-  activeAlarms(): StoredEvent[] {
+  /** The alarms, dismissed or not. */
+  alarms(): StoredEvent[] {
     const sql = "select * from events where profile = ? and what <> 'end'";
-    const alarms = this.#tables.all(sql, this.#tables.scope).flatMap(eventOf);
-    return alarms.filter(({ detail }) => detail['overAtStep'] === undefined);
+    return this.#tables.all(sql, this.#tables.scope).flatMap(eventOf);
   }
 
   /** The undismissed events, latest first. */

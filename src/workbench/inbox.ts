@@ -25,6 +25,8 @@ export type EventDetail = Partial<
   readonly overAtStep?: number;
   /** The last step at which an alarm that may repeat was seen to hold. */
   readonly heldAtStep?: number | undefined;
+  /** Whether the run has gone back to an earlier step since. */
+  readonly isBeforeRestart?: boolean;
   /** When a silence began, in epoch milliseconds. */
   readonly since?: number;
   /** Whether the silence may have begun earlier. */
@@ -324,14 +326,16 @@ export class Inbox {
     const name = nameOf({ kind, id, what });
     const { heldAtStep = 0 } = alarm;
     const raised = this.#raised.get(name);
-    if (raised && heldAtStep <= (raised.heldAtStep ?? 0)) return undefined;
+    if (raised && heldAtStep === (raised.heldAtStep ?? 0)) return undefined;
     const { events } = this.#remembered();
     const before = events.find({ kind, id, what });
-    const { overAtStep, heldAtStep: lastHeld = 0 }: EventDetail = before?.detail ?? {};
+    const { overAtStep, heldAtStep: lastHeld = 0, isBeforeRestart }: EventDetail = before?.detail ?? {};
+    const step = judgedStep(what, resource) ?? Number.POSITIVE_INFINITY;
+    const isRepeated = isBeforeRestart && step < Math.max(lastHeld, overAtStep ?? 0);
     // Another process may have read a later step, at which the alarm was over.
-    if (overAtStep !== undefined && (judgedStep(what, resource) ?? overAtStep) < overAtStep) return undefined;
+    if (overAtStep !== undefined && step < overAtStep && !isRepeated) return undefined;
     this.#raised.set(name, { heldAtStep });
-    if (before && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
+    if (before && !isRepeated && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
       // Another process may have recorded it first.
       if (overAtStep === undefined && heldAtStep <= lastHeld) return undefined;
       events.put({ ...before, detail: { ...before.detail, overAtStep: undefined, heldAtStep } });
@@ -366,6 +370,14 @@ export class Inbox {
     if (event && overAtStep !== undefined) events.put({ ...event, detail: { ...event.detail, overAtStep } });
     else events.remove({ kind, id, what });
     this.#set(this.#read());
+  }
+
+  /** Lets alarms be raised again at the steps that a run repeats. */
+  restarted({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
+    const { events } = this.#remembered();
+    for (const alarm of events.alarms())
+      if (alarm.kind === kind && alarm.id === id)
+        events.put({ ...alarm, detail: { ...alarm.detail, isBeforeRestart: true } });
   }
 
   /** Dismisses events. @returns false if it could not be saved */
@@ -414,8 +426,9 @@ export class Inbox {
   }
 
   #readRaised(): Map<string, Pick<EventDetail, 'heldAtStep'>> {
-    const alarms = this.#remembered().events.activeAlarms();
-    return new Map(alarms.map(alarm => [nameOf(alarm), alarm.detail]));
+    const alarms = this.#remembered().events.alarms() as InboxEvent[];
+    const active = alarms.filter(({ detail }) => detail.overAtStep === undefined);
+    return new Map(active.map(alarm => [nameOf(alarm), alarm.detail]));
   }
 
   #set(list: readonly InboxEvent[]): void {

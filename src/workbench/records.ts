@@ -40,6 +40,7 @@ export class Records {
   constructor(options: RecordsOptions) {
     this.#of = options;
     options.statuses.onTransitions(transitions => this.#changed(transitions));
+    options.restarts.subscribe(({ resource }) => options.inbox.restarted(resource));
     this.recall(true);
   }
 

@@ -670,6 +670,46 @@ describe('Watch', () => {
     expect([raised.length, inbox()]).toEqual([3, ['held-out drop']]);
   });
 
+  it.each(['held', 'over', 'dismissed'])(
+    'rings at the steps that a run repeats after one that was %s (attack29 A2)',
+    was => {
+      const rules = { ...off, trainer: [0, 1] as const, belowBest: 4 };
+      const { workbench, begin, read, raised } = world({ all: rules, benchmarks: [] });
+      const { records, inbox } = workbench;
+      let reads = 0;
+      const readAll = (done: number, mean: number, ...rewards: readonly number[]): void => {
+        reads += 1;
+        const at = begin + reads * minuteMs;
+        const measured = heldOutMeans(curve(rewards));
+        records.observed([{ kind: 'training', id: 'trn_1', done }], { askedAt: at, at, by: 'progress' });
+        read(done, at, { mean, measured });
+      };
+      const words = (): string[] =>
+        inbox
+          .list()
+          .flatMap(event => alarmOf(event) ?? [])
+          .sort();
+      const good = Array.from({ length: 10 }, () => 0.7);
+      readAll(110, 0.5, ...good);
+      readAll(120, 2, ...good, 0.1, 0.1);
+      if (was !== 'held') readAll(130, 0.5, ...good, 0.1, 0.1, 0.7);
+      expect(words()).toHaveLength(2);
+      if (was === 'dismissed') inbox.dismiss(inbox.list());
+      readAll(40, 0.5, 0.7, 0.7, 0.7, 0.7);
+      expect(raised.splice(0)).toHaveLength(2);
+      readAll(50, 3, 0.7, 0.7, 0.7, 0.7, 0.05);
+      expect(raised).toEqual(['held-out drop', 'trainer range']);
+      expect(words()).toEqual([
+        'held-out 0.0500 is below its best 0.700 at step 40 by more than the 99.9% intervals',
+        'trainer reward 3.00 is outside 0..1',
+      ]);
+      // It is the same one while it goes on, and after it has passed the old step.
+      readAll(60, 3, 0.7, 0.7, 0.7, 0.7, 0.05, 0.05);
+      readAll(140, 3, 0.7, 0.7, 0.7, 0.7, ...Array.from({ length: 10 }, () => 0.05));
+      expect([raised.length, words().length]).toEqual([2, 2]);
+    },
+  );
+
   it('rings once for each past drop that holds at some read, however many rounds a read has', () => {
     const anyReads = fc.array(fc.array(fc.constantFrom(0.1, 0.4, 0.7), { minLength: 1, maxLength: 6 }), {
       minLength: 1,
