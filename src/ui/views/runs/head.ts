@@ -1,5 +1,5 @@
 /** The lines above a run's trajectories: its status, its progress, and its mean with the number of rewards. Pure. */
-
+import { stripVTControlCharacters } from 'node:util';
 import { type Bin, histogram } from '../../../base/statistics.ts';
 import type { EvalProgress } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
@@ -13,7 +13,7 @@ import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { sparkline } from '../../../text/sparkline.ts';
 import { clockOrDay } from '../../../text/time.ts';
-import { truncate } from '../../../text/width.ts';
+import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { histogramLines, progressBar } from '../../widgets/bars.ts';
 import { noStatus, styledStatus } from '../../widgets/status.ts';
@@ -29,11 +29,16 @@ function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | 
   return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
-/** At most two lines. The end of the text matters most: it states the condition, or the effect of missing rewards. */
-function certaintyLines(certainty: string, width: number): string[] {
-  if (certainty === '') return [];
-  const [first = '', ...rest] = wrap(certainty, width);
-  return [first, ...(rest.length === 0 ? [] : [truncate(rest.join(' '), width)])];
+/** The parts in as few lines as possible. Cuts none: each may end with a number. */
+function inLines(parts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts.filter(Boolean)) {
+    const joined = `${lines.at(-1)}  ${part}`;
+    const fits = lines.length > 0 && displayWidth(stripVTControlCharacters(joined)) <= width;
+    if (fits) lines.pop();
+    lines.push(fits ? joined : part);
+  }
+  return lines;
 }
 
 /**
@@ -73,6 +78,8 @@ export function summaryLines(
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
+  const wrapped = (text = '', style: (line: string) => string): string[] =>
+    text === '' ? [] : wrap(text, width).map(line => style(line));
   // The time comes last, and must not be cut off.
   const noStatus = wrap(noStatusWords(rewards, rewardedAt), width);
   const lastUnsaid = noStatus.pop();
@@ -86,18 +93,19 @@ export function summaryLines(
     ]
       .filter(Boolean)
       .join('  '),
-    [
-      hasNone ? styles.muted(noRewardWords(outcome, without, failed)) : meanText,
-      without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
-      failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
-      unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
-      outcome.full ? styles.muted(`full reward ${outcome.full}`) : '',
-    ]
-      .filter(Boolean)
-      .join('  '),
-    ...certaintyLines(certainty, width).map(line => styles.muted(line)),
-    ...wrap(rewards?.contradictions ?? '', width).flatMap(line => (line === '' ? [] : styles.warning(line))),
-    ...wrap(caution ?? '', width).flatMap(line => (line === '' ? [] : styles.warning(line))),
+    ...inLines(
+      [
+        hasNone ? styles.muted(noRewardWords(outcome, without, failed)) : meanText,
+        without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
+        failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
+        unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
+        outcome.full ? styles.muted(`full reward ${outcome.full}`) : '',
+      ],
+      width,
+    ),
+    ...wrapped(certainty, styles.muted),
+    ...wrapped(rewards?.contradictions, styles.warning),
+    ...wrapped(caution, styles.warning),
   ];
 }
 

@@ -9,6 +9,7 @@ import {
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
 import { confidenceWords } from '../../../../src/present/number-columns.ts';
+import { defaultRange } from '../../../../src/present/statistics/interval.ts';
 import { evalProgressQuery } from '../../../../src/queries/evaluations.ts';
 import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
 import { knownResource } from '../../../../src/queries/statuses/known-resource.ts';
@@ -141,7 +142,7 @@ describe('the interval', () => {
     expect(whole?.fields).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
   });
 
-  it('is wrapped, so that its condition is read to the end, in two lines at most (X21)', () => {
+  it('is wrapped, so that its condition and its bounds are read to the end (X21, out29 B1)', () => {
     const words = '95% CI 0.416 to 0.484 over 300 tasks, if the run has ended and these are all its rollouts';
     const said = (certain: string) =>
       summaryLines(run, undefined, undefined, 56, theme, certain).slice(3).map(stripVTControlCharacters);
@@ -149,9 +150,25 @@ describe('the interval', () => {
       '95% CI 0.416 to 0.484 over 300 tasks, if the run has',
       'ended and these are all its rollouts',
     ]);
-    const long = said(`${words}; ${words}; ${words}`);
-    expect(long).toHaveLength(2);
-    expect(long[1]).toMatch(/^ended and these are all its rollouts; 95%.*…$/);
+    const bounds = '0.750 to 1.00 with the 5 missing';
+    expect(said(`${words} (total unknown); ${bounds}`).join(' ')).toBe(`${words} (total unknown); ${bounds}`);
+  });
+
+  it('has the numbers beside its mean in lines of their own if they do not fit', () => {
+    const rewards = summariseRewards(
+      rewardsOf(...Array.from({ length: 15 }, () => 1), 0.5, null, null),
+      20,
+      0,
+      defaultRange,
+    );
+    const lines = (width: number) =>
+      summaryLines({ ...run, status: 'completed' }, undefined, rewards, width, theme)
+        .slice(2)
+        .map(stripVTControlCharacters);
+    const [all = ''] = lines(100);
+    expect(all).toContain('full reward 15');
+    expect(lines(58).length).toBe(2);
+    expect(lines(58).join('  ')).toBe(all);
   });
 
   it('counts tasks, not rollouts (V44)', () => {
