@@ -338,7 +338,9 @@ export class Inbox {
     if (before && !isRepeated && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
       // Another process may have recorded it first.
       if (overAtStep === undefined && heldAtStep <= lastHeld) return undefined;
-      events.put({ ...before, detail: { ...before.detail, overAtStep: undefined, heldAtStep } });
+      // A dismissed event stays dismissed only under its own status.
+      const newest = { ...detailOf(resource), ...alarm, status: before.detail['status'], overAtStep: undefined };
+      events.put({ ...before, detail: { ...before.detail, ...newest } });
       this.#set(this.#read());
       return undefined;
     }

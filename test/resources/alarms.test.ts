@@ -583,22 +583,28 @@ describe('Watch', () => {
   it('rings once while a held-out reward collapses and recovers, and says when that was over (B8)', () => {
     const { workbench, begin, read, raised, inbox, line } = world();
     const rewards = [0.7];
-    const add = (reward: number): void => {
+    const add = (reward: number, status = 'running'): void => {
       rewards.push(reward);
       const step = rewards.length * 10;
-      read(step, begin + step * minuteMs, { measured: heldOutMeans(curve(rewards)) });
+      read(step, begin + step * minuteMs, { measured: heldOutMeans(curve(rewards)), status });
     };
     const words = (): string => workbench.inbox.list().map(alarmOf).join();
-    for (const reward of [0.1, 0.7, 0.1, 0.7, 0.1]) add(reward);
+    for (const reward of [0.1, 0.7, 0.1, 0.7, 0.05]) add(reward);
+    // It has the numbers of the newest round (attack29 C3).
+    expect(words()).toMatch(/^held-out 0.0500 is below /);
+    expect(workbench.inbox.list()[0]).toMatchObject({
+      at: begin + 20 * minuteMs,
+      detail: { done: 60, measured: { last: { step: 60, reward: 0.05 } } },
+    });
     expect([raised, inbox()]).toEqual([['held-out drop'], ['held-out drop']]);
     expect(line(begin)?.alarms).toHaveLength(1);
     expect(words()).not.toContain('over');
     add(0.7);
     expect(line(begin)?.alarms).toEqual([]);
-    expect(words()).toMatch(/^held-out 0.100 is below .*; over at step 70$/);
+    expect(words()).toMatch(/^held-out 0.0500 is below .*; over at step 70$/);
     // One that is dismissed stays so as long as it repeats, whether it holds or is over.
     workbench.inbox.dismiss(workbench.inbox.list());
-    for (const reward of [0.1, 0.7, 0.1]) add(reward);
+    for (const reward of [0.1, 0.7, 0.1]) add(reward, 'preempted');
     expect([raised, inbox()]).toEqual([['held-out drop'], []]);
     workbench.inbox.restore([{ kind: 'training', id: 'trn_1', what: 'held-out drop' }]);
     expect(words()).not.toContain('over');
