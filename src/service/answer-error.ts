@@ -84,7 +84,9 @@ function classOf(envelope: Envelope | undefined, status: number): AnsweredClass 
   const { code = '', type = '' } = envelope ?? {};
   if (code === 'invalid_api_key') return AuthenticationError;
   if (/(^|_)not_found$/.test(code)) return NotFoundError;
-  const byType = own(classOfType, own<string>(errorCodes, code) ?? type);
+  const named = own<string>(errorCodes, code) ?? type;
+  // Some services send `api_error` for everything: with a 4xx, a retry would fail too.
+  const byType = named === 'api_error' && status >= 400 && status < 500 ? undefined : own(classOfType, named);
   return byType ?? classOfStatus[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 

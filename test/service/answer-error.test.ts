@@ -19,12 +19,9 @@ describe('the envelope decides before the status', () => {
     ['permission_error', 'permission_denied', 'permission'],
     ['invalid_request_error', 'validation_error', 'validation'],
     ['rate_limit_error', 'rate_limited', 'rate_limit'],
-    ['api_error', 'internal_error', 'server'],
-    ['api_error', 'service_unavailable', 'server'],
     ['dependency_error', 'sandbox_down', 'server'],
     ['invalid_request_error', 'invalid_trajectory_upload', 'validation'],
     ['conflict_error', 'trajectory_upload_conflict', 'conflict'],
-    ['api_error', 'trajectory_upload_failed', 'server'],
     ['invalid_request_error', 'resource_not_found', 'not_found'],
     ['conflict_error', 'trajectory_already_terminal', 'conflict'],
     ['invalid_request_error', 'something_new', 'validation'],
@@ -37,6 +34,19 @@ describe('the envelope decides before the status', () => {
       expect(error).toMatchObject({ kind, type, code, status });
     }
   });
+
+  it.each(['internal_error', 'service_unavailable', 'trajectory_upload_failed', 'something_new'])(
+    'api_error / %s is a failure of the service only with a status that says so (B5)',
+    code => {
+      const errorWith = (status: number) => errorFor(status, { error: { type: 'api_error', code, message: 'm' } });
+      const kinds = [200, 400, 401, 404, 405, 408, 409, 422, 429, 500, 503].map(status => errorWith(status).kind);
+      expect(kinds).toEqual([
+        ...['server', 'validation', 'authentication', 'not_found', 'api', 'server', 'conflict', 'validation'],
+        ...['rate_limit', 'server', 'server'],
+      ]);
+      expect(errorWith(422).message).not.toContain('later');
+    },
+  );
 
   it.each([
     [400, 'validation'],

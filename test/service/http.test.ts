@@ -517,7 +517,7 @@ describe('answers that are none', () => {
     const server = await hostileServer(
       text(`{"error": {"type": "api_error", "message": "no", "context": {"a": ${deep}}}}`, 400),
     );
-    await expect(serviceAt(server.url).service.call('listBenchmarks')).rejects.toMatchObject({ kind: 'server' });
+    await expect(serviceAt(server.url).service.call('listBenchmarks')).rejects.toMatchObject({ kind: 'validation' });
   });
 });
 
