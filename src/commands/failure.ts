@@ -6,7 +6,7 @@ import { asError } from '../base/errors.ts';
 import { ConfigError } from '../config/origin.ts';
 import { redactor } from '../config/redaction.ts';
 import { isCertificateError } from '../net/failure.ts';
-import { describeError, type ErrorKind, isUnanswered, ServiceError } from '../service/errors.ts';
+import { describeError, type ErrorKind, isUnanswered, isUnsupported, ServiceError } from '../service/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
@@ -48,7 +48,7 @@ function exitCodeOfError(error: unknown): ExitCode {
     const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
     if (isUnknownPath) return exitCodes.notFound;
     // A retry would fail too.
-    if (error.status === 501) return exitCodes.unsupported;
+    if (isUnsupported(error.status)) return exitCodes.unsupported;
     // A certificate will not change on its own.
     if (error.kind === 'network' && isCertificateError(error.code)) return exitCodes.failed;
     // Refused by benchtop, because there is no credential to send.

@@ -17,6 +17,7 @@ import {
   AuthenticationError,
   ConflictError,
   type ErrorDetails,
+  isUnsupported,
   NotFoundError,
   PermissionError,
   RateLimitError,
@@ -126,6 +127,7 @@ function lackingAdvice(Answered: AnsweredClass, { operation }: ErrorDetails): st
 function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, details: ErrorDetails): string {
   const { auth, fieldAdvice, isPolled = false } = facts;
   const wait = waitAdvice(details, isPolled);
+  if (isUnsupported(details.status)) return `This service does not offer ${facts.method} ${facts.path}.`;
   switch (Answered) {
     case AuthenticationError:
       return authAdvice[auth];
@@ -149,7 +151,6 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case RateLimitError:
       return wait ?? 'Try again later.';
     case ServerError:
-      if (details.status === 501) return `This service does not offer ${facts.method} ${facts.path}.`;
       return isPolled || details.outcomeUnknown
         ? 'The service failed.'
         : (wait ?? 'The service failed: try again later.');

@@ -8,7 +8,7 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import type { Envelope } from './answer-error.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { CapabilityMissingError, type ErrorDetails, ServiceError } from './errors.ts';
+import { CapabilityMissingError, type ErrorDetails, isUnsupported, ServiceError } from './errors.ts';
 import { inSeconds, sentence } from './wire-error.ts';
 
 export interface RefusedAnswer {
@@ -38,7 +38,7 @@ const routeText =
  * path names no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
  */
 function isMissingRoute({ path, namesResource, status, envelope, text, ...answer }: RefusedAnswer): boolean {
-  if (status === 405 || status === 501) return true;
+  if (isUnsupported(status)) return true;
   // Another endpoint matched, taking part of the path as an id.
   if (status === 422) return !path.includes('{') && answer.concernsInput === false;
   if (status !== 404) return false;

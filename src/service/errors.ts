@@ -303,6 +303,9 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
 
+/** Whether a status means that the service does not offer the operation at all, whatever the body says. */
+export const isUnsupported = (status: number | undefined): boolean => status === 405 || status === 501;
+
 /** Whether the service is out of storage (507). */
 export function hasNoRoom(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 507;

@@ -75,3 +75,20 @@ it('a write that was never sent, or that a rate limit refused, may be retried', 
     expect([code, notes]).toEqual([exitCodes.unreachable, expect.not.stringContaining('may have happened')]);
   }
 });
+
+it.each<[string, Behaviour]>([
+  ['a bare body', json({ detail: 'Method Not Allowed' }, 405)],
+  ['an envelope', json({ error: { type: 'invalid_request_error', code: 'validation_error', message: 'No' } }, 405)],
+  ['the type api_error', json(failed, 405)],
+])('a 405 with %s means that the service does not offer the operation (B2)', async (_, refused) => {
+  const { url } = await hostileServer(reading(refused));
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  for (const [command, words] of writes) {
+    const { code, notes } = await cli(command, words, { input: 'value' });
+    expect([command, code]).toEqual([command, exitCodes.unsupported]);
+    expect(notes).toMatch(/This service (does not|cannot) /);
+    expect(notes).not.toMatch(/Check the request|may have happened/);
+  }
+  const reads = await hostileServer(refused);
+  expect((await cliOn({ baseUrl: reads.url, apiKey })('list', ['benchmarks'])).code).toBe(exitCodes.unsupported);
+});
