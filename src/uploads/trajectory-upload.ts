@@ -19,7 +19,7 @@ import {
 import { namedAgent } from '../queries/agents.ts';
 import { datasetKeys } from '../queries/datasets.ts';
 import { type StoredTrajectories, sendTrajectories, trajectoryKeys } from '../queries/trajectories.ts';
-import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/errors.ts';
+import { affectsAllRequests, isUnsupported, mayHaveHappened, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import {
   type SentLine,
@@ -368,7 +368,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       // The response could not be recorded, so the record keeps the request as unknown.
       if (error instanceof UnrecordedError) throw error;
       const isLost = mayHaveHappened(error);
-      const endsAll = this.signal.aborted || affectsAllRequests(error);
+      const endsAll = !this.#failsAlone(error);
       if (isLost) {
         this.set({ hasSent: true });
         if (!isBegun) this.#lack(this.#records?.problem);
@@ -381,11 +381,17 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
       if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing);
-      if (endsAll || !(error instanceof ServiceError)) throw error;
+      if (!this.#failsAlone(error)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
       else if (isLost) this.#results.report(errorReport(items, error));
       else this.#settle(id, items, refusedOutcome(items, error));
     }
+  }
+
+  /** Whether the other requests may succeed. */
+  #failsAlone(error: unknown): error is ServiceError {
+    if (this.signal.aborted || affectsAllRequests(error)) return false;
+    return error instanceof ServiceError && !isUnsupported(error.status);
   }
 
   /** Learns whether the service skips trajectories that this account has already stored. */
@@ -439,7 +445,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if (error instanceof UnrecordedError) throw error;
       // A refusal does not settle the earlier request.
       hold();
-      if (this.signal.aborted || affectsAllRequests(error) || !(error instanceof ServiceError)) throw error;
+      if (!this.#failsAlone(error)) throw error;
       this.#results.report(errorReport(items, error));
     }
   }

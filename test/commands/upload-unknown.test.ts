@@ -272,3 +272,12 @@ it('sends again what the service refused in words, with both of its counts 0', a
     expect(notes).toContain('a failure of the batch: whole batch refused');
   }
 });
+
+it.each([405, 501])('ends at once where a %i says that the service takes no uploads (B3)', async status => {
+  const server = await hostileServer(json({ error: { type: 'api_error', message: 'No' } }, status));
+  const path = join(testFolder(), 'two.jsonl');
+  writeFileSync(path, ['a', 'b'].map(content => JSON.stringify({ messages: [{ content }] })).join('\n'));
+  const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey })('upload', [path, '--dataset', 'd']);
+  expect([code, out]).toEqual([exitCodes.unsupported, '0 stored, 0 skipped, 0 failed\n']);
+  expect(notes).toContain('This service does not offer POST /api/v1/trajectories/upload.');
+});
