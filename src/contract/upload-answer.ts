@@ -213,12 +213,13 @@ function readFrom(
   const rowsAt = (at: number | undefined): readonly UploadedTrajectory[] => byPlace.get(at) ?? [];
   const { byItem, ofBatch } = placedFailures(answered.failures, first);
   const unplaced = rowsAt(undefined);
-  const said = sent.map((_, at) => {
+  const read = sent.map((_, at) => {
     const rows = rowsAt(at);
     // A shared id, or an index that cannot be trusted, may still be right.
     const others = unplaced.filter(row => ids.hasOneOf(row, at) || (indexOf(row) !== undefined && ids.isOf(row, at)));
     return outcomeOf({ rows, others, listed: byItem.get(at)?.[0], isOfIt: rows.every(row => ids.isOf(row, at)) });
   });
+  const said = withinCounts(read, answer);
   const left = {
     stored: leftOf('stored', answer.uploaded, said, unplaced),
     skipped: leftOf('skipped', answer.skipped, said, unplaced),
@@ -263,6 +264,22 @@ function placedFailures(failures: readonly Failure[], first: number | undefined)
   };
 }
 
+const countIn = (said: readonly ItemOutcome[], outcome: ItemOutcome['outcome']): number =>
+  said.filter(each => each.outcome === outcome).length;
+
+/** Makes stored and skipped trajectories unknown if the response lists more of them than it counts. */
+function withinCounts(said: readonly ItemOutcome[], answer: UploadTrajectoriesResult): readonly ItemOutcome[] {
+  const excessOf = (outcome: 'stored' | 'skipped', count: number | null | undefined): number =>
+    Number.isSafeInteger(count) ? countIn(said, outcome) - Math.max(0, Number(count)) : 0;
+  const excess = { stored: excessOf('stored', answer.uploaded), skipped: excessOf('skipped', answer.skipped) };
+  if (excess.stored + excess.skipped <= 0) return said;
+  const doubt = 'The response counts fewer trajectories than it lists';
+  return said.map(item => {
+    const isDoubtful = (item.outcome === 'stored' || item.outcome === 'skipped') && excess[item.outcome] > 0;
+    return isDoubtful ? { ...item, outcome: 'unknown', doubt } : item;
+  });
+}
+
 /**
  * How many more trajectories are stored or skipped than the outcomes show, according to the counts and to rows that
  * match no trajectory.
@@ -273,7 +290,7 @@ function leftOf(
   said: readonly ItemOutcome[],
   unplaced: readonly UploadedTrajectory[],
 ): number {
-  const known = said.filter(each => each.outcome === outcome).length;
+  const known = countIn(said, outcome);
   const total = Number.isSafeInteger(count) ? Number(count) : 0;
   return Math.max(total - known, unplaced.filter(row => meaningOf(row) === outcome).length);
 }

@@ -328,7 +328,7 @@ function outcomeOf(line: number, { outcome, row, failure, doubt }: ItemOutcome):
   };
   if (outcome === 'failed') return { ...known, status: row?.status ?? 'failed', message: undefined, ...reason };
   const status = statuses[outcome];
-  if (outcome !== 'unknown') return { ...known, status, message: undefined, ...reason };
+  if (outcome !== 'unknown') return { ...known, status, message: doubt && `${doubt}.`, ...reason };
   const report = row?.status
     ? `The service reports the status ${row.status} for it`
     : 'The service reported no outcome for it';

@@ -207,6 +207,32 @@ it('counts what the rows leave open, but nothing that the answer contradicts', (
   });
 });
 
+it('is certain of no more than the answer counts (out29 B4)', () => {
+  const rows = (...statuses: string[]) =>
+    statuses.map((status, request_index) => ({
+      ...stored,
+      status,
+      trajectory_id: `trj_${request_index}`,
+      request_index,
+    }));
+  const doubt = 'The response counts fewer trajectories than it lists';
+  const two = { trajectories: rows('uploaded', 'uploaded') };
+  expect(read({ ...two, uploaded: 1, skipped: 0 }, bare(2))).toMatchObject({
+    items: Array(2).fill({ outcome: 'counted', doubt }),
+    counted: { stored: 1, skipped: 0 },
+    unknown: 1,
+  });
+  expect(read({ ...two, uploaded: 0, skipped: 0 }, bare(2))).toMatchObject({
+    items: Array(2).fill({ outcome: 'unknown', doubt }),
+    unknown: 2,
+  });
+  const mixed = { trajectories: rows('uploaded', 'skipped') };
+  expect(outcomes({ ...mixed, uploaded: 1, skipped: 0 }, bare(2))).toEqual(['stored', 'unknown']);
+  // All of them are there, whatever the service calls them; no count and no whole number says nothing.
+  for (const counts of [{ uploaded: 1, skipped: 1 }, {}, { uploaded: 0.5, skipped: null }])
+    expect(outcomes({ ...two, ...counts }, bare(2))).toEqual(['stored', 'stored']);
+});
+
 it('takes a failure of a stored one for a report', () => {
   const trajectories = [0, 1].map(request_index => ({ ...stored, request_index }));
   const { items, batchFailures } = read({ uploaded: 2, trajectories, failures: [{ ...why, item_index: 0 }] }, bare(2));

@@ -347,6 +347,15 @@ describe('an outcome of a service that names them differently', () => {
       Array(3).fill('The service reported no outcome for it.'),
     ],
     [
+      'more are listed than counted (out29 B4)',
+      {
+        ...{ uploaded: 1, skipped: 0 },
+        trajectories: [0, 1, 2].map(request_index => ({ request_index, status: 'uploaded' })),
+      },
+      { stored: 1, skipped: 0, failed: 0, unknown: 2 },
+      Array(3).fill('The response counts fewer trajectories than it lists.'),
+    ],
+    [
       'all of them are only counted',
       { uploaded: 3, skipped: 0 },
       { stored: 3, skipped: 0, failed: 0, unknown: 0 },
