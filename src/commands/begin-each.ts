@@ -2,6 +2,7 @@
 import { type Start, wrongStartWords } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';
+import { UnrecordedError } from '../store/unrecorded.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { finish, printRequests } from './act.ts';
@@ -63,7 +64,7 @@ async function sendEach<Input extends object>(
     } catch (error) {
       (mayHaveStarted(error) ? left.open : left.unsent).push(name);
       errors.push(error);
-      isStopped = affectsAllRequests(error);
+      isStopped = affectsAllRequests(error) || error instanceof UnrecordedError;
       await io.fail(error);
     }
   }

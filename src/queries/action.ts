@@ -19,6 +19,7 @@ import {
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import type { EarlierStart, StartKeys } from '../store/start-keys.ts';
+import { UnrecordedError, unrecordedWords } from '../store/unrecorded.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
@@ -46,6 +47,10 @@ export interface ActionEffects<Input, Result> {
    * this name, so it must not change.
    */
   readonly keyed?: string;
+  /** What sends it with a key from the user; by default `--idempotency-key KEY`. */
+  readonly keyFlag?: string;
+  /** Set if the action keeps its own record of what it has sent, and refuses what it cannot record. */
+  readonly isRecorded?: true;
   starts?(result: Result, input: Input): Observation;
   /**
    * Set if the action deletes a resource. After a 404, the resource is read again. If that also fails with 404, it
@@ -94,7 +99,11 @@ export interface SendAllOptions<Input> extends SendOptions {
 export const isHarmlessRepeat = ({ isExpired }: EarlierStart, { honoursKeys }: Pick<Service, 'honoursKeys'>): boolean =>
   honoursKeys && !isExpired;
 
-/** Runs an action. An input whose earlier outcome is unknown keeps its idempotency key. @throws ServiceError */
+/**
+ * Runs an action. An input whose earlier outcome is unknown keeps its idempotency key.
+ *
+ * @throws ServiceError; UnrecordedError if a repeat could do it twice, because its key cannot be written
+ */
 export async function sendKeyed<Input, Result>(
   service: Service,
   send: Action<Input, Result>,
@@ -106,6 +115,18 @@ export async function sendKeyed<Input, Result>(
   const earlier = idempotencyKey === undefined ? keys.earlier(keyed, input) : undefined;
   if (earlier) await onEarlier?.(earlier);
   const key = keys.take(keyed, input, idempotencyKey);
+  const why = keys.whyUnwritten(key);
+  if (why !== undefined && idempotencyKey === undefined && !send.isRecorded && !service.honoursKeys) {
+    keys.settle(keyed, input, key, 'refused');
+    const { keyFlag = '--idempotency-key KEY' } = send;
+    throw new UnrecordedError(
+      unrecordedWords(
+        'it cannot be recorded, and a repeat could do it twice',
+        why,
+        `on the command line, ${keyFlag} sends it`,
+      ),
+    );
+  }
   try {
     const result = await send(service, input, { signal, idempotencyKey: key });
     keys.settle(keyed, input, key, 'started');

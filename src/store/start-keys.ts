@@ -1,7 +1,8 @@
 /**
  * The idempotency keys of start requests with unknown outcomes, by action and content. A retry of the same request
  * reuses its key, even from another window, command or run of the program. A key is written before it is sent, and
- * deleted once the outcome is known. A key that cannot be written is kept in memory.
+ * deleted once the outcome is known. A key that cannot be written is kept in memory, and its request is not sent unless a
+ * repeat is harmless.
  */
 
 import { createHash } from 'node:crypto';
@@ -169,6 +170,12 @@ export class StartKeys {
     });
     this.#sent.add(key);
     return key;
+  }
+
+  /** Why another run of the program would not find this key; undefined if it would. */
+  whyUnwritten(key: string): string | undefined {
+    const isUnwritten = [...this.#unwritten.values()].some(keys => keys.some(each => each.key === key));
+    return isUnwritten || !this.#tables.isOpen ? this.#tables.problem : undefined;
   }
 
   /**

@@ -79,6 +79,6 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       refused = undefined;
       return outcome;
     },
-    { touches: storeTrajectories.touches, keyed: 'uploadTrajectories' },
+    { touches: storeTrajectories.touches, keyed: 'uploadTrajectories', isRecorded: true },
   );
 }

@@ -31,6 +31,7 @@ import {
 } from '../store/sent-record.ts';
 import { honouredMs } from '../store/start-keys.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
+import { UnrecordedError, unrecordedWords } from '../store/unrecorded.ts';
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { realPathOf } from './local-files.ts';
@@ -61,18 +62,9 @@ import { UploadResults } from './upload-results.ts';
 /** How often a waiting upload checks whether the previous one has ended, in milliseconds. */
 const queueMs = 250;
 
-/** The upload cannot be recorded, or the record of earlier uploads cannot be read. */
-class UnrecordedError extends Error {
-  override readonly name = 'UnrecordedError';
-
-  constructor(why: string, hasSent: boolean) {
-    super(`${hasSent ? 'No more was sent' : 'Nothing was sent'}: ${why}`);
-  }
-}
-
 const unwritten = 'The record cannot be written';
-const unrecordedWords = (why: string): string =>
-  `the upload cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is fixed; benchtop upload --new sends all of it without a record.`;
+const notRecorded = 'the upload cannot be recorded, and a repeat would store it twice';
+const anyway = 'benchtop upload --new sends all of it';
 const unknownBefore = (why: string): string =>
   `items sent before would be stored twice. ${why}. benchtop upload --new sends all of the file.`;
 
@@ -223,7 +215,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** @throws UnrecordedError unless items may be sent without a record */
   #refuse(why = unwritten): void {
-    if (this.#needsRecord && !this.#mayLackRecord) throw new UnrecordedError(unrecordedWords(why), this.state.hasSent);
+    if (this.#needsRecord && !this.#mayLackRecord)
+      throw new UnrecordedError(unrecordedWords(notRecorded, why, anyway), this.state.hasSent);
   }
 
   /** Notes that items are not recorded. @throws UnrecordedError unless they may be sent without a record */

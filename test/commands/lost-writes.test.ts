@@ -1,4 +1,7 @@
 /** Writes whose response was lost: their exit code never invites a script to repeat them. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { apiKey, type Behaviour, hostileServer, json, resetAfter, resetAtOnce } from '../service/hostile-server.ts';
@@ -91,4 +94,40 @@ it.each<[string, Behaviour]>([
   }
   const reads = await hostileServer(refused);
   expect((await cliOn({ baseUrl: reads.url, apiKey })('list', ['benchmarks'])).code).toBe(exitCodes.unsupported);
+});
+
+it.each([
+  ['a full disk', 'History cannot be saved: database or disk is full'],
+  ['a state folder that cannot be used', 'History is kept only while the program runs: '],
+])('sends no start that cannot be recorded because of %s (A1)', async (fault, why) => {
+  const { url, requests } = await hostileServer(
+    reading(json({ eval_run_id: 'evr_1', training_run_id: 'trn_1', deployment_id: 'dep_1' })),
+  );
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: url, apiKey, home });
+  const state = join(home, '.local', 'state');
+  if (fault === 'a full disk') {
+    await cli('list', ['benchmarks']);
+    const database = new DatabaseSync(join(state, 'benchtop', 'remembered.db'));
+    database.exec(`create trigger full before insert on starts
+      begin select raise(abort, 'database or disk is full'); end`);
+    database.close();
+  } else {
+    mkdirSync(join(home, '.local'));
+    writeFileSync(state, '');
+  }
+  const sent = () => requests.filter(({ method }) => method === 'POST').length;
+  for (const [command, words] of [
+    ['evaluate', ofModel],
+    ['train', ofModel],
+    ['deploy', ['ckpt_1', '--slug', 's']],
+    ['evaluate', ['b1', '--model', 'acme/small', '--seed', '1-3']],
+  ] as const) {
+    const { code, out, notes } = await cli(command, words);
+    expect([code, out, sent()]).toEqual([exitCodes.failed, '', 0]);
+    expect(notes).toMatch(`Nothing was sent: it cannot be recorded, and a repeat could do it twice. ${why}`);
+    expect(notes.match(/--idempotency-key KEY sends it without a record/g)).toHaveLength(1);
+  }
+  expect((await cli('evaluate', [...ofModel, '--idempotency-key', 'mine'])).code).toBe(exitCodes.done);
+  expect(sent()).toBe(1);
 });

@@ -12,7 +12,9 @@ import {
 } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
+import { StartKeys } from '../../src/store/start-keys.ts';
 import { RememberedStore } from '../../src/store/store.ts';
+import { tablesInMemory } from '../../src/store/tables.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const service = fakeService();
@@ -75,6 +77,29 @@ it('a refusal does not settle the key of an earlier start whose outcome is not k
   const [first, second, third, fourth] = sent;
   expect([second, third]).toEqual([first, first]);
   expect(fourth).not.toBe(first);
+});
+
+it('a start whose key cannot be kept is sent only if a repeat is harmless, or with a key from the user (A1)', async () => {
+  const keys = new StartKeys(tablesInMemory('test', 'History is kept only while the program runs: read-only'));
+  const sent: (string | undefined)[] = [];
+  const start = (effects: object) =>
+    action(
+      async (_: Service, __: { readonly name: string }, options?: CallOptions) => {
+        sent.push(options?.idempotencyKey);
+      },
+      { touches: [], keyed: 'start', ...effects },
+    );
+  const send = (to: Service, effects = {}, idempotencyKey?: string) =>
+    sendKeyed(to, start(effects), { name: 'same' }, { signal, keys, idempotencyKey });
+  const refused =
+    /^Nothing was sent: it cannot be recorded, .* runs: read-only\. Repeat it once that is fixed; .* --idempotency-key KEY/;
+  await expect(send(service)).rejects.toThrow(refused);
+  await expect(send(service)).rejects.toThrow(refused);
+  expect([sent, keys.earlier('start', { name: 'same' })]).toEqual([[], undefined]);
+  await send(service, {}, 'mine');
+  await send({ ...service, honoursKeys: true });
+  await send(service, { isRecorded: true });
+  expect(sent).toEqual(['mine', expect.any(String), expect.any(String)]);
 });
 
 describe('an action for several inputs', () => {

@@ -5,6 +5,7 @@ import { CancelledError, NetworkError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import type { CallOptions } from '../../../src/service/options.ts';
 import { FormWindow } from '../../../src/ui/windows/form-window.tsx';
+import { fakeService } from '../../service/fake-service.ts';
 import { openOnStage } from '../stage.tsx';
 
 const neverAborted = new AbortController().signal;
@@ -214,5 +215,33 @@ describe('a form', () => {
     await screen.press('enter');
     await screen.waitFor(text => !text.includes('Start something'));
     expect([keys, onDone.mock.calls]).toEqual([[key], [['started']]]);
+  });
+
+  it('does not send a start whose key cannot be kept, and says why (A1)', async () => {
+    const send = vi.fn(async () => 'started');
+    const service = async () => fakeService();
+    const screen = openOnStage(
+      close => (
+        <FormWindow
+          title="Start something"
+          fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
+          action={action(send, { touches: [], keyed: 'start' })}
+          inputOf={values => values['name']}
+          onDone={() => {}}
+          onClose={close}
+        />
+      ),
+      { service },
+    );
+    const unwritten = vi.spyOn(screen.workbench.remembered.startKeys, 'whyUnwritten').mockReturnValue('No space left');
+    onTestFinished(() => unwritten.mockRestore());
+    await screen.waitFor('Start something');
+    for (let press = 0; press < 2; press += 1) {
+      await screen.press('enter');
+      await screen.waitFor(shown =>
+        /Nothing was sent: it cannot be recorded.*No space left\..*--idempotency-key\s/s.test(shown),
+      );
+    }
+    expect(send).not.toHaveBeenCalled();
   });
 });
