@@ -1,6 +1,7 @@
 /** Finds rows of resources by id or name. */
 import { existsSync, statSync } from 'node:fs';
 
+import { ask } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { idOf as idOfRow, isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
@@ -62,7 +63,7 @@ export async function rowsNamed(
 
 async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
   const query = ((!context.inFull && resource.brief) || resource.get)?.(id);
-  const row = await query?.read(context);
+  const row = query && (await ask(query, context));
   if (query && row) rememberRows(context.memory, query, [row]);
   return row;
 }

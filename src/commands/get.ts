@@ -9,8 +9,9 @@ import { factLines, factText } from '../present/fact-text.ts';
 import { meanWords } from '../present/mean.ts';
 import { messageNotes, noteFacts } from '../present/notes.ts';
 import { doneWith } from '../queries/evaluations.ts';
+import { ask, readingOnce } from '../queries/query-context.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
-import { resources } from '../resources/catalogue.ts';
+import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { type CurrentState, lookAt } from '../resources/look.ts';
@@ -18,6 +19,7 @@ import { failedAmong, withoutReward } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { type Note, savedNotes } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
@@ -107,6 +109,21 @@ const isProgress = ({ kind, watch }: Resource, [name = '', ...rest]: readonly st
 
 const checkpoints = resourceOrThrow('checkpoints');
 
+/** How long a command reads before it says so on a terminal, in milliseconds. */
+const silentMs = 3_000;
+
+/** Notes on a terminal that the work takes long. */
+function notingSlowness<Result>(word: string, work: () => Promise<Result>, io: CommandIo): Promise<Result> {
+  const say = (): void => io.note(clean`Reading ${word}: the service is slow.`);
+  const timer = io.columns === undefined ? undefined : setTimeout(say, silentMs);
+  return work().finally(() => clearTimeout(timer));
+}
+
+/** Reads a resource's progress along with its record, if its kind is clear from its id. */
+function readAhead(word: string, context: CommandContext): void {
+  for (const query of resourceOfId(word)?.watch?.status?.(word) ?? []) ask(query, context).catch(() => undefined);
+}
+
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const find = among.includes(checkpoints) ? recordedCheckpoint(word, context) : findOrCheckpoint(among, word, context);
@@ -130,11 +147,18 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     );
   }
   return withService(flags, io, async connected => {
-    const context = { ...connected, service: readingRewardsOnce(connected.service), inFull: true, takesKind: true };
-    const { resource, id, row } = await findToShow(among, second ?? first, context);
+    const service = readingRewardsOnce(connected.service);
+    const context = readingOnce({ ...connected, service, inFull: true, takesKind: true });
+    const word = second ?? first;
     const [field] = flags.field?.split('.') ?? [];
-    const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));
-    const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context, io);
+    const read = async () => {
+      if (field === undefined) readAhead(word, context);
+      const found = await findToShow(among, word, context);
+      const isOfRow = field !== undefined && (field === 'id' || hasValue(found.row, field));
+      const known = isOfRow ? { facts: [], record: found.row } : await knownOf(found.resource, found.row, context, io);
+      return { ...found, known };
+    };
+    const { resource, id, row, known } = await notingSlowness(word, read, io);
     if (printsRecord(flags)) {
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
       const mayLack = (names: readonly string[]): boolean =>

@@ -7,6 +7,7 @@ import type { CompareSettings } from '../config/preferences.ts';
 import type { Profile, RemoteService } from '../config/profile.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import { isUnanswered, isUnreachable, ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -31,6 +32,8 @@ export interface CommandContext {
   readonly note: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
+  /** See {@link QueryContext.shared}. */
+  readonly shared?: QueryContext['shared'];
   /** Whether lookups read records with their large parts, such as a trajectory's steps. */
   readonly inFull?: boolean;
   /** Whether the command accepts a kind before an id: `run evr_1`. */

@@ -28,3 +28,22 @@ export interface QueryContext {
    */
   readonly progressed?: (() => void) | undefined;
 }
+
+/** Reads a query, through {@link QueryContext.shared} if the context has it. */
+export const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
+  context.shared ? context.shared(query) : query.read(context);
+
+/** A context that sends each query at most once, for a command that shows the state at one time. */
+export function readingOnce<Context extends QueryContext>(context: Context): Context {
+  const sent = new Map<string, Promise<unknown>>();
+  const once: Context = {
+    ...context,
+    shared: <Data>(query: SharedQuery<Data>): Promise<Data> => {
+      const key = JSON.stringify(query.key);
+      const answer = sent.get(key) ?? query.read(once);
+      sent.set(key, answer);
+      return answer as Promise<Data>;
+    },
+  };
+  return once;
+}

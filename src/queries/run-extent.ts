@@ -17,7 +17,7 @@ import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
 import { pageSize } from './lists/list-source.ts';
 import { failedOf, ownRows } from './own-rows.ts';
-import type { QueryContext, SharedQuery } from './query-context.ts';
+import { ask, type QueryContext } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { joinedRewards, readTrajectoryRewards, valuesOf } from './run-rewards.ts';
 
@@ -254,9 +254,6 @@ async function readSamplesPerTask(
   if (before?.options !== undefined) return samplesPerTaskOf(before);
   return (await readRecord(eval_run_id, context, known)).samplesPerTask;
 }
-
-const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
-  context.shared ? context.shared(query) : query.read(context);
 
 const samples = z.object({ each: number });
 

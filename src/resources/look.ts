@@ -2,7 +2,7 @@
 import { isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
-import type { QueryContext } from '../queries/query-context.ts';
+import { ask, type QueryContext } from '../queries/query-context.ts';
 import {
   type KnownResource,
   knownResource,
@@ -16,9 +16,9 @@ import { resourceOfKind } from './catalogue.ts';
 import { heldOutFields } from './held-out-fields.ts';
 import { bestWords, failedRoundsWords, heldOutWords } from './held-out-words.ts';
 
-/** Reads a query once, without a cache, and remembers its observations. @throws ServiceError */
+/** Reads a query without a cache, and remembers its observations. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
-  const data = await query.read(context);
+  const data = await ask(query, context);
   const observation = query.observes?.(data as never);
   // A remembered state may be out of date.
   const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;

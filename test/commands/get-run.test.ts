@@ -1,6 +1,7 @@
 /** `benchtop get` on an evaluation run with missing or unreadable parts. */
-import { expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { eventually } from '../eventually.ts';
 import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -115,4 +116,61 @@ it('has no held-out rewards', async () => {
     expect([code, out]).toEqual([exitCodes.usage, '']);
     expect(notes).toContain(`There is no field ${field}`);
   }
+});
+
+describe('a slow service (out29 B6)', () => {
+  const run = { eval_run_id: 'evr_1', status: 'completed', display_name: 'first' };
+  const rewards = { eval_run_id: 'evr_1', trajectory_rewards: [{ reward: 1, trajectory_id: 't', task_id: 'a' }] };
+  const progress = { eval_run_id: 'evr_1', status: 'completed', total_rollouts: 1, terminal_rollouts: 1 };
+
+  /** A service whose answers wait for `next`, which names the requests in flight. */
+  async function waiting(hasRecord: boolean) {
+    const held = new Map<string, () => void>();
+    const { url } = await hostileServer((response, request) => {
+      const path = request.url.replace('/api/v1/eval/', '').split('?')[0] ?? '';
+      const answers = new Map<string, Behaviour>([
+        ['evr_1', hasRecord ? json(run) : missing],
+        ['evr_1/progress', json(progress)],
+        ['evr_1/trajectory-rewards', json(rewards)],
+      ]);
+      held.set(path, () => (answers.get(path) ?? missing)(response, request));
+    });
+    const next = async (...paths: readonly string[]): Promise<void> => {
+      await eventually(() => expect([...held.keys()].sort()).toEqual(paths));
+      const answers = [...held.values()];
+      held.clear();
+      for (const answer of answers) answer();
+    };
+    return { next, cli: cliOn({ baseUrl: url, apiKey: 'key' }) };
+  }
+
+  it('is asked for the record and the progress at the same time, and once', async () => {
+    const { next, cli } = await waiting(true);
+    const read = cli('get', ['run', 'evr_1']);
+    await next('evr_1', 'evr_1/progress');
+    await next('evr_1/trajectory-rewards');
+    expect((await read).out).toMatch(/^mean +1\.00 of 1 reward$/m);
+  });
+
+  it('is asked for no more than the record if that has the field', async () => {
+    const { next, cli } = await waiting(true);
+    const read = cli('get', ['run', 'evr_1', '--field', 'display_name']);
+    await next('evr_1');
+    expect((await read).out).toBe('first\n');
+  });
+
+  it('is named as slow on a terminal', async () => {
+    const { next, cli } = await waiting(true);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    const said: string[] = [];
+    const read = cli('get', ['run', 'evr_1'], { columns: 80, onNote: text => void said.push(text) });
+    await next('evr_1', 'evr_1/progress');
+    expect(said).toEqual([]);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(said).toEqual(['Reading evr_1: the service is slow.']);
+    vi.useRealTimers();
+    await next('evr_1/trajectory-rewards');
+    expect((await read).code).toBe(0);
+  });
 });
