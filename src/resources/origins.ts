@@ -46,7 +46,7 @@ export function originFacts({ from_run: of }: TracedDeployment, range: Range | u
   if (!of) return [];
   return [
     { ...referenceFact('training run', 'training', of.training_run_id), value: of.display_name },
-    referenceFact('benchmark', 'benchmarks', of.bench_id),
+    { ...referenceFact('benchmark', 'benchmarks', of.bench_id), value: of.benchmark },
     { label: 'held-out', value: of.held_out && heldOutWords(of.held_out, range) },
   ];
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../src/contract/deployments.ts';
 import { knownOrigin, originWords } from '../../src/queries/checkpoint-memory.ts';
-import { deployments } from '../../src/resources/deployments.ts';
+import { deploymentFacts, deployments } from '../../src/resources/deployments.ts';
 import { originOf, servedBefore, withOrigins } from '../../src/resources/origins.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -55,6 +55,8 @@ describe('the origin of 300 deployments', () => {
     expect(traced[0]?.from_run).toMatchObject({ training_run_id: 'trn_0', display_name: 'run trn_0', step: 1 });
     const column = deployments.measures?.columns([], [0, 1]).find(({ id }) => id === 'benchmark');
     expect(traced.slice(0, 3).map(row => column?.value(row))).toEqual(['label of b1', 'b2', 'b3']);
+    const [fact] = deploymentFacts(traced[0] as Deployment).filter(({ label }) => label === 'benchmark');
+    expect(fact).toMatchObject({ value: 'label of b1', refers: { resource: 'benchmarks', id: 'b1' } });
     expect(traced.every(({ from_run: of }, index) => of?.held_out?.reward === ((index % 20) + 1) / 40)).toBe(true);
     expect([asked('listBenchmarks'), asked('listTrainingRuns')]).toEqual([1, 3]);
     expect([asked('listCheckpoints'), asked('getHeldOutRewards')]).toEqual([15, 15]);
