@@ -154,7 +154,7 @@ async function withRepeatAdvice(
 }
 
 /** A sentence about a start request that may already have succeeded. */
-const earlierWords = ({ sentAt }: EarlierStart): string =>
+export const earlierWords = ({ sentAt }: EarlierStart): string =>
   `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
 
 /** Refuses to repeat a request that may have succeeded. The error explains how to check and how to repeat it anyway. */

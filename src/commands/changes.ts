@@ -8,7 +8,7 @@ import { type Deployment, deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
-import { type Action, action, sendAll } from '../queries/action.ts';
+import { type Action, action, isHarmlessRepeat, sendAll, sendKeyed } from '../queries/action.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
@@ -20,6 +20,8 @@ import { type TracedDeployment, withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
+import type { CallOptions } from '../service/options.ts';
+import type { EarlierStart } from '../store/start-keys.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import {
@@ -41,6 +43,7 @@ import {
   statusBefore,
   statusOfRefused,
 } from './awaited-changes.ts';
+import { earlierWords } from './begin.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
@@ -333,12 +336,14 @@ export async function promoteOne(
   });
 }
 
+const rewardIdAdvice = (reward_id: string): string =>
+  `To send it again, add --reward-id ${reward_id}: the service may count each id only once.`;
+
 /** Adds the reward's id to the error if the response was lost: a service recognises a repeat by its id. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
-  const advice = `To send it again, add --reward-id ${reward_id}: the service may count each id only once.`;
   const context = { ...error.context, reward_id };
-  return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });
+  return new ServiceError(error.kind, `${error.message} ${rewardIdAdvice(reward_id)}`, { ...error, context });
 }
 
 export async function reward({ args, flags }: CommandInput<'reward'>, io: CommandIo): Promise<number> {
@@ -348,13 +353,31 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   const { explanation, weight, rewardId } = flags;
   const token = trajectoryToken(flags, io);
   checkOutcomeField(flags, [logRewardResult, z.object({ reward_id: z.string() })]);
-  const reward_id = rewardId ?? randomUUID();
-  const input = { trajectory_id, token, reward_id, name, value, explanation, weight };
+  const input = { trajectory_id, name, value, explanation, weight };
+  let reward_id = '';
+  // Its id is its idempotency key, which a repeat keeps after a lost response: another id would count twice. An id from
+  // the user is no such key: other trajectories may have the same one.
+  const send = action(
+    (service, body: typeof input, options: CallOptions = {}) => {
+      reward_id = rewardId ?? options.idempotencyKey ?? randomUUID();
+      const idempotencyKey = rewardId === undefined ? reward_id : undefined;
+      return logReward(service, { ...body, token, reward_id }, { ...options, idempotencyKey });
+    },
+    { touches: logReward.touches, keyed: 'logReward', keyFlag: '--reward-id ID' },
+  );
   return withService(flags, io, async context => {
-    if (flags.dryRun) return printRequests(logReward, [input], context, flags, io);
+    if (flags.dryRun) return printRequests(send, [input], context, flags, io);
+    const { service, memory, signal } = context;
+    const onEarlier = (earlier: EarlierStart): void => {
+      const words = earlierWords(earlier);
+      if (!isHarmlessRepeat(earlier, service))
+        throw new CommandError(`Nothing was sent. ${words} ${rewardIdAdvice(earlier.key)}`, exitCodes.endUnseen);
+      io.note(`${words} This repeats it with the same reward id, so it cannot count twice.`);
+    };
     // Without its id, the same reward cannot be sent again.
     io.stopOnSignals?.();
-    const result = await logReward(context.service, input, { signal: context.signal }).catch((error: unknown) => {
+    const keyed = { signal, keys: memory.startKeys, idempotencyKey: rewardId, onEarlier };
+    const result = await sendKeyed(service, send, input, keyed).catch((error: unknown) => {
       throw withRewardId(error, reward_id);
     });
     await printOutcome({ ...result, reward_id }, { id: reward_id, label: name }, flags, io);

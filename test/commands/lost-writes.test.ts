@@ -99,7 +99,7 @@ it.each<[string, Behaviour]>([
 it.each([
   ['a full disk', 'History cannot be saved: database or disk is full'],
   ['a state folder that cannot be used', 'History is kept only while the program runs: '],
-])('sends no start that cannot be recorded because of %s (A1)', async (fault, why) => {
+])('sends no start or reward that cannot be recorded because of %s (A1)', async (fault, why) => {
   const { url, requests } = await hostileServer(
     reading(json({ eval_run_id: 'evr_1', training_run_id: 'trn_1', deployment_id: 'dep_1' })),
   );
@@ -121,12 +121,13 @@ it.each([
     ['evaluate', ofModel],
     ['train', ofModel],
     ['deploy', ['ckpt_1', '--slug', 's']],
+    ['reward', ['traj_1', 'quality', '1']],
     ['evaluate', ['b1', '--model', 'acme/small', '--seed', '1-3']],
   ] as const) {
     const { code, out, notes } = await cli(command, words);
     expect([code, out, sent()]).toEqual([exitCodes.failed, '', 0]);
     expect(notes).toMatch(`Nothing was sent: it cannot be recorded, and a repeat could do it twice. ${why}`);
-    expect(notes.match(/--idempotency-key KEY sends it without a record/g)).toHaveLength(1);
+    expect(notes.match(/(--idempotency-key KEY|--reward-id ID) sends it without a record/g)).toHaveLength(1);
   }
   expect((await cli('evaluate', [...ofModel, '--idempotency-key', 'mine'])).code).toBe(exitCodes.done);
   expect(sent()).toBe(1);
