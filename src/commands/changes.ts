@@ -19,7 +19,7 @@ import { calledName, deploymentActions, withStep } from '../resources/deployment
 import { type TracedDeployment, withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
-import { isUnanswered, ServiceError } from '../service/errors.ts';
+import { isUnanswered, RequestError, ServiceError } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
 import { counted } from '../text/numbers.ts';
@@ -336,14 +336,12 @@ export async function promoteOne(
   });
 }
 
-const rewardIdAdvice = (reward_id: string): string =>
-  `To send it again, add --reward-id ${reward_id}: the service may count each id only once.`;
-
 /** Adds the reward's id to the error if the response was lost: a service recognises a repeat by its id. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
+  const advice = `To send it again, add --reward-id ${reward_id}: the service may count each id only once.`;
   const context = { ...error.context, reward_id };
-  return new ServiceError(error.kind, `${error.message} ${rewardIdAdvice(reward_id)}`, { ...error, context });
+  return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });
 }
 
 export async function reward({ args, flags }: CommandInput<'reward'>, io: CommandIo): Promise<number> {
@@ -370,8 +368,9 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
     const { service, memory, signal } = context;
     const onEarlier = (earlier: EarlierStart): void => {
       const words = earlierWords(earlier);
+      reward_id = earlier.key;
       if (!isHarmlessRepeat(earlier, service))
-        throw new CommandError(`Nothing was sent. ${words} ${rewardIdAdvice(earlier.key)}`, exitCodes.endUnseen);
+        throw new RequestError(`Nothing was sent. ${words}`, { code: 'not_sent', outcomeUnknown: true });
       io.note(`${words} This repeats it with the same reward id, so it cannot count twice.`);
     };
     // Without its id, the same reward cannot be sent again.
