@@ -97,7 +97,8 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
   const [baseTasks, newTasks] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
   const extent = ({ rewards, certainty: _, ...run }: ReadRewards): RunExtent => {
     const placed = rewards.filter(({ task_id, reward }) => task_id || reward == null).length;
-    return { ...run, nameless: (run.listed ?? rewards.length) - placed };
+    const listed = run.listed ?? rewards.length;
+    return { ...run, nameless: listed - placed, unreadable: listed - rewards.length };
   };
   const runs = { base: extent(base), new: extent(fresh) };
   const tasks = ids.map(task_id => {

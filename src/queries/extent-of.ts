@@ -27,6 +27,8 @@ export interface RunExtent {
    * missing instead.
    */
   readonly nameless?: number | undefined;
+  /** How many of these are unreadable. */
+  readonly unreadable?: number | undefined;
   /** How many listed rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
   /** Read only if rollouts are missing, or the service reports no total. */
@@ -58,6 +60,7 @@ export const extentOf = ({
   status,
   listed,
   nameless,
+  unreadable,
   failed,
   samplesPerTask,
   isPartOpen,
@@ -71,6 +74,7 @@ export const extentOf = ({
     total: known,
     least: listed,
     nameless,
+    unreadable,
     failed,
     samplesPerTask: isUsed ? samplesPerTask?.each : undefined,
     end: endOf(status),

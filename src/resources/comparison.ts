@@ -267,9 +267,13 @@ export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0],
  * with the 4 missing`, or `0.710 over 28 tasks, 28 rollouts, total unknown`.
  */
 export function taskMeanWords(run: TaskMean): string {
-  const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;
-  if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
-  const words = mean === undefined ? 'no reward' : `${reward(mean)} over ${counted(tasks, 'task')}`;
+  const { mean, tasks, rated, rollouts, nameless, unreadable, isUncounted } = run;
+  if (mean === undefined && nameless > unreadable)
+    return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
+  const words =
+    mean === undefined
+      ? `no ${unreadable > 0 ? 'readable ' : ''}reward`
+      : `${reward(mean)} over ${counted(tasks, 'task')}`;
   if (rollouts === 0 || (rated === rollouts && rollouts === tasks && !isUncounted)) return words;
   const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
   return [`${words}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');

@@ -40,8 +40,10 @@ export interface TaskMean {
   readonly isEachOfOther: boolean;
   /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
-  /** Rollouts without a readable task, among those that count as missing. */
+  /** Rollouts without a readable task, and unreadable ones, among those that count as missing. */
   readonly nameless: number;
+  /** How many of these are unreadable. */
+  readonly unreadable: number;
   /** Rollouts that are known to have failed, among those that count as missing. */
   readonly failed: number;
   /** The lowest and the highest mean over all possible missing rewards; undefined if none is missing. */
@@ -61,6 +63,7 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   const rollouts = Math.max(total ?? 0, lengthOf(tasks));
   const open = isOpen(run);
   const unlistedRollouts = Math.max(0, lengthOf(tasks) + lackOf(run) - rollouts);
+  const nameless = Math.min(run.nameless ?? 0, rollouts - count);
   const bounds = () => meanBounds({ ...run, tasks: listed }, range);
   return {
     mean: mean(means),
@@ -73,7 +76,8 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
     isEachOfOther: mostOf(run) < (run.each ?? 0),
     unlistedRollouts,
     unlisted: total === undefined ? tasks.length - listed.length : 0,
-    nameless: Math.min(run.nameless ?? 0, rollouts - count),
+    nameless,
+    unreadable: Math.min(run.unreadable ?? 0, nameless),
     failed: Math.min(run.failed ?? 0, rollouts - count),
     bounds: (count === rollouts && unlistedRollouts === 0) || open || isOutside([run], range) ? undefined : bounds(),
     end,

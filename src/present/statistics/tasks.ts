@@ -45,6 +45,8 @@ export interface RunTasks {
   readonly least?: number | undefined;
   /** The number of rollouts that have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
+  /** How many of these are unreadable. */
+  readonly unreadable?: number | undefined;
   /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
   /** Rollouts per task, from the run's options or from the user. */

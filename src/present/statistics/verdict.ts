@@ -99,9 +99,10 @@ function unlistedWords(ignoring: readonly TaskMean[], ended = false): string {
 function ignoredWords(situation: Situation): string {
   const { ignored, means, options } = situation;
   const ignoring = sides.map(side => means[side]).filter(run => missingOf(run, options) === 'ignore');
-  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a readable task' : '';
+  const readable = sides.some(name => means[name].unreadable > 0) ? 'readable ' : '';
+  const orTask = sides.some(name => means[name].nameless > means[name].unreadable) ? ' or a readable task' : '';
   const parts = [
-    ignored === 0 ? '' : `${counted(ignored, 'rollout')} without a reward${orTask}`,
+    ignored === 0 ? '' : `${counted(ignored, 'rollout')} without a ${readable}reward${orTask}`,
     unlistedWords(ignoring, options.ended),
     ignoring.some(run => run.unlisted > 0) ? 'tasks that one of the runs does not list' : '',
   ].filter(Boolean);
@@ -167,7 +168,9 @@ const nothingInBoth = 'no task has a reward in both runs';
 function whyNot({ evidence, means, options }: Situation, reverses = false): string | undefined {
   if (evidence.reason === 'nothing') {
     const side = sides.find(name => means[name].mean === undefined && means[name].nameless > 0);
-    return side === undefined ? nothingInBoth : `no reward of the ${side} run names its task`;
+    if (side === undefined) return nothingInBoth;
+    const { nameless, unreadable } = means[side];
+    return `no reward of the ${side} run ${nameless > unreadable ? 'names its task' : 'could be read'}`;
   }
   if (evidence.reason === 'outside')
     return `rewards are outside ${options.range.join('..')}; set their range with --reward-range or the setting compare.rewardRange`;
@@ -183,13 +186,15 @@ function whyNot({ evidence, means, options }: Situation, reverses = false): stri
   return reverses ? `${missing}, which could reverse it` : missing;
 }
 
-/** `4 of 28 rollouts of the new run have no reward and 2 have no readable task` */
+/** `4 of 28 rollouts of the new run have no reward and 2 have no readable task and 1 could not be read` */
 function missingWords(side: string, run: TaskMean): string {
   const lacking = withoutReward(run) - run.nameless;
+  const nameless = run.nameless - run.unreadable;
   const yet = run.end === 'running' ? ' yet' : '';
   const parts = [
     { count: lacking, words: `${lacking === 1 ? 'has' : 'have'} no reward${yet}` },
-    { count: run.nameless, words: `${run.nameless === 1 ? 'has' : 'have'} no readable task` },
+    { count: nameless, words: `${nameless === 1 ? 'has' : 'have'} no readable task` },
+    { count: run.unreadable, words: 'could not be read' },
   ].filter(({ count }) => count > 0);
   const ofAll = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
   const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? ofAll : ''} ${words}`);

@@ -85,8 +85,14 @@ describe('compareTasks', () => {
     expect(words(listed(fewer, 28))).toBe(
       'undecided: 5 of 28 rollouts of the new run have no reward and 11 have no readable task; ignoring these would decide it: --missing ignore; if each task has 2 rollouts, compare --samples-per-task 2 decides it',
     );
-    // Rows that cannot be read at all.
-    expect(words({ ...listed(of(1), 24), listed: 24 })).toMatch(/: 12 of 24 .* have no readable task/);
+    // Rows that cannot be read at all, and whose tasks may be fine (out29 C2).
+    expect(words({ ...listed(of(1), 24), listed: 24 })).toMatch(
+      /: 12 of 24 rollouts of the new run could not be read;/,
+    );
+    expect(words({ ...listed([...of(1), ...nameless], 25), listed: 25 })).toMatch(
+      /: 12 of 25 .* have no readable task and 1 could not be read;/,
+    );
+    expect(words({ ...listed([], 24), listed: 24 })).toBe('undecided: no reward of the new run could be read');
     expect(words(listed([...of(1), ...nameless]), 'ignore')).toBe(
       'the new run is better, ignoring 12 rollouts without a reward or a readable task',
     );
