@@ -160,8 +160,8 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   it('a benchmark is evaluated, and the connect window says which it is', async () => {
     const { service, env } = await worldOf(generation);
     const session = openSession(env, size);
-    await session.waitFor('1 row could not be read');
-    session.press('enter');
+    // Watch opens by itself as soon as the running work is known.
+    await goWay(session, [{ see: '<?> help' }, ...go('benchmarks'), { see: '1 row could not be read' }, 'enter']);
     await session.waitFor(isNewest ? '1 of 3 images ready, 1 failed' : '1 of 2 images ready, 1 failed');
     session.press('e');
     await session.waitFor('Run name');
@@ -185,7 +185,7 @@ it('every action is sent to the newest generation', async () => {
   const { service, env } = await worldOf('newest');
   writeFileSync(join(home.home, 'two.jsonl'), '{"messages": [{"role": "user", "content": "hello"}]}\n'.repeat(2));
   const session = openSession(env, { ...size, cwd: home.home });
-  await session.waitFor('1 row could not be read');
+  await session.waitFor('<?> help');
   for (const { way, sends } of actions(service.ids, smallFolder())) {
     const before = service.requests.length;
     await goWay(session, way);
