@@ -47,11 +47,13 @@ function noteRetry({ operation, retry, retryInMs = 0, error, status, ms }: LogLi
   const what =
     error === 'timeout'
       ? `No response in ${seconds(ms)}.`
-      : status === undefined || error === 'network'
+      : status === undefined
         ? 'The connection failed.'
-        : status === 429
-          ? 'The service is rate limiting requests.'
-          : `The service answered with status ${status}.`;
+        : error === 'network'
+          ? 'The connection was lost in the middle of the response.'
+          : status === 429
+            ? 'The service is rate limiting requests.'
+            : `The service answered with status ${status}.`;
   const when = retryInMs < 1_000 ? '' : ` in ${seconds(retryInMs)}`;
   const fields = { operation, error, status, retry, retries: maxRetries, retry_in_ms: retryInMs };
   note(`${what} Retry ${retry} of ${maxRetries}${when}.`, fields);

@@ -29,5 +29,6 @@ it('is sent again if an answer breaks off, whose status says nothing of it', asy
   const { url } = await hostileServer(resetAfter('{"items":'), json({ items: [], has_more: false }));
   const { code, notes } = await cliOn({ baseUrl: url, apiKey: 'key' })('list', ['benchmarks']);
   expect(code).toBe(0);
-  expect(notes).toContain('The connection failed. Retry 1 of 2.');
+  // In the words of the error after the last retry (out29 C1).
+  expect(notes).toContain('The connection was lost in the middle of the response. Retry 1 of 2.');
 });
