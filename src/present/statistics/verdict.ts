@@ -138,7 +138,7 @@ function plainVerdict(situation: Situation): Verdict {
   const isDecidedWithout = without !== 'undecided' && !reverses && evidence.reason === undefined;
   const { words, ...more } =
     reason === undefined
-      ? moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided')
+      ? neededFor(situation)
       : {
           words: [
             reason,
@@ -227,6 +227,16 @@ function moreOf(
   return { words: `needs ${aboutMore(moreTasks)}`, moreTasks };
 }
 
+/** How many more tasks the verdict needs. Names the equality if they would show it: the gate is about another limit. */
+function neededFor(situation: Situation): Pick<Verdict, 'words' | 'moreTasks'> {
+  const { evidence, pairs, options } = situation;
+  const { equalWithin } = options;
+  const more = moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided');
+  if (more.moreTasks === undefined) return more;
+  const isEqual = verdictFor(evidence, equalWithin, 1 + more.moreTasks / pairs) === 'equal';
+  return isEqual ? { ...more, words: `${more.words} to be equal within ±${equalWithin}` } : more;
+}
+
 const aboutMore = (tasks: number): string => `about ${counted(tasks, 'more task')}`;
 
 /** Rounded up to one digit, or two if the first is 1. */
@@ -289,7 +299,7 @@ function plainGate(
     );
   const { moreTasks } = moreOf(situation, times => isDecided(evidence, times));
   return undecided(
-    moreTasks === undefined ? marginWords(situation, interval.low) : `${aboutMore(moreTasks)} would decide it`,
+    moreTasks === undefined ? marginWords(situation, interval.low) : `${aboutMore(moreTasks)} would decide the gate`,
   );
 }
 
@@ -313,5 +323,5 @@ function marginWords({ options: { range }, uncounted }: Situation, low: number):
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
   const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));
   if (uncounted.length > 0 || !(margin > range[0] - range[1])) return '';
-  return `more tasks like these would not decide it; a lower limit would: --fail-below ${margin} passes`;
+  return `more tasks like these would not decide the gate; a lower limit would: --fail-below ${margin} passes`;
 }

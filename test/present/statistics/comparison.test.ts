@@ -77,7 +77,7 @@ describe('a verdict', () => {
     const same = compared(times(200, 0.5), times(200, 0.5));
     expect(same.verdict).toMatchObject({ kind: 'equal', words: 'equal within ±0.05' });
     expect(compared(times(200, 0.5), times(200, 0.5), { equalWithin: 0.01 }).verdict.words).toMatch(
-      /^undecided: needs about \d+ more tasks$/,
+      /^undecided: needs about \d+ more tasks to be equal within ±0\.01$/,
     );
     expect(compared(times(28, 0.5), times(28, 0.5), { equalWithin: 0 }).verdict.words).toBe('undecided');
   });
@@ -171,7 +171,8 @@ describe('the words of the gate', () => {
   it('say what passes where more tasks would decide nothing, and it does', () => {
     const same = compared(times(28, 0.5), times(28, 0.5));
     const [, margin = '0'] =
-      /More tasks like these would not .* --fail-below (-0\.\d+) passes\.$/.exec(same.gate(0).words) ?? [];
+      /More tasks like these would not decide the gate; .* --fail-below (-0\.\d+) passes\.$/.exec(same.gate(0).words) ??
+      [];
     expect([same.gate(Number(margin)).outcome, same.gate(Number(margin) + 0.011).outcome]).toEqual([
       'passed',
       'undecided',
@@ -728,7 +729,7 @@ describe('the gate', () => {
     expect(gate(0.45)).toMatchObject({
       outcome: 'undecided',
       words: expect.stringMatching(
-        /^Undecided whether the difference is at least \+0\.450: it is between \+0\.\d+ and \+0\.\d+\. About \d+ more tasks would decide it\.$/,
+        /^Undecided whether the difference is at least \+0\.450: it is between \+0\.\d+ and \+0\.\d+\. About \d+ more tasks would decide the gate\.$/,
       ),
     });
     const lacking = compared(times(28, 0), [...times(20, 0.5), ...times(8, [undefined])]);
