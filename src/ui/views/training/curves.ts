@@ -126,7 +126,8 @@ export function diagnosticSeries(
 /** Completed steps over time as this program observed them, for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
-  if (!first) return [];
+  // A chart of a single point would be an empty one with an arbitrary axis.
+  if (!first || points.length === 1) return [];
   const curve = curveOf(
     points,
     ({ at }) => (at - first.at) / 60_000,

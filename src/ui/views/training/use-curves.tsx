@@ -247,7 +247,7 @@ interface DrawnCurves extends Pick<Series, 'panels' | 'all' | 'series'> {
 /** All curves on one chart, or in a grid: a chart for each run, or for each diagnostic. */
 function paneLines(
   runs: readonly ChartedRun[],
-  drawn: DrawnCurves,
+  drawn: DrawnCurves & Pick<Series, 'isObserved'>,
   { width, height, isGrid }: { readonly width: number; readonly height: number; readonly isGrid: boolean },
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
@@ -262,6 +262,8 @@ function paneLines(
     });
     return { lines: [...rows, ...legend].slice(0, height), plotWidth: width };
   }
+  if (drawn.isObserved && drawn.series.length === 0)
+    return { lines: [theme.styles.muted(' No curve: this service sends no rewards')], plotWidth: width };
   if (!isGrid) return chartLines(drawn, width, height, theme);
   return { lines: gridLines(runs, all, grid), plotWidth: width };
 }

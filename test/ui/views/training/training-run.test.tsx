@@ -450,3 +450,27 @@ it('shows the failure in a record only while its progress has the same status (o
   await stage.waitFor('running');
   expect(stage.text()).not.toContain('out of memory');
 });
+
+it('says that there is no curve where the service has no rewards, instead of an empty chart (out29 C4)', async () => {
+  const missing = (operation: 'getTrainerRewards' | 'getHeldOutRewards') => () => {
+    throw new CapabilityMissingError(operation);
+  };
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_first' },
+    service: async () =>
+      fakeService(
+        {
+          ...answers,
+          getTrainingProgress: () => ({ status: 'failed', completed_steps: 0, total_steps: 40 }),
+          getTrainerRewards: missing('getTrainerRewards'),
+          getHeldOutRewards: missing('getHeldOutRewards'),
+        },
+        { capabilities: new Capabilities() },
+      ),
+    columns: 110,
+    rows: 30,
+  });
+  await stage.waitFor('No curve: this service sends no rewards');
+  await stage.waitFor('of 40');
+  expect(stage.text()).not.toMatch(/completed steps over time|-?[01]\.\d┤/);
+});
