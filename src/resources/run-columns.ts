@@ -1,6 +1,6 @@
 /** The columns for runs, and the reads that lists of runs need for them. */
 
-import { perArguments, perObject } from '../base/memo.ts';
+import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
 import {
@@ -157,14 +157,17 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
   };
 }
 
-/** Adds to runs the remembered names of their checkpoints' training runs. */
+/** Adds to runs the remembered names of their checkpoints' training runs, apart from all others with the same name. */
 export function withTrainingNames<Row extends MeasuredRun>(
   rows: readonly Row[],
   { memory }: Pick<QueryContext, 'memory'>,
 ): readonly Row[] {
-  const nameOf = perArguments((id: string) => memory.find('training', id)?.label);
+  if (rows.every(row => row.training_run_id == null)) return rows;
+  const runs = memory.seenSince(0, { kinds: ['training'] });
+  const names = new Map(runs.map(({ id, label }) => [id, label]));
   return trainedApart(
-    rows.map(row => (row.training_run_id ? withTraining(row, { name: nameOf(row.training_run_id) }) : row)),
+    rows.map(row => (row.training_run_id ? withTraining(row, { name: names.get(row.training_run_id) }) : row)),
+    runs.map(({ id, label }) => ({ training_run_id: id, trained_in: label })),
   );
 }
 
@@ -172,11 +175,14 @@ const withEndOfId = perObject((row: MeasuredRun) => {
   return { ...row, trained_in: `${row.trained_in} (${endOfId(row.training_run_id ?? '')})` };
 });
 
-/** Adds the ends of ids to names that several training runs have. */
-export function trainedApart<Row extends MeasuredRun>(rows: readonly Row[]): readonly Row[] {
+/** Adds the ends of ids to names that several training runs have. @param among where these runs are */
+export function trainedApart<Row extends MeasuredRun>(
+  rows: readonly Row[],
+  among: readonly Pick<MeasuredRun, 'trained_in' | 'training_run_id'>[] = rows,
+): readonly Row[] {
   const first = new Map<string, string>();
   const shared = new Set<string>();
-  for (const { trained_in: name, training_run_id: id } of rows) {
+  for (const { trained_in: name, training_run_id: id } of among) {
     if (name === undefined || id == null) continue;
     const other = first.get(name);
     if (other === undefined) first.set(name, id);

@@ -35,3 +35,37 @@ it('leaves those of a name out', async () => {
   expect(await listed('training', '!benchmark:t-words')).toBe('trn_bench_2\n');
   expect(await listed('runs', '!t-words')).toBe('evr_bench_2\n');
 });
+
+it('tells training runs with one name apart, whatever page the other is on, and if it is on none (attack29 C4)', async () => {
+  const training = ['trn_aaaaaa01', 'trn_bbbbbb02', 'trn_cccccc03'];
+  const names = ['words', 'words', 'sums'];
+  const evaluated = training.map((training_run_id, index) => ({
+    ...{ eval_run_id: `evr_${index}`, bench_id: 'b1', status: 'completed' },
+    ...{ training_run_id, parent_checkpoint_id: `ckpt_${index}`, step: 3 },
+  }));
+  const server = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'sums' }]),
+      listTrainingRuns: () =>
+        pageOf(
+          training.map((training_run_id, index) => ({ training_run_id, bench_id: 'b1', display_name: names[index] })),
+        ),
+      listEvalRuns: (_, { cursor } = {}) => {
+        const page = Number(cursor ?? 0);
+        const next = page < 2 ? String(page + 1) : null;
+        return { items: evaluated.slice(page, page + 1), has_more: next !== null, next_cursor: next };
+      },
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  await cli('list', ['training', '--benchmark', 'b1']);
+  const models = async (...more: readonly string[]) =>
+    (await cli('list', ['runs', '--benchmark', 'b1', '--columns', 'model,id', ...more], { columns: 120 })).out
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map(line => line.trim().split(/ {2,}/));
+  const first = ['words (…aaa01) step 3', 'evr_0'];
+  expect(await models()).toEqual([first, ['words (…bbb02) step 3', 'evr_1'], ['sums step 3', 'evr_2']]);
+  expect(await models('--limit', '1')).toEqual([first]);
+});
