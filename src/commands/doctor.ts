@@ -264,11 +264,15 @@ async function* settingsFindings({ settingsPath, paths, warnings, profile }: Con
   });
   yield* folderFindings('state folder', { path: paths.state, otherwise: 'warn', lost: 'no history is kept' });
   if (profile.service.kind !== 'local') return;
-  const { dataFolderSharing } = await import('../local/daemon/files.ts');
+  const [{ dataFolderSharing }, { findService }] = await Promise.all([
+    import('../local/daemon/files.ts'),
+    import('../local/daemon/client.ts'),
+  ]);
+  const isRunning = (await findService(paths.data)) !== undefined;
   yield* folderFindings('data folder', {
     path: paths.data,
     otherwise: 'fail',
-    lost: 'the local service cannot start',
+    lost: `the local service ${isRunning ? 'is running but cannot save its work' : 'cannot start'}`,
     sharing: dataFolderSharing,
   });
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderFindings, networkFindings } from '../../src/commands/doctor.ts';
 import { resolveProfile } from '../../src/config/profile.ts';
 import { apiKey, hostileServer, refusal } from '../service/hostile-server.ts';
-import { cliOn } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 vi.mock('node:fs', async original => {
   const fs = await original<typeof import('node:fs')>();
@@ -57,6 +57,20 @@ it('exits with 3 if nothing is wrong but the service that fails, as other comman
   const cli = cliOn({ baseUrl: url, apiKey });
   expect((await cli('doctor', [])).code).toBe(3);
   expect((await cli('list', ['benchmarks'])).code).toBe(3);
+});
+
+it('does not say that a running local service cannot start, only that it cannot save (out29 C6)', async () => {
+  const cli = cliOn({ baseUrl: '', apiKey: '', home: testFolder() });
+  const { promise: up, resolve } = Promise.withResolvers<string>();
+  const serving = cli('serve', [], { onPrint: resolve });
+  await up;
+  const full = vi.mocked(statfsSync).mockReturnValue({ bavail: 0, bsize: 4096 } as ReturnType<typeof statfsSync>);
+  const { out } = await cli('doctor', []);
+  full.mockReset();
+  expect(out).toContain('0 B free, so the local service is running but cannot save its work');
+  expect(out).not.toContain('cannot start');
+  await cli('serve', ['--stop']);
+  await serving;
 });
 
 describe('a folder', () => {
