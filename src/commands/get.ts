@@ -121,7 +121,9 @@ function notingSlowness<Result>(word: string, work: () => Promise<Result>, io: C
 
 /** Reads a resource's progress along with its record, if its kind is clear from its id. */
 function readAhead(word: string, context: CommandContext): void {
-  for (const query of resourceOfId(word)?.watch?.status?.(word) ?? []) ask(query, context).catch(() => undefined);
+  const { watch } = resourceOfId(word) ?? {};
+  if (!watch?.progressNames) return;
+  for (const query of watch.status?.(word) ?? []) ask(query, context).catch(() => undefined);
 }
 
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
