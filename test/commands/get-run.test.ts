@@ -125,7 +125,7 @@ describe('a slow service (out29 B6)', () => {
 
   /** A service whose answers wait for `next`, which names the requests in flight. */
   async function waiting(hasRecord: boolean) {
-    const held = new Map<string, () => void>();
+    const held = new Map<string, () => unknown>();
     const { url } = await hostileServer((response, request) => {
       const path = request.url.replace('/api/v1/eval/', '').split('?')[0] ?? '';
       const answers = new Map<string, Behaviour>([
