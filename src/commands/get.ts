@@ -122,7 +122,7 @@ function notingSlowness<Result>(word: string, work: () => Promise<Result>, io: C
 /** Reads a resource's progress along with its record, if its kind is clear from its id. */
 function readAhead(word: string, context: CommandContext): void {
   const { watch } = resourceOfId(word) ?? {};
-  if (!watch?.progressNames) return;
+  if (!watch?.details) return;
   for (const query of watch.status?.(word) ?? []) ask(query, context).catch(() => undefined);
 }
 
