@@ -155,7 +155,8 @@ export async function lookUp(
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
       else {
         failure ??= error;
-        if (error.kind === 'server') attempted = { ...context, service: context.service.background };
+        // Shared reads go through the service that they were first made with.
+        if (error.kind === 'server') attempted = { ...context, service: context.service.background, shared: undefined };
       }
       return { rows: [], gaps: noGaps };
     });
