@@ -1,6 +1,6 @@
 /** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { capitalised } from '../base/capitalised.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -353,12 +353,13 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   checkOutcomeField(flags, [logRewardResult, z.object({ reward_id: z.string() })]);
   const input = { trajectory_id, name, value, explanation, weight };
   let reward_id = '';
-  // Its id is its idempotency key, which a repeat keeps after a lost response: another id would count twice. An id from
-  // the user is no such key: other trajectories may have the same one.
+  // A repeat after a lost response keeps the id, as another id would count twice. Its idempotency key follows from the id
+  // and the content, so that the repeat has the same key with and without --reward-id.
   const send = action(
     (service, body: typeof input, options: CallOptions = {}) => {
-      reward_id = rewardId ?? options.idempotencyKey ?? randomUUID();
-      const idempotencyKey = rewardId === undefined ? reward_id : undefined;
+      reward_id = options.idempotencyKey ?? rewardId ?? randomUUID();
+      const content = JSON.stringify([reward_id, body]);
+      const idempotencyKey = createHash('sha256').update(content).digest('hex');
       return logReward(service, { ...body, token, reward_id }, { ...options, idempotencyKey });
     },
     { touches: logReward.touches, keyed: 'logReward', keyFlag: '--reward-id ID' },

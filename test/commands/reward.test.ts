@@ -25,27 +25,32 @@ it('a repeat of a reward whose answer was lost is recognised, and counts once (A
     server.requests.map(({ body, headers }) => [JSON.parse(body).reward_id, String(headers['idempotency-key'])]);
   const words = ['traj_1', 'quality', '1'];
   expect((await cli('reward', words)).code).toBe(exitCodes.endUnseen);
-  const [[id = '', key] = []] = sent();
-  expect(key).toBe(id);
+  const [[id = '', key = ''] = []] = sent();
   // The token may have been renewed.
   const repeated = await cli('reward', [...words, '--token-env', 'TOKEN'], { environment: { TOKEN: 'renewed' } });
-  expect([repeated.code, repeated.out, sent()]).toEqual([exitCodes.endUnseen, '', [[id, id]]]);
+  expect([repeated.code, repeated.out, sent()]).toEqual([exitCodes.endUnseen, '', [[id, key]]]);
   expect(repeated.notes).toMatch(/Nothing was sent\. The same request was sent at .* it may have succeeded\./);
   expect(repeated.notes).toContain(`add --reward-id ${id}`);
   expect(await cli('reward', ['traj_1', 'quality', '0.5'])).toMatchObject({ code: exitCodes.done });
   expect(await cli('reward', [...words, '--reward-id', id])).toMatchObject({ code: exitCodes.done, out: `${id}\n` });
   expect(await cli('reward', words)).toMatchObject({ code: exitCodes.done });
-  const ids = sent().map(([each]) => each);
-  expect([ids[2], new Set(ids).size]).toEqual([id, 3]);
+  expect(sent()[2]).toEqual([id, key]);
+  expect(new Set(sent().map(([each]) => each)).size).toBe(3);
 });
 
-it('a reward with an id from the user does not take it for its idempotency key', async () => {
+it('a reward with an id from the user has an idempotency key of its own', async () => {
   const server = await hostileServer(logged);
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
-  for (let time = 0; time < 2; time += 1)
-    expect((await cli('reward', ['traj_1', 'quality', '1', '--reward-id', 'r1'])).code).toBe(exitCodes.done);
-  expect(server.requests.map(({ body }) => JSON.parse(body).reward_id)).toEqual(['r1', 'r1']);
-  expect(new Set(['r1', ...server.requests.map(({ headers }) => headers['idempotency-key'])]).size).toBe(3);
+  for (const words of [
+    ['traj_1', '1'],
+    ['traj_1', '1'],
+    ['traj_1', '2'],
+    ['traj_2', '1'],
+  ] as const)
+    await cli('reward', [words[0], 'quality', words[1], '--reward-id', 'r1']);
+  expect(server.requests.map(({ body }) => JSON.parse(body).reward_id)).toEqual(['r1', 'r1', 'r1', 'r1']);
+  const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+  expect([keys[1], new Set(['r1', ...keys]).size]).toEqual([keys[0], 4]);
 });
 
 it('repeats a reward with its id where the service honours idempotency keys', async () => {
@@ -63,4 +68,26 @@ it('repeats a reward with its id where the service honours idempotency keys', as
   expect([code, notes]).toEqual([exitCodes.done, expect.stringContaining('with the same reward id')]);
   const [first, second] = server.requests.map(({ body }) => JSON.parse(body).reward_id);
   expect(second).toBe(first);
+});
+
+it.each([
+  ['without', [], ['--reward-id']],
+  ['with', ['--reward-id'], []],
+] as const)('has the same idempotency key when it was first sent %s an id, and lost', async (_, first, second) => {
+  const server = await hostileServer(resetAtOnce, resetAtOnce, resetAtOnce, logged);
+  const [settings, home] = [testFolder(), testFolder()];
+  const profiles = { lab: { baseUrl: server.url, apiKey, assumptions: { honoursIdempotencyKey: 'yes' } } };
+  writeFileSync(join(settings, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  const sent = () =>
+    server.requests.map(({ body, headers }) => [JSON.parse(body).reward_id, headers['idempotency-key']]);
+  const reward = (flags: readonly string[]) =>
+    cliOn({ baseUrl: server.url, apiKey, home })(
+      'reward',
+      ['traj_1', 'quality', '1', '--profile', 'lab', ...flags.flatMap(flag => [flag, sent()[0]?.[0] ?? 'mine'])],
+      { environment: { BENCHTOP_CONFIG_DIR: settings } },
+    );
+  expect((await reward(first)).code).toBe(exitCodes.endUnseen);
+  expect((await reward(second)).code).toBe(exitCodes.done);
+  expect(sent().length).toBe(4);
+  expect(new Set(sent().map(each => JSON.stringify(each))).size).toBe(1);
 });
