@@ -9,9 +9,9 @@ import { factLines, factText } from '../present/fact-text.ts';
 import { meanWords } from '../present/mean.ts';
 import { messageNotes, noteFacts } from '../present/notes.ts';
 import { doneWith } from '../queries/evaluations.ts';
-import { ask, readingOnce } from '../queries/query-context.ts';
+import { readingOnce } from '../queries/query-context.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
-import { resourceOfId, resources } from '../resources/catalogue.ts';
+import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { type CurrentState, lookAt } from '../resources/look.ts';
@@ -119,13 +119,6 @@ function notingSlowness<Result>(word: string, work: () => Promise<Result>, io: C
   return work().finally(() => clearTimeout(timer));
 }
 
-/** Reads a resource's progress along with its record, if its kind is clear from its id. */
-function readAhead(word: string, context: CommandContext): void {
-  const { watch } = resourceOfId(word) ?? {};
-  if (!watch?.details) return;
-  for (const query of watch.status?.(word) ?? []) ask(query, context).catch(() => undefined);
-}
-
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const find = among.includes(checkpoints) ? recordedCheckpoint(word, context) : findOrCheckpoint(among, word, context);
@@ -154,7 +147,6 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     const word = second ?? first;
     const [field] = flags.field?.split('.') ?? [];
     const read = async () => {
-      if (field === undefined) readAhead(word, context);
       const found = await findToShow(among, word, context);
       const isOfRow = field !== undefined && (field === 'id' || hasValue(found.row, field));
       const known = isOfRow ? { facts: [], record: found.row } : await knownOf(found.resource, found.row, context, io);
