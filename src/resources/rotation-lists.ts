@@ -68,6 +68,9 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, { 
   if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
   if (!isForWatch && !(runs && atHome) && isOpening(workbench, now)) return false;
   if (!isForWatch && (lists.find(source.key)?.extent.rows ?? 0) > maxRows) return false;
+  const last = lastAttempt(workbench, [source]);
+  // What runs decides the first view: rows from an earlier start may be out of date.
+  if (runs && atHome && isOpening(workbench, now) && last < workbench.openedAt) return true;
   const isFirst = !runs && lists.countOf(source.key) === undefined;
   if (!runs && !counted) return false;
   // A refused count stays empty until the list is shown or refreshed.
@@ -75,7 +78,6 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, { 
   if (byHand) return runs;
   const due = dueAt(workbench, listQuery(workbench, source), 'visible');
   const intervals = isFirst ? 1 : listIntervals(workbench, list, purpose);
-  const last = lastAttempt(workbench, [source]);
   return due !== undefined && isDueIn(purpose, Math.max(due, last && last + intervals * poll.visibleMs));
 }
 

@@ -175,6 +175,13 @@ describe('the first frame', () => {
     expect(screen.text()).toContain('▸ baseline');
   });
 
+  it('gives way to Watch if something runs now, however recently the lists were read', async () => {
+    await earlierStart();
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_0', display_name: 'nightly', status: 'running' };
+    const { screen } = laterStart({ service: scriptedService(answers({ listTrainingRuns: () => [run] })).service });
+    await screen.waitFor(text => text.includes('WATCHED') && text.includes('nightly'));
+  });
+
   it('is for the user alone', async () => {
     await earlierStart();
     expect(statSync(path()).mode & 0o777).toBe(0o600);
