@@ -36,12 +36,13 @@ export class EventRecords {
     this.#tables = tables;
   }
 
-  /** Adds or updates an event. A dismissed event stays dismissed until the resource's status changes. */
+  /** Adds or updates an event. A dismissed event stays dismissed until the status or the end time is another. */
   put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
     const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
       values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update
       set label = excluded.label, at = excluded.at, exact = excluded.exact, detail = excluded.detail,
-      dismissed = dismissed and json_extract(detail, '$.status') is json_extract(excluded.detail, '$.status')`;
+      dismissed = dismissed and json_extract(detail, '$.status') is json_extract(excluded.detail, '$.status')
+        and not (exact and excluded.exact and excluded.at > at)`;
     const values = [this.#tables.scope, kind, id, what, label, at, isExact ? 1 : 0, JSON.stringify(detail)];
     this.#tables.lazily(() => this.#tables.run(sql, ...values));
   }

@@ -66,6 +66,25 @@ it('drops the reason of an end once the service reports a different end (out29 A
   expect(now.said()).toEqual(['a succeeded']);
 });
 
+it('has a later failure of a run that was restarted, although the first was dismissed', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'));
+  first.answer(run('a', { status: 'failed', reason: 'out of memory', endTime: ago(2 * hourMs) }));
+  first.workbench.records.dismiss({ kind: 'training', id: 'a' });
+  await end(first);
+  const second = start(path);
+  const failed = run('a', { status: 'failed', reason: 'disk full', endTime: ago(hourMs) });
+  second.answer(run('a'));
+  second.answer(failed);
+  expect(second.said()).toEqual([expect.stringContaining('disk full')]);
+  // The same end is dismissed for good.
+  second.workbench.records.dismiss({ kind: 'training', id: 'a' });
+  second.answer(failed);
+  expect(second.said()).toEqual([]);
+  await end(second);
+});
+
 it('raises no stall of a run whose end another process has recorded', () => {
   const path = storeFolder(onTestFinished);
   const [one, other] = [start(path), start(path)];
