@@ -121,7 +121,7 @@ export function summaryOf(inbox: Inbox): string {
   const fresh = events.filter(event => inbox.isNew(event));
   const tally = tallyWords(fresh) || (events.length > 0 ? 'nothing new' : '');
   // An end that was noticed late may be older than the last look.
-  const isSince = since !== undefined && fresh.every(({ at }) => at > since);
+  const isSince = since !== undefined && fresh.every(({ at }) => at >= since);
   const words = isSince && tally ? `${tally} since ${clockOrDay(since)}` : tally;
   if (fresh.length === events.length) return words;
   return `${isSince ? words : `new: ${words}`} (${events.length} in all)`;
