@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { mutantsOf, withMutants } from '../tools/mutants/find.ts';
+import { mutantsOf, sampleOf, withMutants } from '../tools/mutants/find.ts';
 
 const changes = (text: string) => mutantsOf('x.ts', text).map(({ before, after }) => `${before} → ${after}`);
 
@@ -22,6 +22,15 @@ describe('the mutants of', () => {
   ])('%s', (text, expected) => {
     expect(changes(text)).toEqual(expected);
   });
+});
+
+it('are sampled in parts as they are at once', () => {
+  const mutants = [...'abcdefghijklmnopqrstuvwxyz'];
+  const part = (from: number, count: number) => sampleOf(mutants, { seed: 40, from, count });
+  const whole = part(0, 20);
+  expect(new Set(whole.map(({ mutant }) => mutant)).size).toBe(20);
+  expect(whole.map(({ id }) => id)).toEqual([...Array(20).keys()]);
+  expect([...part(0, 8), ...part(8, 15), ...part(15, 20)]).toEqual(whole);
 });
 
 it('are switched on one at a time, also where one is inside another', () => {

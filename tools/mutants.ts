@@ -12,19 +12,19 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createPrng } from '../src/local/model/prng.ts';
 import { endIn } from '../test/setup/left.ts';
 import { equivalents } from './mutants/equivalent.ts';
-import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
+import { byNumbers, type Mutant, mutantsOf, sampleOf, withMutants } from './mutants/find.ts';
 import { optionsOf } from './rig/options.ts';
 import './built.ts';
 
-const usage = `npm run mutants -- [--seed N] [--count N] [--seconds N] [FOLDER…]
+const usage = `npm run mutants -- [--seed N] [--count N] [--from N] [--seconds N] [FOLDER…]
 
 Folders of src to change; by default base, net, service, contract, text, store, queries, workbench,
 uploads, chat, local/store and local/model.
   --seed N      another sample (1)
   --count N     mutants in the sample (1000)
+  --from N      leaves out the first N of them, to run a sample in parts (0)
   --seconds N   of tests per mutant, the likeliest to fail first; after that, the mutant counts as survived (30)
   --smoke       checks that it works, with a few mutants of one file
 Prints survivors, timeouts and the score, even after an interruption. On a busy machine, some timeouts may be false.
@@ -32,7 +32,7 @@ Mutants in tools/mutants/equivalent.ts do not count.
 `;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const { values, positionals } = optionsOf(usage, { seed: 1, count: 1_000, seconds: 30, smoke: false });
+const { values, positionals } = optionsOf(usage, { seed: 1, count: 1_000, from: 0, seconds: 30, smoke: false });
 const layers = [
   'base',
   'net',
@@ -50,15 +50,6 @@ const layers = [
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
 const workers = values.smoke ? 1 : availableParallelism();
 const limitMs = 1_000 * values.seconds;
-
-/** Samples up to `count` items, in a random order. */
-function sampled<Item>(items: readonly Item[], count: number, seed: number): Item[] {
-  const { next } = createPrng(seed);
-  const rest = [...items];
-  const taken: Item[] = [];
-  while (taken.length < count && rest.length > 0) taken.push(...rest.splice(Math.floor(next() * rest.length), 1));
-  return taken;
-}
 
 interface Answer {
   /** Test files that failed. */
@@ -147,10 +138,7 @@ const files = folders
   .filter(isSource)
   .sort();
 const all = files.flatMap(file => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
-const sample = sampled(all, values.smoke ? 3 : values.count, values.seed).map((mutant, id) => ({
-  id,
-  mutant,
-}));
+const sample = sampleOf(all, values.smoke ? { ...values, count: 3 } : values);
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
 
 const brief = (text: string): string => {

@@ -1,5 +1,6 @@
 /** The mutants of a source file: small changes that a test should notice. */
 import { parseSync } from 'oxc-parser';
+import { createPrng } from '../../src/local/model/prng.ts';
 
 export interface Mutant {
   /** Path in the repository. */
@@ -154,6 +155,18 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   const { program } = parseSync(file, text);
   if (isNode(program)) visit(program);
   return found;
+}
+
+/** Samples up to `count` mutants, in a random order, numbered from 0. Leaves out the first `from` of them. */
+export function sampleOf<Item>(
+  mutants: readonly Item[],
+  { count, seed, from }: { readonly count: number; readonly seed: number; readonly from: number },
+): { readonly id: number; readonly mutant: Item }[] {
+  const { next } = createPrng(seed);
+  const rest = [...mutants];
+  const taken: Item[] = [];
+  while (taken.length < count && rest.length > 0) taken.push(...rest.splice(Math.floor(next() * rest.length), 1));
+  return taken.map((mutant, id) => ({ id, mutant })).slice(from);
 }
 
 /** Sorts by the first number that differs. */
