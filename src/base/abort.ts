@@ -1,5 +1,5 @@
 /**
- * Waits for a promise that is shared or cannot be stopped.
+ * Waits for a shared or uncancellable promise, but only until the signal aborts.
  *
  * @param reason returns the error to throw once the signal aborts; by default the signal's own reason
  * @throws that error, or the promise's error

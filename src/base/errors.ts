@@ -51,7 +51,7 @@ export function isDiskFull(error: unknown): boolean {
  */
 const externalCodes: ReadonlySet<number | undefined> = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
-/** Whether the database or the disk failed, so that a retry may succeed. */
+/** Whether the database or the disk failed, in which case a retry may succeed. */
 export function isStorageError(error: unknown): boolean {
   return externalCodes.has(sqliteCode(error)) || isDiskFull(error);
 }

@@ -19,7 +19,7 @@ const { parse, rawJSON } = JSON as unknown as JsonWithSource;
 const mayBeUnsafe = /\d{16}/;
 
 /**
- * Parses JSON; an integer that does not fit in a number becomes raw JSON.
+ * Parses JSON; an integer that a number cannot hold becomes raw JSON.
  *
  * @param revive changes every other value
  * @throws SyntaxError

@@ -33,7 +33,7 @@ export function jsonOrText(text: string): unknown {
   return value === undefined ? text : value;
 }
 
-/** The digits of a number's text without leading zeros, and how many of them stand before the point. */
+/** A number's digits without leading zeros, and how many of them precede the decimal point. */
 function decimalOf(text: string): readonly [digits: string, whole: number] {
   const decimal = /^0[box]/i.test(text) ? String(BigInt(text)) : text;
   const [mantissa = '', exponent = '0'] = decimal.toLowerCase().split('e');

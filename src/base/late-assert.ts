@@ -1,4 +1,4 @@
-/** Replaces `node:assert` in the bundle: one package checks one argument with it, and loading it takes 2 ms. */
+/** Replaces `node:assert` in the bundle: a package uses it to check one argument, and loading it takes 2 ms. */
 
 /** @throws TypeError if the values differ */
 export function equal(actual: unknown, expected: unknown, message?: string): void {

@@ -1,4 +1,4 @@
-/** Lazy stand-ins for Node globals in the bundle: their first mention loads modules that starting up does not need. */
+/** Lazy stand-ins for Node globals in the bundle: using the real ones loads modules that startup does not need. */
 const node = globalThis;
 
 /** Checks the type first, so that a request without a body does not load the web streams. */

@@ -1,6 +1,6 @@
 /**
  * Lazy stand-ins for Intl classes in the bundle. Packages create instances while they load, and the first one costs
- * milliseconds in ICU, although starting up needs none.
+ * milliseconds in ICU, although startup needs none.
  */
 const { Intl: intl } = globalThis;
 

@@ -1,4 +1,7 @@
-/** Helpers for any number of items. Calls with an argument per item fail above about 100,000, and long strings exhaust memory. */
+/**
+ * Helpers for any number of items. Passing each item as an argument fails above about 100,000 items, and building long
+ * strings exhausts memory.
+ */
 
 /** Appends items to a list. */
 export function pushAll<Item>(list: Item[], items: Iterable<Item>): void {

@@ -32,7 +32,7 @@ export class NewFileError extends Error {
   override readonly name = 'NewFileError';
 }
 
-/** Throws if the path is a folder's, or if something already has it, including a dangling link. */
+/** Throws if the path is a folder or already exists, even as a dangling link. */
 function checkFree(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (path.endsWith('/') || found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
@@ -76,7 +76,7 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
 
 /**
  * Writes a new file for this user only (0600), either completely or not at all, even if the program ends first: it has
- * a temporary name until it is complete. Keys are handled meanwhile. Returns the absolute path.
+ * a temporary name until it is complete. Key presses are handled in the meantime. Returns the absolute path.
  *
  * @throws NewFileError if it exists or cannot be written, and any error from the parts
  */

@@ -20,8 +20,8 @@ export interface Sharing {
 }
 
 /**
- * How other users can access the file or folder; undefined if they cannot. Windows has no such modes. Root may own
- * anything.
+ * How other users can access the file or folder; undefined if they cannot. Windows has no file modes to check. Root may
+ * own anything.
  */
 export function sharingOf(
   path: string,

@@ -27,7 +27,7 @@ function killGroup(child: ChildProcess): void {
  * Runs a program without a shell, so that no word is expanded or split, and returns its output. It is killed with its
  * children at the time limit, after printing more than 64 KiB, once the signal aborts, and when this process exits.
  *
- * @throws Error whose message completes a sentence that begins with the program
+ * @throws Error with a message that follows the program's name in a sentence
  */
 export async function runProgram(
   [program = '', ...parameters]: readonly string[],

@@ -1,4 +1,4 @@
-/** Interrupts a task that takes too long: a regular expression with nested quantifiers can run practically forever. */
+/** Interrupts a task that takes too long: a regular expression with nested quantifiers can practically run forever. */
 import { setFlagsFromString } from 'node:v8';
 import { createContext, Script } from 'node:vm';
 import { errorCode } from './errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Removes these characters from the end of a string. A loop, because `/x+$/` takes quadratic time on a long run inside
- * it.
+ * Removes these characters from the end of a string. Not with `/x+$/`, which takes quadratic time on a string with a
+ * long run in the middle.
  */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length;

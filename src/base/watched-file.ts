@@ -1,4 +1,7 @@
-/** Watches a file from its state at the call on: Node's `watchFile` takes the first state later, and misses changes. */
+/**
+ * Watches a file for changes after the call. Node's `watchFile` records the initial state later, and misses earlier
+ * changes.
+ */
 import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 

@@ -58,7 +58,7 @@ export class Answer {
     return this.content || this.refusal;
   }
 
-  /** Only those that the answer has. */
+  /** Omits the parts that the answer lacks. */
   get extras(): AnswerExtras {
     return {
       ...(this.answeredBy !== undefined && { answeredBy: this.answeredBy }),

@@ -116,7 +116,7 @@ export interface StoredConversation {
   /** The requested model. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
-  /** Describes the omissions of the item, and its differences from the conversation. */
+  /** Describes what the item omits, and how it differs from the conversation. */
   readonly notes: readonly string[];
 }
 
@@ -124,7 +124,10 @@ export interface StoredConversation {
 export const isStored = (turn: Turn): boolean =>
   turn.role === 'assistant' && !isIncomplete(turn) && (wordsOf(turn) !== '' || turn.calls !== undefined);
 
-/** Whether a dataset stores a turn. A question is left out with its answer, so that questions and answers alternate. */
+/**
+ * Whether a dataset stores a turn. Leaves out the question of an omitted answer, so that questions and answers
+ * alternate.
+ */
 function isStoredAt(turns: readonly Turn[], index: number): boolean {
   const [turn, next] = turns.slice(index, index + 2);
   const answer = turn?.role === 'assistant' ? turn : next?.role === 'assistant' ? next : undefined;

@@ -30,7 +30,7 @@ export const number = z.nullish(z.number());
 export const flag = z.nullish(z.boolean());
 /** A deciding field: a reward, a step, or a count that a mean depends on. */
 export const decidingNumber = z.nullish(z.number(decides));
-/** A deciding field that is true or false. */
+/** A deciding boolean field. */
 export const decidingFlag = z.nullish(z.boolean(decides));
 export const freeForm = z.nullish(z.record(z.string(), z.unknown()));
 
@@ -225,7 +225,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The path and names of an operation in the newest generation. */
 export interface MovedEndpoint {
-  /** Placeholders that only the document's path has become fields of the body, if there is one. */
+  /** Placeholders missing from it become fields of the body, if there is one. */
   readonly path: string;
   /** Renamed body fields, by the document's name. */
   readonly names?: Readonly<Record<string, string>>;
@@ -266,7 +266,7 @@ export interface Endpoint<
    */
   readonly idempotencyKey?: boolean;
   /**
-   * Set if repeating it leaves the same result, as for DELETE. A lost response is not retried automatically: the second
+   * Set if repeating it has no further effect, as for DELETE. A lost response is not retried automatically: the second
    * response may be a refusal.
    */
   readonly isIdempotent?: true;

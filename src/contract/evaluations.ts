@@ -95,7 +95,7 @@ export const evalProgress = z.looseObject({
   terminal_rollouts: number,
   total_rollouts: number,
   live: z.nullish(evalLiveCounts),
-  // Sent by the local service, like that of the record.
+  // Sent by the local service, as in the run's record.
   waits_because: text,
 });
 export type EvalProgress = z.output<typeof evalProgress>;

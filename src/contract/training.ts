@@ -27,7 +27,7 @@ export const trainingProgress = z.looseObject({
   completed_steps: number,
   failure: z.nullish(runFailure),
   total_steps: number,
-  // Sent by the local service, like that of the record.
+  // Sent by the local service, as in the run's record.
   waits_because: text,
 });
 export type TrainingProgress = z.output<typeof trainingProgress>;

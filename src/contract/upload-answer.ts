@@ -35,7 +35,7 @@ export interface ReadAnswer {
 /** A trajectory that was sent. */
 type Sent = Readonly<Record<string, unknown>> | undefined;
 
-/** The ids that a row repeats from the request. The service creates missing ones. */
+/** The ids that a row copies from the request. The service creates missing ones. */
 const callerIds = ['trace_id', 'conversation_id'] as const;
 const allIds = [...callerIds, 'trajectory_id'] as const;
 
@@ -267,7 +267,7 @@ function placedFailures(failures: readonly Failure[], first: number | undefined)
 const countIn = (said: readonly ItemOutcome[], outcome: ItemOutcome['outcome']): number =>
   said.filter(each => each.outcome === outcome).length;
 
-/** Makes stored and skipped trajectories unknown if the response lists more of them than it counts. */
+/** Marks stored and skipped trajectories as unknown if the response lists more of them than it counts. */
 function withinCounts(said: readonly ItemOutcome[], answer: UploadTrajectoriesResult): readonly ItemOutcome[] {
   const excessOf = (outcome: 'stored' | 'skipped', count: number | null | undefined): number =>
     Number.isSafeInteger(count) ? countIn(said, outcome) - Math.max(0, Number(count)) : 0;
@@ -295,7 +295,10 @@ function leftOf(
   return Math.max(total - known, unplaced.filter(row => meaningOf(row) === outcome).length);
 }
 
-/** Assigns the remaining counts to unknown outcomes. If the counts exceed those, failed trajectories become unknown. */
+/**
+ * Assigns the remaining counts to unknown outcomes. If there are more counts than that, marks failed trajectories as
+ * unknown.
+ */
 function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): Pick<ReadAnswer, 'items' | 'counted'> {
   const isUnknown = ({ outcome }: ItemOutcome): boolean => outcome === 'unknown';
   const total = left.stored + left.skipped;

@@ -40,7 +40,7 @@ export function syntaxProblem(pattern: string): string | undefined {
     const problem = properties.get(property);
     if (problem !== undefined) return problem;
   }
-  // A digit is allowed only where a property is.
+  // `\d` stands in for each property: it is valid in the same positions.
   return problemOf(
     met.size === 0 ? pattern : pattern.replace(escapes, part => (isProperty(part) ? String.raw`\d` : part)),
   );

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange through got, without redirects, retries, exceptions for statuses, or hidden waits. It fails with a
- * `WireFailure`.
+ * One HTTP exchange through got, without redirects, retries, exceptions for error statuses, or hidden waits. It fails
+ * with a `WireFailure`.
  */
 import type { ClientRequest } from 'node:http';
 import type { LookupFunction } from 'node:net';

@@ -70,7 +70,7 @@ function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly Compa
   });
 }
 
-/** The fields of a run that are not settings: its identity and its result. */
+/** The fields of a run that are not settings: they identify it or contain its result. */
 const noSetting =
   /^(?:(?!agent_|parent_checkpoint_|training_run_).*_id|display_name|model_slug|status|failure|warnings|ignored_options|.*_at|reward_.*|.*_rollouts)$/;
 

@@ -77,8 +77,8 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
 }
 
 /**
- * Adds to rollouts how they ended. If the service lists only their rewards, reads each rollout. Only the run's rewards
- * count: as elsewhere, the mean leaves out rewards that only a rollout's own record contains.
+ * Adds how the rollouts ended. If the service lists only their rewards, reads each rollout. As elsewhere, the mean
+ * covers only the run's list of rewards, not rewards that only a rollout's own record contains.
  *
  * @throws ServiceError
  */

@@ -101,7 +101,7 @@ export function graderOf(words: string): Regrader {
       clean`There is no grader ${String(partial['kind'])}. The graders are ${[...graderKinds].join(', ')}.`,
     );
   }
-  // A field that is wrong is wrong for every task.
+  // A wrong field would fail for every task, so refuse it now.
   if (Object.keys(partial).length > 1) {
     const { error } = graderSpec.safeParse(partial);
     const issue = error?.issues.find(each => own(partial, String(each.path[0])) !== undefined);
@@ -178,7 +178,7 @@ export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubri
     const text = content.trim();
     const { tool_calls } = choice?.message ?? {};
     const shortfall = shortfallOf({ refusal, finish_reason: choice?.finish_reason, tool_calls }, text === '');
-    // If truncated, a number is a different number.
+    // The last number in a truncated answer may be incomplete.
     if (shortfall !== undefined) throw new Error(`the judge's answer cannot be used: ${shortfall}`);
     const start = text.lastIndexOf('\n') + 1;
     const reward = Number(rewardLine.exec(text.slice(start).trim())?.[1]);

@@ -123,7 +123,7 @@ export function rewardBars(values: readonly number[]): ReportBlock {
   return { kind: 'bars', bars: bins.map(({ count }, index) => ({ label: labels[index] ?? '', count })) };
 }
 
-/** How many cells wide a task's rewards are. More rewards than this are drawn as a sparkline. */
+/** The width of a task's rewards in cells. More rewards than this are drawn as a sparkline. */
 const stripWidth = 16;
 
 /** A task's rewards in ascending order. */
@@ -240,7 +240,10 @@ export function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, re
   return Map.groupBy(all, ({ id }) => id);
 }
 
-/** Prints each trajectory once. If a part is too long, the trajectories it leaves out may still be in a later part. */
+/**
+ * Prints each trajectory once. A trajectory that is left out because its part is too long may still appear in a later
+ * part.
+ */
 export async function* transcripts(
   parts: readonly Part[],
   notes: ReadonlyMap<string, readonly Note[]>,

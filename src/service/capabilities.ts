@@ -29,7 +29,7 @@ export interface RefusedAnswer {
 
 const routeCode =
   /^((unknown|no_such|invalid)_(route|url|path|endpoint)|(route|url|path|endpoint|page)_not_found|not_implemented|method_not_allowed)$/;
-/** How common servers and gateways respond to an unknown route. */
+/** The text that common servers and gateways send for an unknown route. */
 const routeText =
   /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|(there is )?no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
@@ -65,7 +65,7 @@ export function isOfInput(
 
 const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_found$/;
 
-/** Whether a code names a kind of resource, which a router does not know. */
+/** Whether an error code names a kind of resource. A router does not know these kinds. */
 export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
 /**
@@ -195,7 +195,7 @@ export class Capabilities {
     return mayConcernPath(answer, endpoint);
   }
 
-  /** Whether it is unclear if a 403 concerns the key or the path. Another read decides. */
+  /** Whether a 403 may concern either the key or the path. Another read decides. */
   isInDoubt({ capability = false, method }: Endpoint, refusal: ServiceError): boolean {
     const mayBePath = capability && method === 'GET' && refusal.status === 403 && !namesPermission(refusal);
     return mayBePath && this.#proven.size === 0;

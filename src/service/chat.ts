@@ -31,7 +31,7 @@ export interface ChatOptions extends CallOptions {
   readonly whole?: boolean | undefined;
 }
 
-/** An event in a stream. `index` is its choice's place in order of arrival, because some servers count from 1. */
+/** An event in a stream. `index` numbers the choices in order of arrival, because some servers count from 1. */
 export type ChatEvent =
   | ({ readonly kind: 'delta'; readonly index: number } & Partial<MessageTexts>)
   /** A fragment of the choice's tool call at this position. */

@@ -104,7 +104,7 @@ export class Connection {
 
 export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty if there is none: the request then has no credential, and the service decides. */
+  /** Empty if there is no credential: the request is sent without one, and the service decides. */
   readonly value: string;
   /**
    * Re-reads the credential after a refusal. Returns whether it has changed. Undefined if there is no source.

@@ -76,7 +76,7 @@ export interface ErrorDetails {
   readonly operation?: string | undefined;
   /** True for a write that may have happened: its response was lost, or reports only that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
-  /** True if the service answered that it lacks the path: nothing was done. */
+  /** True if the service answered that it lacks the path, so nothing was done. */
   readonly noSuchPath?: boolean | undefined;
   /** True for the refusal of an optional operation that may concern its path rather than the resource. */
   readonly mayLackPath?: boolean | undefined;

@@ -28,7 +28,7 @@ export interface GateMonitor {
   /** The same value until something changes. */
   readonly state: () => GateState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Opens the gate for one request because the user asked; the others follow once it is answered. */
+  /** Opens the gate for one request at the user's request; the others follow once it is answered. */
   readonly tryNow: () => void;
 }
 
@@ -230,7 +230,7 @@ export class RateLimitGate {
   /** @param requestedMs the wait that the host asked for */
   #close(reason: 'rate_limit' | 'failing', ms: number, requestedMs = ms): void {
     const { monotonic, now } = this.#clock;
-    // Two reads of the clock would make equal waits end at different times.
+    // Read the clock once, so that equal waits end at the same time.
     const closedAt = monotonic();
     const [until, requestedUntil] = [closedAt + ms, closedAt + requestedMs];
     this.#spaced = true;

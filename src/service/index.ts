@@ -33,7 +33,7 @@ export interface Service {
   readonly call: Call;
   readonly sendRaw: SendRaw;
   /**
-   * Fails early, for work that is slow to reach its first write. Each write is also refused before anything is sent.
+   * For work that is slow to reach its first write: fails early. Each write is also refused before anything is sent.
    *
    * @throws ReadOnlyError if the service is read-only
    */

@@ -177,7 +177,7 @@ export class OperationCall<Value> implements Call<Value> {
       method: this.method,
       isWrite: this.isWrite,
       isIdempotent: isIdempotent ?? isRepeatable(this.method),
-      // Part of the answer may be on screen.
+      // Part of the answer may already be on screen.
       ...(auth === 'inferenceToken' && { lostAdvice: 'Send it again.' }),
       path,
       host,

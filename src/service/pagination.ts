@@ -2,8 +2,8 @@
 import type { Page } from '../contract/common.ts';
 
 /**
- * The cursor of the next page; undefined at the end. The list ends at a page without a cursor, or a cursor that
- * `isFollowed` already: a faulty service must not cause an endless loop.
+ * The cursor of the next page; undefined at the end. The list ends at a page without a cursor, or with a cursor that
+ * has been followed before (`isFollowed`): a faulty service must not cause an endless loop.
  */
 export function nextCursor(
   { has_more, next_cursor }: Page<unknown>,
@@ -18,7 +18,7 @@ export const isCutOff = ({ has_more }: Page<unknown>, next: string | null | unde
 
 export const cutOffWords = 'The service reports more rows, but gives no way to read them';
 
-/** The first row of a list that passes the test; reads no page after it. */
+/** The first row of a list that passes the test. Later pages are not read. */
 export async function findOnPages<Row>(
   readPage: (cursor: string | undefined) => Promise<Page<Row>>,
   test: (row: Row) => boolean,

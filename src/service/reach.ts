@@ -7,7 +7,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { hostOf, isLoopback } from '../config/address.ts';
 import type { Agent } from '../net/agents.ts';
 
-/** Where a host is: on this machine, in a private network, or anywhere. Ordered from the outside in. */
+/** Where a host is, from the outside in: anywhere, in a private network, or on this machine. */
 const reaches = ['public', 'a private network', 'this machine'] as const;
 type Reach = (typeof reaches)[number];
 
@@ -93,7 +93,10 @@ function writtenReach({ hostname }: URL): Reach {
   return innermost(isIP(host) === 0 ? [] : [host]);
 }
 
-/** A name that cannot be resolved counts as public, so it allows nothing further inside. */
+/**
+ * The reach of a host by its addresses. A name that cannot be resolved counts as public, so that it allows no address
+ * further inside.
+ */
 async function reachOf(url: URL, find: Lookup): Promise<Reach> {
   const written = writtenReach(url);
   if (written !== 'public' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return written;

@@ -122,7 +122,7 @@ function withoutSensitive({ sensitive = [] }: Endpoint, fields: Fields): Fields 
   );
 }
 
-/** The value parsed by its schema, or unchanged if it does not fit yet. */
+/** The value parsed by its schema, or unchanged if it is not valid yet. */
 function read(schema: z.ZodMiniType | undefined, value: unknown): Fields | undefined {
   const result = schema && parseWhole(schema, value);
   return (result?.success ? result.data : value) as Fields | undefined;

@@ -130,7 +130,7 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
 }
 
 /**
- * Finds the service. A lost service may come back, so this waits and counts a retry, as for a lost connection.
+ * Finds the service. A lost service may come back, so a failure is retried after a wait, like a lost connection.
  *
  * @throws ServiceError if no retry is allowed
  */

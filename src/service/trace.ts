@@ -104,7 +104,7 @@ class AnswerBody {
   readonly #traced: TraceOptions;
   readonly #streams: boolean;
   readonly #decoder = new StringDecoder();
-  /** Whether the rest is not kept. */
+  /** Whether the rest of the body is dropped. */
   #isFull = false;
   #bytes = 0;
   /** The shown part of `#bytes`, before redaction. */

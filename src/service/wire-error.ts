@@ -182,7 +182,7 @@ export interface CallFacts {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** Whether repeating it leaves the same result. */
+  /** Whether repeating it has no further effect. */
   readonly isIdempotent?: boolean;
   /** Advice if the response was lost and the call changes nothing. */
   readonly lostAdvice?: string;

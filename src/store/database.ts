@@ -96,15 +96,15 @@ const schema = `
 /** In milliseconds. Other programs lock the file only briefly, and a lost note is better than a screen that hangs. */
 export const busyTimeoutMs = 500;
 
-/** An earlier benchtop wrote the file. None was released, so its tables are not converted. */
+/** An earlier benchtop wrote the file. It was never released, so its tables are not converted. */
 export class EarlierTablesError extends Error {}
 
 /** SQLITE_BUSY (sqlite.org/rescode.html). */
 export const busyCode = 5;
 
 /**
- * Switching to WAL ignores the busy timeout. A program that locks a new file is making the same switch, which is
- * permanent.
+ * Switching to WAL ignores the busy timeout. If another program has locked a new file, it is making the same permanent
+ * switch.
  */
 function writeAhead(database: DatabaseSync): void {
   try {

@@ -36,7 +36,7 @@ export class EventRecords {
     this.#tables = tables;
   }
 
-  /** Adds or updates an event. A dismissed event stays dismissed until the status or the end time is another. */
+  /** Adds or updates an event. A dismissed event stays dismissed until its status or end time changes. */
   put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
     const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
       values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update

@@ -1,4 +1,4 @@
-/** Training runs' progress over time. It stands in for the reward curve if a service has none. */
+/** Training runs' progress over time, which replaces the reward curve if a service has none. */
 import type { SQLInputValue } from 'node:sqlite';
 import type { Tables } from './tables.ts';
 

@@ -63,17 +63,15 @@ export function rememberedAt(data: object): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/**
- * Rewrite an unchanged resource only after this long, in milliseconds: no age is shown more precisely than in minutes.
- */
+/** Rewrite an unchanged resource only after this long, in milliseconds: ages are shown in minutes. */
 const touchMs = 60_000;
 export const keptOfKind = 5_000;
 
 const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
 /**
- * A record with the status of a newer response; an unknown one changes nothing. Drops the reason, the end time and the
- * wait that belong to another status.
+ * A record with the status of a newer response, unless that is unknown. If the status changes, drops the reason, the
+ * end time and the wait, which belong to the old one.
  */
 export function atStatus<Row extends { readonly status?: unknown }>(
   record: Row,

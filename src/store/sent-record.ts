@@ -69,7 +69,7 @@ export interface SentLine {
   readonly sentAt: number;
   /** Whether it is from this file, whose upload is not complete. */
   readonly isOwn: boolean;
-  /** Undefined if it was sent for this agent with this key, even if others sent it too. */
+  /** Undefined if it was sent for this agent with this key, even if it was also sent for another. */
   readonly other: Other | undefined;
 }
 
@@ -272,8 +272,8 @@ export class SentRecord {
   }
 
   /**
-   * Deletes the least recently used lines beyond a million; they would be sent again. Keeps all of this file's
-   * lines, because only some of them would be useless. Never deletes unknown outcomes.
+   * Deletes the least recently used lines beyond a million; they would be sent again. Keeps all of this file's lines,
+   * because a partial record would be useless. Never deletes unknown outcomes.
    */
   prune(): void {
     const [{ used = 0, lines = 0 } = {}] = this.#tables.all(

@@ -1,7 +1,7 @@
 /**
  * The idempotency keys of start requests with unknown outcomes, by action and content. A retry of the same request
  * reuses its key, even from another window, command or run of the program. A key is written before it is sent, and
- * deleted once the outcome is known. A key that cannot be written is kept in memory, and its request is not sent unless a
+ * deleted once the outcome is known. A key that cannot be written is kept in memory, and its request is sent only if a
  * repeat is harmless.
  */
 
@@ -50,10 +50,10 @@ export interface TogetherStart {
   readonly chosen?: string | undefined;
 }
 
-/** The kind under which the ids of work started together are kept. */
+/** The `kind` of the rows that hold the ids of work started together. */
 const bookOf = (action: string): string => `${action} each`;
 
-/** The key under which a request is kept in its group, or with its name. */
+/** The key of a request within its group, or with its name. */
 const inGroup = (content: string, group: string): string => `${content}\n${group}`;
 
 /** Identifies a start request, with its name. */
@@ -172,7 +172,7 @@ export class StartKeys {
     return key;
   }
 
-  /** Why another run of the program would not find this key; undefined if it would. */
+  /** Why a later run of the program could not find this key; undefined if it could. */
   whyUnwritten(key: string): string | undefined {
     const isUnwritten = [...this.#unwritten.values()].some(keys => keys.some(each => each.key === key));
     return isUnwritten || !this.#tables.isOpen ? this.#tables.problem : undefined;

@@ -211,7 +211,7 @@ export class RememberedStore {
   /**
    * Records a training run's progress, if it has changed.
    *
-   * @param lacksEnd whether the run ended at an unknown time: then a repeated count is no silence
+   * @param lacksEnd whether the run ended at an unknown time, so that a repeated count is no silence
    */
   recordProgress(runId: string, completed_steps: number, now = Date.now(), lacksEnd = false): void {
     if (lacksEnd && this.#progress.of(runId).at(-1)?.completed_steps === completed_steps) return;

@@ -69,7 +69,7 @@ export class Tables {
   problem: string | undefined;
   #busyMs: number;
   /**
-   * Whether a write has timed out. Later writes then give up quickly, so that exiting does not wait for each of them.
+   * Whether a write has timed out. If so, later writes give up quickly, so that exiting does not wait for each of them.
    */
   #isHeld = false;
   /** SQLite's `data_version`, which changes with writes by other connections. */

@@ -54,7 +54,7 @@ export interface UploadState extends JobState {
 
 /** Maximum files per request. The newest service accepts 64, others more. A service with a lower limit reports it. */
 const defaultBatchSize = 64;
-/** How often the folder is read before the upload reports that it keeps changing. */
+/** How many times the folder is read before the upload fails because it keeps changing. */
 const maxRounds = 5;
 
 export class BenchmarkUpload extends Job<UploadState> {
@@ -343,7 +343,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       if (!isDone) {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
-        // Either the id or something in the manifest is unknown. Asking for addresses shows which.
+        // The service does not know either the id or something in the manifest. Requesting addresses shows which.
         if (isGone(error)) await this.#allocate(service, plan.files.slice(0, 1));
         throw error;
       }

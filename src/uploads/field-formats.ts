@@ -438,9 +438,8 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
 }
 
 /**
- * A dump by a trainer or a script: a prompt and a completion, or an input and an output, as verl writes them, or
- * messages, with a score. An id names the rollout if there is a task, and otherwise the task. The other fields stay in
- * the record.
+ * A dump by a trainer or a script: a score with a prompt and a completion, an input and an output (as verl writes
+ * them), or messages. An id names the rollout if there is a task, and otherwise the task. Keeps all other fields.
  */
 function fromDump(fields: Fields): ForeignRecord | undefined {
   const { input, output, prompt = input, completion = output, score, reward = score, ...rest } = fields;

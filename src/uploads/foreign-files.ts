@@ -19,7 +19,7 @@ import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 /** A trajectory from a file, or why part of the file cannot be read. */
 export type FileTrajectory = { readonly place: string } & (
   | { readonly trajectory: Record<string, unknown> }
-  /** `isOpen`: whether the file ends within this part, so that the rest of it may not be written yet. */
+  /** `isOpen`: whether the file ends within this part: the rest of it may not be written yet. */
   | { readonly error: string; readonly isOpen?: boolean }
 );
 

@@ -17,7 +17,7 @@ interface SentUpload {
 /** Returns the tasks that the service rejected, and its warnings as sentences. @throws ServiceError */
 export async function ingest(service: Service, { benchId, agent, plan }: SentUpload, signal?: AbortSignal) {
   const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
-  // A new key for each request: a replayed response would hide changes made to the folder since the last attempt.
+  // Use a new key for each request: a replayed response would hide changes made to the folder since the last attempt.
   const options = { signal, idempotencyKey: randomUUID() };
   const { failed_tasks, task_count, warnings } = await service.call('ingestBenchmark', input, options);
   const failedTasks = failed_tasks ?? [];

@@ -74,7 +74,8 @@ export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string
 }
 
 /**
- * The absolute path with links resolved, so that a link to a file is the same upload. A missing file keeps its path.
+ * The absolute path with links resolved, so that a file and a link to it count as the same upload. A missing file keeps
+ * its path.
  */
 export function realPathOf(path: string): string {
   try {

@@ -31,7 +31,7 @@ function itemsOf(
  * The action `storeTrajectories`, with a record. Refuses the request if a trajectory has been sent to the dataset
  * before, or if the request cannot be recorded. A second call with the same input sends it anyway.
  *
- * @param again how to repeat it, e.g. `press enter again`
+ * @param again how the user repeats it, e.g. `press enter again`
  */
 export function storeOnce(records: TrajectoryRecords, again: string): Action<StoredTrajectories, StoreOutcome> {
   let refused: StoredTrajectories | undefined;

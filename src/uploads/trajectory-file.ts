@@ -21,20 +21,20 @@ export interface Item extends Range {
   readonly notFinite: number;
 }
 
-/** Returns a file's bytes from an offset on; fewer near the end, none after it. */
+/** Returns a chunk of the file that begins at this offset; shorter near the end of the file, empty after it. */
 export type ReadBytes = (position: number) => Promise<Uint8Array>;
 
 interface Range {
   readonly start: number;
   readonly end: number;
-  /** Whether the file ends within it, without a newline or a bracket, so that the rest of it may not be written yet. */
+  /** Whether the file ends within the item, without a newline or a bracket: the rest of it may not be written yet. */
   readonly isOpen?: true;
 }
 
 const pieceBytes = 256 * 1024;
 /** Maximum size of a trajectory in bytes: a request is a single string. */
 const largestItem = 128 * 1024 * 1024;
-/** A request wraps it in two more levels. */
+/** A request adds two levels of nesting. */
 const deepestItem = deepestRequest - 2;
 
 const [tab, newline, carriageReturn, space, quote, comma, backslash] = [9, 10, 13, 32, 34, 44, 92];

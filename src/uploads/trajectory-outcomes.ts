@@ -202,8 +202,8 @@ export function held(
 }
 
 /**
- * The outcome of sending items of an earlier request again, unless the service took it for the same request: a rejected
- * item may still have been stored by the earlier one.
+ * The outcome after an earlier request's items were sent again, unless the service recognised the repeat: a rejected
+ * item may have been stored by the earlier request.
  *
  * @param message why it may be stored
  */

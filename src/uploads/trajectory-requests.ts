@@ -55,8 +55,8 @@ interface Equal {
 
 /**
  * Matches a file's trajectories with the record. For identical trajectories, the record contains only how many were
- * sent, not which. So the first ones in the file are matched with known outcomes, the next with unknown outcomes, then
- * with the outcomes of items sent only for other accounts or agents, known ones first. The rest are new.
+ * sent, not which. So the first ones in the file are matched with known outcomes, the next ones with unknown outcomes,
+ * and then with items sent only for other accounts or agents, known outcomes first. The rest are new.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();

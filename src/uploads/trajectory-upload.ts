@@ -275,7 +275,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.set({ size, hasSent: this.#record?.hasBegun === true, counts: this.#ahead });
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       const lines = isNew ? [] : this.#recorded(record => record.lines(hash));
-      // Ignore items from other files: they are sent again, and the service skips them.
+      // Ignore items from other files: they are sent again, but the service skips them.
       return service.skipsStored(hasTraceId(value))
         ? lines.filter(({ isOwn, other }) => isOwn || (other && !skipsAll))
         : lines;

@@ -21,9 +21,9 @@ export type EventDetail = Partial<
 > & {
   /** An alarm's text. */
   readonly alarm?: string;
-  /** The step at which an alarm no longer held; for an evaluation, how many of its rollouts had ended. */
+  /** The step at which an alarm ended; for an evaluation, how many of its rollouts had ended by then. */
   readonly overAtStep?: number;
-  /** The last step at which an alarm that may repeat was seen to hold. */
+  /** The last step at which a repeatable alarm was seen to be active. */
   readonly heldAtStep?: number | undefined;
   /** Whether the run has gone back to an earlier step since. */
   readonly isBeforeRestart?: boolean;
@@ -47,14 +47,16 @@ export interface Absence {
   readonly to: number;
 }
 
-/** After this time and number of poll intervals without a response, the program was asleep, suspended or offline. */
+/**
+ * Without a response for at least this long and this many poll intervals, the program was asleep, suspended or offline.
+ */
 const shortestAwayMs = 2 * 60_000;
 const awayPolls = 3;
 /** Maximum length of a reason: the service may send a whole traceback. */
 const maxReasonLength = 2_000;
 /** How often the time of the last response is saved. */
 const savedEveryMs = 15_000;
-/** The largest clock difference to expect between the service and this machine. */
+/** The largest expected difference between the service's clock and this machine's. */
 const clockMs = 60_000;
 /** The setting that holds the time of the last response. */
 const lastAnswerSetting = 'looked at';
@@ -119,7 +121,10 @@ export function tallyWords(events: readonly InboxEvent[]): string {
     .join(', ');
 }
 
-/** The step that an alarm judges, or how many rollouts of an evaluation: the last held-out round, or else the progress. */
+/**
+ * The step that an alarm is based on: that of the last held-out round, or else the progress. For an evaluation, the
+ * number of rollouts.
+ */
 export const judgedStep = (what: string, { measured, done }: Pick<KnownResource, 'measured' | 'done'>) =>
   (what === 'trainer range' ? undefined : measured?.last.step) ?? done;
 
@@ -137,7 +142,7 @@ export class Inbox {
   #absence: Absence | undefined;
   /** The keys of the events during the last absence. */
   readonly #missed = new Set<string>();
-  /** All alarms, from this and earlier sessions, that hold, even if dismissed: `clear` removes them. */
+  /** The active alarms from this and earlier sessions, even if dismissed: `clear` removes them. */
   #raised: Map<string, Pick<EventDetail, 'heldAtStep'>>;
   readonly #awayMs: number;
   #openedAt: number | undefined;
@@ -313,7 +318,8 @@ export class Inbox {
    * Records an alarm, unless it has already been recorded. Returns the event if it is new to a user who is watching.
    *
    * @param at when benchtop noticed the alarm, in epoch milliseconds
-   * @param fromStep the step at which it began; it only reopens one that held at this step or later, dismissed or not
+   * @param fromStep the step at which it began; a recorded alarm that was active at this step or later, dismissed or
+   * not, continues
    */
   raise(
     what: string,
@@ -332,7 +338,7 @@ export class Inbox {
     const { overAtStep, heldAtStep: lastHeld = 0, isBeforeRestart }: EventDetail = before?.detail ?? {};
     const step = judgedStep(what, resource) ?? Number.POSITIVE_INFINITY;
     const isRepeated = isBeforeRestart && step < Math.max(lastHeld, overAtStep ?? 0);
-    // Another process may have read a later step, at which the alarm was over.
+    // Another process may have read a later step, at which the alarm had ended.
     if (overAtStep !== undefined && step < overAtStep && !isRepeated) return undefined;
     this.#raised.set(name, { heldAtStep });
     if (before && !isRepeated && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
@@ -361,7 +367,7 @@ export class Inbox {
   }
 
   /**
-   * Removes an alarm that no longer holds, so that it can be raised again.
+   * Removes an alarm that has ended, so that it can be raised again.
    *
    * @param overAtStep keeps the event, with this step
    */

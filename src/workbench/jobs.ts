@@ -100,11 +100,11 @@ export abstract class Job<State extends JobState> {
     }, notifyEveryMs).unref();
   }
 
-  /** The state when a run starts, before connecting. */
+  /** The state at the start of a run, before connecting. */
   protected abstract begin(): Partial<State>;
 
   /**
-   * Does the work. Returns the state of its end, which no view may see while it is busy. @throws the error that ends it
+   * Does the work. Returns the final state, which no view may see while it is busy. @throws the error that ends it
    * early
    */
   protected abstract work(service: Service): Promise<Partial<State>>;

@@ -71,8 +71,8 @@ export class Records {
   }
 
   /**
-   * Loads running and pinned resources from earlier sessions and other processes, and those that this machine started
-   * and whose end the user has not seen. Sends nothing.
+   * Loads running and pinned resources from earlier sessions and other processes, and resources that this machine
+   * started whose end the user has not seen. Sends nothing.
    */
   recall(isFirst = false): void {
     const { statuses, pins, inbox, notes } = this.#of;
