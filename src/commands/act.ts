@@ -83,7 +83,7 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
 }
 
 /**
- * Asks before something is lost, or enters or leaves production.
+ * Asks before a command deletes something, or changes what is in production.
  *
  * @param question e.g. `Delete run first?`
  * @param typed a slug that the user must type instead of yes

@@ -29,7 +29,7 @@ function splitPair(pair: string): [name: string, text: string] {
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
-/** @throws CommandError if JSON would be sent with another number than the one in it */
+/** @throws CommandError if a number in the JSON cannot be sent exactly */
 function checkNumbers(what: string, json: string): void {
   if (changesNumber(json.trim()))
     throw new CommandError(`A JSON number cannot hold a number in ${what} exactly. Nothing was sent.`);

@@ -1,6 +1,6 @@
 /**
- * `doctor`'s findings about each assumption. Reads verify some of them; the rest would need a write or a chat, which a
- * check must not send.
+ * `doctor`'s findings about each assumption. Reads verify some of them; verifying the rest would take a write or a
+ * chat, which a check must not send.
  */
 
 import { own } from '../base/own-property.ts';

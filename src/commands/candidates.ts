@@ -42,7 +42,7 @@ const quickMs = 1_500;
 /** How long to wait if some rows are remembered: those are offered even if the list arrives too late. */
 const briefMs = 400;
 
-/** Completes from remembered rows, and from the service if it may be called. Offers nothing after an error. */
+/** Completes from remembered rows and, if requests are allowed, from the service. Offers nothing after an error. */
 async function onService(
   { service: flags }: Line,
   { environment }: CommandIo,

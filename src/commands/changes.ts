@@ -74,7 +74,7 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
   );
 }
 
-/** Refuses a name that only the local history resolves: another resource may have that name now. */
+/** Refuses a name that is known only from the local history: another resource may have that name now. */
 function onlyRemembered(word: string, found: Found): CommandError {
   const words = clean`${word} is the name of ${nameOf(found)} as last seen here`;
   return new CommandError(

@@ -135,7 +135,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         const whole = new Answer(model);
         for (const event of eventsOfCompletion(completion, name)) whole.add(event);
         const code = codeOf(whole);
-        // The record, which is printed, has the answer's other notes.
+        // The printed record contains the other notes.
         for (const note of (code === exitCodes.done ? answererNotes : answerNotes)(whole)) io.note(note);
         history.push(question, { role: 'assistant', content: whole.words });
         return code;

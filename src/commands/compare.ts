@@ -296,7 +296,7 @@ async function compareMany(
   return exitCodes.done;
 }
 
-/** Compares two runs. The exit code is that of `--fail-below`. */
+/** Compares two runs. The exit code is the result of `--fail-below`. */
 async function comparePair(
   [base, fresh]: readonly [Compared, Compared],
   options: ComparisonOptions,

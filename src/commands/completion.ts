@@ -1,5 +1,5 @@
 /**
- * Completions for bash, zsh and fish: small scripts that ask this program, which knows the commands and the resources
+ * Completions for bash, zsh and fish: small scripts that call this program, which knows the commands and the resources
  * it has seen.
  */
 

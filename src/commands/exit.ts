@@ -11,11 +11,14 @@ export const exitCodes = {
   /** No credential, or one that was refused. */
   forbidden: 4,
   notFound: 5,
-  /** The outcome is unknown: whether the work has ended, a change was made, or an upload was stored; or what ended is not remembered. */
+  /**
+   * It is unknown whether the work ended, a change was made or an upload was stored, or there is no history of what
+   * ended.
+   */
   endUnseen: 6,
   /** The service does not offer this operation. */
   unsupported: 7,
-  /** An alarm from the settings holds, and nothing worse happened. */
+  /** An alarm from the settings is active, and nothing worse happened. */
   alarm: 8,
   /** Not ended within --timeout. */
   timeout: 124,
@@ -28,7 +31,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Interruptions first, then known failures, then unknown outcomes; last those that a retry may settle. */
+/** Interruptions first, then known failures, then unknown outcomes, and last the failures that a retry may fix. */
 const worstFirst: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.terminated,

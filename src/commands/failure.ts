@@ -60,7 +60,7 @@ function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The exit code after a change: never that of a usage error, which means that nothing was changed. */
+/** The exit code after a change. Never `usage`, which means that nothing was changed. */
 export function exitCodeAfterChange(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   return code === exitCodes.usage ? exitCodes.failed : code;

@@ -227,7 +227,7 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
  * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run on its own means its
  * latest checkpoint. A word that looks like a checkpoint id is taken as one, and sent to the service unchecked.
  *
- * @throws CommandError if there is none, if the word has several meanings or, for a write, may have another one
+ * @throws CommandError if there is none, if the word has several meanings or, for a write, may have several
  */
 export async function findCheckpoint(
   word: string,
@@ -260,7 +260,8 @@ export async function findCheckpoint(
     );
     return { run, steps };
   };
-  // A remembered name excludes no id if the service no longer has the run, or lists no checkpoints.
+  // The word may still be an id if its name is only remembered, and the service no longer has the run or lists no
+  // checkpoints.
   const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;
   const known = isPast ? await ifThere(true, readRun) : await readRun();
   if (!known) return { id: word };
@@ -274,7 +275,7 @@ export async function findCheckpoint(
   return checkpointOfRun({ ...reading, run }, steps, context);
 }
 
-/** The training run's checkpoint that a reading means. @throws CommandError if there is none */
+/** The checkpoint for one reading of a word. @throws CommandError if there is none */
 async function checkpointOfRun(
   { run: { id: runId, row }, name, which, isRun }: CheckpointReading<Found>,
   steps: readonly Checkpoint[],
@@ -284,7 +285,7 @@ async function checkpointOfRun(
   const checkpoint = checkpointCalled(which, steps, heldOut);
   if (!checkpoint) throw noCheckpoint(name, which, steps);
   const { checkpoint_id: id, step_index: step } = checkpoint;
-  // So that what it is used for can be named by it.
+  // Other records contain only the checkpoint's id; remembering it lets them show its run and step.
   rememberCheckpoints(runId, [checkpoint], context.memory, (row as TrainingRun).display_name ?? undefined);
   const meanOf = heldOutOfStep(heldOut);
   const chosenBy = meanOf(step);

@@ -80,9 +80,7 @@ export const nameOf = ({ resource, row, id }: Found): string => {
   return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
 };
 
-/**
- * Whether the service refuses an id, or does not know whether it exists: it may be a name, or an id of another kind.
- */
+/** Whether the service does not accept a word as an id: it may be a name, or an id of another kind. */
 export const isRefusedId = (error: unknown): error is ServiceError =>
   isNotOffered(error) ||
   (error instanceof ServiceError &&
@@ -210,8 +208,8 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { n
  * The row with this id or name among several resources.
  *
  * @param isPreferred whether a resource's rows take precedence over those of other resources
- * @throws CommandError or ServiceError if there is none; CommandError if several share the name and none serves it or,
- * for a write, may share it
+ * @throws CommandError or ServiceError if there is none; CommandError if several have the name (or, for a write, may
+ * have it) and none serves it
  */
 export async function findAmong(
   among: readonly Resource[],
@@ -289,7 +287,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, 
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
-  // A service that refuses an id's form only rules out an id.
+  // A service that rejects the form of the word rules it out only as an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
   const noFile = existsSync(word) ? 'It is a folder: name a file in it.' : 'There is no such file either.';
   const file = isFile(word) ? clean`It is a file: benchtop read ${word} opens it.` : takesPath && noFile;

@@ -61,7 +61,7 @@ export class FollowedFile implements ShownFile {
   readonly #isOnce: boolean;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
-  /** The ids that the file has given, each with the hash of its content. */
+  /** The ids assigned from the file, each with the hash of its content. */
   readonly #given = new Map<string, string>();
   #done = nothing;
   #said: Pick<ShownFile, 'title' | 'problem'>;
@@ -184,8 +184,8 @@ export class FollowedFile implements ShownFile {
   }
 
   /**
-   * Adds the trajectories after the last stored one. Returns how many could not be read so far, without one that may
-   * still be written.
+   * Adds the trajectories after the last stored one. Returns how many could not be read so far, not counting an
+   * incomplete one at the end of a growing file.
    *
    * @param isStill whether the file is not growing
    */

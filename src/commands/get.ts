@@ -100,7 +100,7 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
   ];
 }
 
-/** Whether the field is part of the progress, which may not be known yet. */
+/** Whether the field belongs to the progress, which may be unknown. */
 const isProgress = ({ kind, watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
   watch?.progressNames !== undefined &&
   (name === 'held_out'

@@ -255,7 +255,7 @@ class Lines implements LineMode {
     throw new CommandError('Ask for a list first.');
   }
 
-  /** The command with ids instead of numbers, the flags of the line mode, and those that it asks for. */
+  /** Replaces numbers with ids, and adds the flags of line mode and the flags that the user is asked for. */
   readonly #meant = async (parsed: Parsed): Promise<Parsed> => {
     if (parsed.kind === 'help' || parsed.kind === 'version') return parsed;
     if (parsed.kind === 'workbench' || parsed.name === 'open')
@@ -297,7 +297,7 @@ class Lines implements LineMode {
   };
 
   readonly #question = (question: string): Promise<string> => {
-    // Say so before the first question, not after the last.
+    // Refuse before the first question rather than after the last.
     if (this.#isReadOnly) throw new ReadOnlyError();
     return this.ask(question, false);
   };

@@ -127,7 +127,7 @@ const hasValueIn =
   ({ ifAny, value }: Column<object>): boolean =>
     ifAny !== true || rows.some(row => value(row) !== undefined);
 
-/** The ids of columns that only lines always have, besides the options in which the rows differ. */
+/** The ids of columns that the `lines` format always includes, in addition to the options in which the rows differ. */
 const onLines: readonly string[] = ['alarm', 'model', 'benchmark'];
 
 function columnsOf(
@@ -258,7 +258,7 @@ class PrintedRows {
   readonly #flags: Flags;
   readonly #measured: MeasuredRows;
   readonly #io: CommandIo;
-  /** The number of ids that cannot be printed as they are. */
+  /** The number of ids that cannot be printed unchanged on one line. */
   #unfit = 0;
 
   constructor(resource: Resource, id: (row: object) => string, flags: Flags, measured: MeasuredRows, io: CommandIo) {
@@ -394,7 +394,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   });
 }
 
-/** Whether rows can be printed as they are read: finding the options that differ needs all rows. */
+/** Whether rows can be printed as they are read: to find the options that differ, all rows must be read. */
 const isPrintedAsRead = ({ measures }: Resource, flags: Flags, io: CommandIo): boolean =>
   !(hasColumns(flags) && flags.wide && measures && !measures.fixed) &&
   (isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags), io)));

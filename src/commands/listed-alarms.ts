@@ -1,4 +1,4 @@
-/** The alarms that hold for listed training runs. */
+/** The active alarms of listed training runs. */
 import { isRunning } from '../contract/status.ts';
 import type { ProgressedRun } from '../queries/training.ts';
 import { alarmsIn, judge, readingOf } from '../resources/alarms.ts';
@@ -8,7 +8,10 @@ import { countOf } from '../text/numbers.ts';
 import { alarmRulesOf } from './past-alarms.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** When the steps were read, if there has been no new one since benchtop last recorded them; epoch milliseconds. */
+/**
+ * When the steps were last read, in epoch milliseconds, if benchtop has not seen a new step since it last recorded
+ * them.
+ */
 function silentAt(run: ProgressedRun, { memory }: CommandContext): number | undefined {
   const last = memory.progressOf(run.training_run_id).at(-1);
   const isKnown = last !== undefined && last.completed_steps === run.completed_steps;

@@ -20,7 +20,7 @@ const maxMeasuredRows = 500;
 /** Reading that takes longer than this is announced; in milliseconds. */
 const announcedMs = 3_000;
 
-/** How long rows wait for the next response with values that they can do without, in milliseconds. */
+/** How long rows wait for the next response with optional values, in milliseconds. */
 const silentMs = 5_000;
 
 /** How many of the rows without a value are named. */
@@ -28,16 +28,14 @@ const maxNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
-  /** Ids of the column to sort by, and of the one that `--field` prints. */
+  /** The ids of the columns to sort by and to print with `--field`. */
   readonly sort: string | undefined;
   readonly field: string | undefined;
   /** Ids of the columns that are printed. */
   readonly shown: readonly string[];
 }
 
-/**
- * Which of these columns fit once they have values. One that appears only with values is always included.
- */
+/** The columns that will fit once they have values. A column that appears only if it has values is always included. */
 function withRoom(
   ids: readonly string[],
   columns: readonly Column<object>[],
@@ -78,10 +76,13 @@ export class MeasuredRows {
   readonly #io: Pick<CommandIo, 'note'>;
   readonly #first: ReadonlySet<string>;
   readonly #shown: ReadonlySet<string>;
-  /** Whether only a sort needs the values. It puts a row without one last, but a filter or a script needs the value. */
+  /**
+   * Whether the values are needed only for sorting, which puts rows without one last. A filter or a script needs every
+   * value.
+   */
   readonly #isForOrder: boolean;
   readonly #status: Column<object> | undefined;
-  /** A row of each status on any page. */
+  /** One row for each status seen so far. */
   readonly #ofStatus = new Map<unknown, object>();
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;
@@ -199,8 +200,8 @@ export class MeasuredRows {
   }
 
   /**
-   * The columns as the filter sees them. Rows without a value of a column are no mistake, because later ones may have
-   * it.
+   * The columns for the filter. A column without values in these rows is not an error, because later rows may have
+   * some.
    */
   #filtered(rows: readonly object[]): readonly Column<object>[] {
     return this.columns(rows).map(({ readBy: _, ...column }) => column);
@@ -227,8 +228,8 @@ export class MeasuredRows {
   }
 
   /**
-   * Adds the values of the printed columns. The rows wait for them only while responses arrive: a row without one stays
-   * unchanged, and is noted.
+   * Adds the values of the printed columns. Waits for them only while responses arrive: rows without a value stay
+   * unchanged, and are noted.
    *
    * @param room the terminal's width in columns; a column without room is not read
    */

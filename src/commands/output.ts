@@ -21,7 +21,7 @@ import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
-/** `lines` has a numbered line of words for each row. */
+/** `lines` describes each row in a numbered line. */
 export type ListFormat = 'table' | 'lines' | ExportFormat;
 
 const colours: Partial<Record<StatusMeaning, string>> = { success: '32', failure: '31', running: '33', waiting: '33' };

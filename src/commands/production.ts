@@ -7,7 +7,7 @@ import type { CommandContext } from './with-service.ts';
 /**
  * Asks about the deployment to replace, and asks again if it changes before the user answers.
  *
- * @param ask asks once; `effects` says which deployment leaves production, and what the audit knows
+ * @param ask asks once; `effects` describes the deployment that leaves production and the audit's findings
  * @throws AbortError if the user interrupts, and any error from `ask`
  */
 export async function confirmEntry(

@@ -59,7 +59,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
   const graderFor = graderIn(flags);
   // A grading program has its own process group, so a signal to this program does not reach it.
   io.stopOnSignals?.();
-  // A file's rollouts are on a service without models.
+  // Rollouts from a file are served without models.
   return withRollouts({ word, takesFile: flags.judge === undefined }, flags, io, async (context, name) => {
     const range = rewardRangeOf(flags, context);
     const { id, ...rollouts } = await readRollouts(name, context, io);

@@ -7,7 +7,10 @@ import type { CommandContext } from './with-service.ts';
 
 export type FoundRollouts = Found & OwnRollouts;
 
-/** The exit code for a command on these rollouts: some of them must not pass for all. */
+/**
+ * The exit code for a command on these rollouts: it fails if any were not read, so that a part cannot pass for the
+ * whole.
+ */
 export const codeOf = (...read: readonly (Pick<OwnRollouts, 'unread'> | undefined)[]) =>
   read.some(each => each !== undefined && each.unread.length > 0) ? exitCodes.failed : exitCodes.done;
 

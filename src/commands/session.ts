@@ -1,4 +1,4 @@
-/** The service that the screen shows: the configured one, or that of another profile the user switched to. */
+/** The service on screen: the configured one, until the user switches to another profile. */
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';

@@ -245,8 +245,9 @@ function keyParts(key: string): string[] {
 }
 
 /**
- * @throws CommandError for a value that would break every later command: a key for no command, a default profile that
- * does not exist, a second form of a secret, an unknown assumption, or an address that its key must not be sent to
+ * @throws CommandError for a value that would break every later command: a key for an unknown command, a default
+ * profile that does not exist, a second form of a secret, an unknown assumption, or an address that its key must not be
+ * sent to
  */
 async function checkSetting(
   path: string,

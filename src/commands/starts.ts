@@ -83,7 +83,7 @@ async function withOffered(
       const of = { benchId: benchmark.bench_id, model };
       const answer = await readRunOptions(service, operation, of, signal).catch((error: unknown) => {
         const isKnown = error instanceof ServiceError && !signal.aborted && exitCodeOf(error) !== exitCodes.forbidden;
-        // If nothing is sent, the preview goes without the cost.
+        // A preview can do without the cost.
         if (isChosen && !isKnown) throw error;
       });
       answers.set(model, answer);

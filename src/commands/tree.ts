@@ -101,7 +101,7 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
       notes = page.notes;
     }
   } catch (error) {
-    // If one list fails but the service responds, the rest of the tree is still useful.
+    // If one list fails but the service responds, the rest of the tree is useful.
     if (!isNotOffered(error) && (name === 'benchmarks' || !(error instanceof ServerError))) throw error;
     const words = isNotOffered(error) ? '' : `The tree lacks ${wordsFor(resourceOrThrow(name))}: `;
     notes = [`${words}${error.message}`];

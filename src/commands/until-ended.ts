@@ -64,7 +64,7 @@ async function readCaution(runId: string, context: QueryContext): Promise<string
 /** Time limit for reading the reason for a failure after --timeout, in milliseconds. */
 const lateMs = 1_000;
 
-/** The longest time between two responses, in milliseconds; after that the state is unknown. */
+/** The maximum time between two responses, in milliseconds; after that, the state is unknown. */
 const ordinaryMs = 1_000;
 
 /** How many resources are read within one interval; with more, each is read less often. */
@@ -97,7 +97,7 @@ export interface WaitOptions {
   /** Reports of failed and missing parts that the user has already seen. */
   readonly noted?: readonly string[];
   readonly onChange: (seen: FollowedState) => Promise<void>;
-  /** Judged on each response. If an alarm holds at the end, success has exit code 8. */
+  /** Checked on each response. If an alarm is active at the end, success has exit code 8. */
   readonly alarms?: WatchedAlarms;
   /** Ends the wait without a message. */
   readonly stop?: AbortSignal;

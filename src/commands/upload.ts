@@ -79,7 +79,7 @@ interface End {
   readonly error: Error | undefined;
   /** Whether part of the upload is on the service. */
   readonly hasSent: boolean;
-  /** Whether part of it may be on the service, so that repeating the command does not send it. */
+  /** Whether part of it may be on the service, in which case repeating the command does not send that part. */
   readonly isUnknown?: boolean;
 }
 
@@ -175,7 +175,7 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   io.note(clean`${ids} ${areNamed} ${name}: this makes another benchmark.`);
 }
 
-/** @throws CommandError if the folder cannot be uploaded as it is; nothing was sent */
+/** @throws CommandError if the folder cannot be uploaded; nothing was sent */
 function planned(folder: string): Promise<UploadPlan> {
   return planUpload(folder).catch((error: unknown) => {
     throw new CommandError(errorMessage(error));

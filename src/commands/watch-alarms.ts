@@ -45,13 +45,15 @@ export class WatchedAlarms {
     this.#stops = stops;
   }
 
-  /** The exit code for success: not 0 if an alarm held at the last response, or if --alarm could not judge one. */
+  /**
+   * The exit code for success: not 0 if an alarm was active at the last response, or if --alarm could not check one.
+   */
   get code(): ExitCode {
     if (this.#open.size > 0) return exitCodes.alarm;
     return this.#stops && this.#unjudged.size > 0 ? exitCodes.endUnseen : exitCodes.done;
   }
 
-  /** Reads the data that the alarms need and the progress lacks. Without a response, the next look tries again. */
+  /** Reads the data that the alarms need and the progress lacks. If that fails, the next poll tries again. */
   async #readMore(known: Watched, rules: AlarmRules): Promise<void> {
     const { failedShare, silentMs, silentPaces } = rules;
     const { memory, signal } = this.#context;

@@ -18,7 +18,7 @@ import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** The progress and the held-out rewards of work that ended, unless the inbox has the last of both. */
+/** The progress and the held-out rewards of ended work, unless the inbox already has both final values. */
 function lastNumbers({ what, kind, id, detail }: InboxEvent): readonly AnyQuery[] {
   const { countsDone, status, measures } = resourceOfKind(kind)?.watch ?? {};
   if (what !== 'end' || detail.gone || !countsDone) return [];

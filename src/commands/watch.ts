@@ -167,7 +167,8 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       args.length > 0 && !kind
         ? { refs: await refsNamed(args, context), uncertain: [] }
         : await runningResources(context, kind);
-    // They are not followed even with --until: one that ended long ago may never reach that number of rewards.
+    // Uncertain runs are not followed even with --until: a run that ended long ago may never reach that number of
+    // rewards.
     for (const resource of resources) {
       const ofKind = uncertain.filter(ref => ref.kind === resource.kind);
       if (ofKind.length > 0) io.note(uncertainWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });

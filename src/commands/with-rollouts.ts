@@ -23,7 +23,7 @@ export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
   io: CommandIo,
   work: (context: CommandContext, name: string) => Promise<number>,
 ): Promise<number> {
-  // A word without a folder or an ending is a name, whatever files there are.
+  // A word without a slash or a file extension is a name, even if there is such a file.
   const takesPath = takesFile && /[./\\]/.test(word);
   const isOfFile = takesPath ? isFile(word) : takesFile && word === '-';
   if (!isOfFile) return withService(flags, io, context => work({ ...context, takesPath }, word));

@@ -1,4 +1,4 @@
-/** Commands for people's judgements: flags, notes and choices. */
+/** Commands for human judgements: flags, notes and choices. */
 import { jsonFlag, recordFlags, serviceFlags } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 

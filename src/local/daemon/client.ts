@@ -32,7 +32,7 @@ export interface EnsureOptions {
   readonly upstream?: Upstream | undefined;
   /** Why the service is needed; determines whether one with other settings is replaced. */
   readonly reason?: LocateReason;
-  /** Stops waiting. A service that is already starting keeps starting. */
+  /** Stops waiting, but not a service that is already starting. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -173,7 +173,7 @@ function compareSettings(running: LocalAddress, { dataFolder, version, upstream,
   return decide(running, { version, fingerprint, upstream: upstream?.url }, reason);
 }
 
-/** The running service, or one that another program has announced; undefined if there is none. */
+/** The running service, or a successor that another program has announced; undefined if there is none. */
 async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<LocalAddress | undefined> {
   for (;;) {
     const announced = isSuccessorAnnounced(dataFolder);

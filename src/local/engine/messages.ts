@@ -87,7 +87,7 @@ export interface RolloutResult {
   readonly grader: TaskGrader | null;
   /** Tool calls before the answer. */
   readonly calls: Episode['calls'];
-  /** The rewards of the steps, calls first; empty if the answer gets the whole reward, or there is none. */
+  /** The rewards of the steps, calls first; empty if there is no reward, or the answer alone gets it. */
   readonly step_rewards: readonly (number | null)[];
   readonly answer: Generated | null;
   readonly reward: number | null;

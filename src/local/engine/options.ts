@@ -27,7 +27,7 @@ export class OptionError extends Error {
 
 export interface ReadOptions<Name extends string> {
   readonly set: Readonly<Partial<Record<Name, number>>>;
-  /** Names of options that were fully or partly ignored. */
+  /** The names of options that were ignored, fully or in part. */
   readonly ignored: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export function defaultsOf<Specs extends OptionSpecs>(specs: Specs) {
   return Object.fromEntries(Object.entries(specs).map(([name, { default: fixed }]) => [name, fixed])) as Fixed;
 }
 
-/** An evaluation run's options. A training run's depend on each other: they are in `training-options.ts`. */
+/** An evaluation run's options. A training run's options, which depend on each other, are in `training-options.ts`. */
 export const evaluationOptionSpecs = {
   evaluation_max_samples: {
     type: 'integer',

@@ -107,8 +107,8 @@ function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOp
 }
 
 /**
- * A run's options: checked values, and defaults for the rest. The longest answer is at most that of the tasks, so that
- * the run shows the limit in force.
+ * A run's options: checked values, and defaults for the rest. The answer length is capped at the tasks' highest limit,
+ * so that the run shows the effective limit.
  *
  * @throws OptionError for the first invalid option
  */

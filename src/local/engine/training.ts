@@ -1,5 +1,5 @@
 /**
- * Runs training, one run at a time, since the machine has few cores. Metrics, rollouts and checkpoints are committed as
+ * Trains one run at a time, because the machine may have few cores. Metrics, rollouts and checkpoints are committed as
  * they arrive; after being killed, a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';

@@ -210,7 +210,7 @@ export async function answerUpstream(
   };
 }
 
-/** A rate limit that one rollout runs into delays all rollouts on the same upstream server. */
+/** Shared, so that a rate limit on one rollout delays all rollouts on the same upstream server. */
 const gates = new Gates();
 /** How many attempts have succeeded on each upstream server, by host. */
 const successes = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Samples the rollouts that are ordered from a loaded model, and grades them. */
+/** Samples rollouts from a loaded model, and grades them. */
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
 import { gradeEnded } from '../../grading/graders.ts';

@@ -88,7 +88,10 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
 /** The words used in tool calls and tool errors. */
 const toolWords = ['look up times plus minus', 'there is no in the store', 'needs two numbers'];
 
-/** Every word in the sample benchmarks: all models know them, so that they can be trained on any of the benchmarks. */
+/**
+ * Every word in the sample benchmarks. All models know these words, so that they can be trained on any of the
+ * benchmarks.
+ */
 function sharedWords(): string[] {
   const prompts = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(task => task.input_messages.map(({ content }) => content)),

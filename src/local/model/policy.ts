@@ -28,7 +28,10 @@ export const defaultSampling = { temperature: 1, top_p: 1, max_tokens: 32 } as c
 
 export interface SampledToken {
   readonly token: number;
-  /** The text that the token adds, including any space before it; empty while it may be the start of a stop string. */
+  /**
+   * The text that the token adds, including any space before it; empty while the text may be the start of a stop
+   * string.
+   */
   readonly text: string;
 }
 

@@ -251,7 +251,7 @@ export class Trainer {
   }
 }
 
-/** Rewards minus their mean. Exactly 0 if all are equal, which a rounded mean does not guarantee. */
+/** Rewards minus their mean: exactly 0 if all are equal, which subtracting a rounded mean would not guarantee. */
 export function advantagesOf(rewards: readonly number[]): number[] {
   if (areEqual(rewards)) return rewards.map(() => 0);
   const mean = sumOf(rewards) / rewards.length;

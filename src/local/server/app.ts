@@ -161,7 +161,7 @@ function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard): voi
   const chat = (context: Context<Env>) =>
     answerChat(context, service, context.get('organizationId'), context.req.param('model'));
 
-  // A model at its own address, as used by deployment records and later generations.
+  // A model at an address of its own, which deployment records and later generations use.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
     app.post(path, guard(inferenceRoute), limitBody, chat);
   }

@@ -1,4 +1,4 @@
-/** The local service's errors, in the document's envelope or in the one for inference. */
+/** The local service's errors, in the document's envelope or the inference envelope. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
 /** The HTTP status for each code. The document gives none; services with this contract have been seen to use these. */

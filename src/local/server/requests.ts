@@ -64,7 +64,7 @@ const schemas: ReadonlyMap<string, z.ZodMiniType> = new Map(
 interface OtherNames {
   /** Other generations' names for a field, with the schema's name. */
   readonly names: Readonly<Record<string, string>>;
-  /** All fields that have a meaning here; the record lists the others as ignored. */
+  /** The fields that have a meaning here; the record lists all others as ignored. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 

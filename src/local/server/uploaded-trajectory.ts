@@ -175,7 +175,7 @@ function aboutOf(item: Uploaded, more: Fields) {
     termination_reason: reason === undefined ? null : (known(terminationReasons, reason) ?? reason),
     task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
-    // Keep an explicit null: the record then has no reward, regardless of logged ones.
+    // Keep an explicit null, which means no reward even if rewards were logged.
     reward: item.reward === undefined ? weightedMean(counted) : item.reward,
     error: item.error ?? null,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),

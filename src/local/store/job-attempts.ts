@@ -1,5 +1,5 @@
 /**
- * Records which jobs are running, to find one that keeps crashing the service: a job is set aside if it was running
+ * Records which jobs are running, to find a job that keeps crashing the service. A job is set aside if it was running
  * during two abnormal ends of the service and recorded nothing in between.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
@@ -83,8 +83,8 @@ export class JobAttempts {
   }
 
   /**
-   * At startup: counts the last service's abnormal end, if any, and sets aside jobs that were running too often when it
-   * happened. Returns the other interrupted jobs; any of them may be the cause.
+   * At startup: counts the previous process's abnormal end, if any, and sets aside jobs that were running during too
+   * many of them. Returns the other interrupted jobs; any of them may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;

@@ -1,6 +1,6 @@
 /**
  * A data folder's cryptographic keys: one random master key in a private file, from which HKDF (RFC 5869) derives a key
- * for each use, so that a signature for one use is worthless for another.
+ * for each use, so that a signature for one use is invalid for any other.
  */
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';

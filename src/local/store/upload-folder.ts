@@ -185,7 +185,7 @@ export class UploadFolder {
 
   /**
    * At startup: removes temporary files, and uploads left uningested for more than a day. Removes an upload as a whole,
-   * so that a remaining part never passes for a complete upload.
+   * so that a remaining part never looks like a complete upload.
    */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;
