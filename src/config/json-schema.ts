@@ -8,9 +8,7 @@ import { settings } from './schema.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;
 
-/**
- * Adds descriptions to an object's properties. The entries of a property such as `benchmarks` get the same ones.
- */
+/** Adds descriptions to an object's properties, and to those of the entries in a map such as `benchmarks`. */
 function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   const entries = Object.entries(node.properties ?? {}).map(([name, property]) => {
     const about = own(words, name);

@@ -1,4 +1,4 @@
-/** The sources of a profile's settings, in one form. */
+/** Converts the sources of a profile's settings to a common form. */
 import { own } from '../base/own-property.ts';
 import type { Environment } from '../text/terminal.ts';
 import type { CredentialPlace } from './credentials.ts';

@@ -19,7 +19,7 @@ export interface Preferences {
   readonly mouse: boolean;
   readonly notices: NoticeKind;
   readonly images: ImageDisplay;
-  /** Name of the section to open; undefined to decide by the running work. */
+  /** Name of the section to open; if undefined, running work decides. */
   readonly home: string | undefined;
   /** Whether conversations are saved to disk. */
   readonly chatHistory: boolean;

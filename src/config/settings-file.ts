@@ -25,7 +25,8 @@ const secret = /^(?:apiKey|inferenceToken|upstreamKey)$/;
 /** Settings that are executed: a file with one may be readable by others, but not writable. */
 const command = /Command$/;
 /**
- * Settings that point to a secret. It is sent to the address next to it, so others must not be able to change the file.
+ * Settings that name the source of a secret. The secret is sent to the address in the same profile, so others must not
+ * be able to change the file.
  */
 const credential = /^(?:apiKey|inferenceToken|upstreamKey)(?:Env|File)$/;
 
@@ -66,7 +67,7 @@ function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   };
   if (hidden !== undefined) refuse('read', hidden, 'is secret');
   if (run !== undefined) refuse('change', run, 'is run');
-  // Anyone who can change an address here receives even a key from the environment.
+  // Anyone who can change an address here can receive even a key from the environment.
   const named = find(credential);
   const owner = named === undefined ? 'your key' : `the key of ${named}`;
   if (read.profiles !== undefined) refuse('change', 'another address', `would get ${owner}`);
@@ -88,7 +89,7 @@ export async function changeSettings(path: string, change: (settings: Settings) 
     const { settings: safe } = check(path, structuredClone(json));
     // The new file is private, so content that others wrote into this one would look like the user's own.
     if (file) refuseUnsafe(path, file.stats, safe);
-    // It was validated just now; only the unknown keys, which are kept, could fail a strict check.
+    // The content was just validated; only its unknown keys, which are kept, could fail a strict check.
     const before = nameProblems(json as Settings);
     change(json as Settings);
     check(path, structuredClone(json));

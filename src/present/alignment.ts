@@ -116,8 +116,8 @@ export function align(left: readonly Message[], right: readonly Message[]): Alig
 
 /**
  * The indexes of messages to show side by side. From the first difference on, that step's messages are paired by role.
- * Equal messages are searched for only in the steps after it: a tool call may be repeated, and the first one is the
- * call that the other side did not make at that point.
+ * Equal messages are matched only in later steps, so that a tool call is not matched with the same call that the other
+ * side makes later.
  *
  * @param same the number of equal messages before the first difference
  */
@@ -144,7 +144,10 @@ function matchedFrom(same: number, left: readonly Message[], right: readonly Mes
   return { matched, isExact: equal.isExact };
 }
 
-/** Where the step with the first difference ends on each side: at once on a side that is already at its next step. */
+/**
+ * Where the step with the first difference ends on each side. On a side that is already at its next step, it ends
+ * before the difference.
+ */
 function endsOfStep(first: number, left: readonly Message[], right: readonly Message[]): readonly [number, number] {
   const [one, other] = [left[first], right[first]];
   const areInside = [left, right].map(side => side[first]?.step === side[first - 1]?.step);
@@ -191,8 +194,8 @@ export function differingWords(left: string, right: string): readonly [left: Ran
 const wordsOf = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
 /**
- * How many of `others` begin like both sides, and then have the same message as the left or the right side at the first
- * difference, or end where it does. Undefined if nothing differs.
+ * Counts the `others` that equal both sides up to the first difference, and then continue with the left or the right
+ * side's message, or end as that side does. Undefined if nothing differs.
  */
 export function likeFirstDifference(
   { pairs, first }: Alignment,

@@ -11,7 +11,7 @@ import { intervalWords } from './number-columns.ts';
 import type { Range } from './statistics/tasks.ts';
 import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
-/** A rollout in a step. Only some have their text. */
+/** A rollout in a step. Only some rollouts include their text. */
 export interface AuditRollout {
   readonly trajectory_id?: string | null | undefined;
   readonly task_id?: string | null | undefined;

@@ -37,7 +37,7 @@ export interface Column<Row> {
   readonly yields?: boolean;
   /**
    * Users decide by this column, so it gets room before times and long names even though it is `wide`. The lowest
-   * number gets room first; if equal, the last column.
+   * number gets room first; among equal numbers, the last column does.
    */
   readonly decides?: number;
   /** Shown only if a row has a value, or if chosen. */
@@ -67,12 +67,12 @@ export interface Column<Row> {
   readonly isTime?: boolean;
   /** Whether a row's value has not been read yet. The screen then shows `unknownCell`. */
   readonly isUnread?: (row: Row) => boolean;
-  /** The command that reads the values, in words, if lists may lack them in all rows. */
+  /** Describes the command that reads the values, if lists may lack them in all rows. */
   readonly readBy?: string;
   /**
-   * A row in other forms, if it stands for several things, at least one: a filter that names this column accepts a row
-   * if one of its forms passes the whole filter, and shows that form. Columns that have them have the same. Untyped so
-   * that a column for some rows also fits rows with more fields.
+   * Variants of a row that stands for several things; at least one. A filter that names this column accepts a row if
+   * one of its variants passes the whole filter, and shows that variant. All columns with variants return the same
+   * ones. Untyped so that a column for some rows also fits rows with more fields.
    */
   readonly variants?: (row: Row) => readonly unknown[];
   /** False if filters should skip it, e.g. an age, which changes while the user types. */
@@ -100,7 +100,7 @@ export type StatusLook = StatusMeaning | 'alarm';
 /** Why rows can be neither filtered nor sorted by a column, if none of them has a value. */
 export const absentWords = <Row>({ title, readBy }: Column<Row>): string => `${title} is not in this list: ${readBy}`;
 
-/** The same for these rows; undefined if one of them has a value. */
+/** Like {@link absentWords}, but undefined if one of these rows has a value. */
 export const lackingWords = <Row>(column: Column<Row>, rows: readonly Row[]): string | undefined =>
   column.readBy !== undefined && rows.length > 0 && rows.every(row => column.value(row) === undefined)
     ? absentWords(column)
@@ -224,7 +224,7 @@ function totalWidth(widths: readonly number[]): number {
 /** The width of the widest text, by column id. */
 export type WidestTexts = Map<string, number>;
 
-/** How many cells a name gets, if it needs them, before other text grows. */
+/** Cells that a name may take up before other text grows. */
 const shortName = 16;
 
 /** Width of the mark before a status, in cells. */
@@ -233,7 +233,7 @@ export const markWidth = 2;
 /** Lists with more rows are not searched for columns whose values are all equal. */
 const maxCompared = 2_000;
 
-/** The columns, besides the first and those that rate rows, that show the same text in all of these rows. */
+/** The columns that show the same text in all of these rows, except the first column and columns that rate rows. */
 export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
   const [first, ...others] = rows;
   if (first === undefined || others.length === 0 || rows.length > maxCompared) return [];
@@ -297,7 +297,7 @@ function sizeOf<Row>(
     short: neededWidth(range, widest.get(`${column.id} short`) ?? longest),
     /** The minimum, but a short name in the first column is not cut. */
     named: isFirst ? Math.max(range.min, Math.min(shortName, text)) : range.min,
-    /** The minimum that an optional column leaves to this one. */
+    /** The minimum width that an optional column must leave for this one. */
     comfortable: Math.max(text, Math.min(range.max, Math.ceil(range.min * 1.5))),
     isBlank: longest === 0,
     isEmpty: longest === 0 && rows.length > 0,
@@ -457,13 +457,13 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
   return column.status ? (isWaiting(row) ? waitingWord : wordsOfStatus(text)) : text;
 }
 
-/** 100,000 rows have only a few distinct statuses. */
+/** Cached, because even 100,000 rows have only a few distinct statuses. */
 const wordsOfStatus = perArguments(statusWords);
 
-/** What lists show as the status of a run whose work cannot go on; filters accept the service's status too. */
+/** The status that lists show for a run whose work cannot continue; filters also accept the service's status. */
 export const waitingWord = 'waiting';
 
-/** Whether the work of a run in a row cannot go on, which the local service reports beside its status. */
+/** Whether a row is a run whose work cannot continue, which the local service reports in addition to its status. */
 const isWaiting = (row: unknown): boolean => isRecord(row) && Boolean(row['waits_because']);
 
 /** A cell's text, or its shorter version if the text does not fit into these cells; safe, but not cut. */

@@ -7,19 +7,19 @@ import { clean } from '../text/sanitise.ts';
 type OptionValue = string | number | boolean;
 
 interface DescribedOption {
-  /** `any` for a type that is unknown. */
+  /** `any` if the type is unknown. */
   readonly type: 'integer' | 'number' | 'boolean' | 'string' | 'any';
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly choices: readonly OptionValue[];
   /** The value that the service uses if the option is left out. */
   readonly defaultValue: unknown;
-  /** Whether null is valid: for some model it is the default. */
+  /** Whether null is valid, because it is some model's default. */
   readonly takesNull: boolean;
   /** Whether the service computes that value when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
-  /** Each type with its bounds and choices, where models differ in the type; then only these decide what is valid. */
+  /** If models differ in the type: each type with its bounds and choices, which alone decide what is valid. */
   readonly variants?: readonly DescribedOption[];
 }
 
@@ -52,13 +52,13 @@ function described(option: Readonly<Record<string, unknown>>): DescribedOption {
   };
 }
 
-/** The types by name, also as Python names them. */
+/** The types by name, including Python's names. */
 const types: Readonly<Record<string, DescribedOption['type']>> = {
   ...{ integer: 'integer', number: 'number', boolean: 'boolean', string: 'string', any: 'any' },
   ...{ int: 'integer', float: 'number', bool: 'boolean', str: 'string' },
 };
 
-/** @param example a value of an option whose type has no known name */
+/** @param example a value, for an option whose type has no known name */
 function typeOf(type: unknown, example: OptionValue | undefined): DescribedOption['type'] {
   return own(types, typeof type === 'string' ? type : '') ?? own(types, typeof example) ?? 'any';
 }
@@ -91,7 +91,7 @@ export function describedOptions(offered: unknown, model?: string | undefined): 
 /** The models that have their own options. */
 export const describedModels = (offered: unknown): readonly string[] => [...parsedOf(offered).ofModel.keys()];
 
-/** All models' options combined: all types, and of each the widest bounds and all choices. */
+/** All models' options combined: every type, with its widest bounds and all choices. */
 function joined(all: readonly DescribedOptions[]): DescribedOptions {
   const named = Map.groupBy(
     all.flatMap(each => [...each]),
@@ -100,7 +100,7 @@ function joined(all: readonly DescribedOptions[]): DescribedOptions {
   return new Map([...named].map(([name, same]) => [name, ofAnyType(same.map(([, option]) => option))]));
 }
 
-/** The types in the order in which a typed text is tried: any text is a string. */
+/** The order in which types are tried on typed text. A string comes late, because it accepts any text. */
 const typeOrder: readonly DescribedOption['type'][] = ['integer', 'number', 'boolean', 'string', 'any'];
 
 function ofAnyType(options: readonly DescribedOption[]): DescribedOption {
@@ -111,7 +111,7 @@ function ofAnyType(options: readonly DescribedOption[]): DescribedOption {
   return { ...all, type: 'any', minimum: undefined, maximum: undefined, variants };
 }
 
-/** Without values of the same text, e.g. 1 and "1": a form cannot tell them apart. */
+/** Removes values with the same text, such as 1 and "1", which a form cannot distinguish. */
 const distinct = (values: readonly OptionValue[]): OptionValue[] => [
   ...new Map(values.map(value => [String(value), value])).values(),
 ];

@@ -83,7 +83,7 @@ function valuesOf<Row>(
   );
   const wanted = typed.toLowerCase();
   const words = [...new Set([...found.map(([each]) => asReceived(each)), ...(isNumeric ? [] : known)])];
-  // Leave out values that cannot be typed as they are.
+  // Leave out values that cannot be typed in a filter.
   const typable = words.filter(word => word !== typed && word === sanitiseLine(word) && !word.includes('"'));
   const starting = typable.filter(word => word.toLowerCase().startsWith(wanted));
   const containing = typable.filter(word => !starting.includes(word) && word.toLowerCase().includes(wanted));

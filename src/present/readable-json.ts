@@ -77,7 +77,7 @@ class Writer {
     this.#afterBlock = true;
   }
 
-  /** Lines with their own indentation: the first continues the current line, the others are indented. */
+  /** Adds lines with their own indentation: the first continues the current line, the others are indented. */
   addNested([first = '', ...rest]: readonly string[]): void {
     this.add(first);
     for (const line of rest) {
@@ -133,7 +133,7 @@ export function readableJson(text: string): string {
   return linesOf(text).join('\n');
 }
 
-/** Like `readableJson`, but without an object's braces: a fold would show nothing else. */
+/** Like `readableJson`, but without an object's braces, which would take up the visible lines of a fold. */
 export function readableFields(text: string): string {
   const shown = readableJson(text);
   if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;

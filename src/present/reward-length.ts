@@ -49,7 +49,9 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
 const valueWords = (of: Correlation): string => `${reward(of.value)}, ${intervalWords(of)}`;
 const correlationWords = (of: Correlation): string => `${valueWords(of)}, ${counted(of.pairs, 'rollout')}`;
 
-/** `rank correlation 0.243, 95% CI -0.154 to 0.573`, for a low screen; undefined if too few values differ. */
+/**
+ * `rank correlation 0.243, 95% CI -0.154 to 0.573`, for a screen with few lines; undefined if too few values differ.
+ */
 export function shortLengthWords(points: readonly LengthPoint[]): string | undefined {
   const { all } = lengthCorrelation(points);
   return all && `rank correlation ${intervalWords(all)}`;

@@ -7,7 +7,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { type Cell, type Column, plainColumn } from './column.ts';
 import { answerOf, messagesBeforeAnswer } from './task-groups.ts';
 
-/** The lines of a rollout that was read with its steps; empty if it has none. */
+/** One line of each text in a rollout that was read with its steps; empty if there is none. */
 export interface RolloutTexts {
   readonly question: string;
   readonly answer: string;
@@ -54,7 +54,7 @@ export function sampleOf(row: object): Cell {
   return typeof sample === 'string' || typeof sample === 'number' ? sample : undefined;
 }
 
-/** @param of the texts of a row; undefined if it was not read */
+/** @param of returns a row's texts; undefined if they were not read */
 export const textColumns = <Row>(
   of: (row: Row) => RolloutTexts | undefined,
   options: Partial<Column<Row>> = {},

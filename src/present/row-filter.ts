@@ -206,7 +206,7 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
       error: `No column ${name}: "${token.text}" in quotes searches for the text. Columns: ${known}`,
     };
   }
-  // The value may still be typed, so the others accept all rows.
+  // The user may still be typing the value, so the other operators accept all rows.
   if (value === '') return { column, test: row => operator !== ':' || (column.value(row) ?? '') !== '' };
   const term = termOn(column, operator, value);
   return 'error' in term ? term : { column, ...term };

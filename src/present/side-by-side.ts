@@ -50,7 +50,7 @@ const maxCharacters = 4_000_000;
 const indent = '  ';
 const plain = (text: string): SideText => ({ text, marks: [] });
 
-/** A message's place, and with it how the message ended. */
+/** A message's place, alone and followed by how the message ended. */
 function headOf(message: Message | undefined): readonly [place: string, whole: string] {
   if (!message) return ['', 'not there'];
   const { step, number, role, end } = message;
@@ -186,7 +186,7 @@ function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): Rows {
   const blank = { kind: 'blank', left: undefined, right: undefined } as const;
   const [[place, leftWords], [rightPlace, rightWords]] = [headOf(pair.left), headOf(pair.right)];
   const [leftHead, rightHead] = [plain(leftWords), plain(rightWords)];
-  // Name a place that both share once.
+  // If both sides have the same place, name it once.
   const rest = place === rightPlace ? rightWords.slice(place.length).trim() || 'end unknown' : rightWords;
   const bothHeads = leftWords === rightWords ? leftHead : plain(`${leftWords}, ${rest}`);
   const onlyHead = pair.left && pair.right ? bothHeads : pair.left ? leftHead : rightHead;

@@ -45,7 +45,7 @@ export function sortOrder<Row>(
   });
   const distinct = [...new Set(values)].filter(cell => cell !== undefined);
   const compare = distinct.every(cell => typeof cell === 'number') ? bySize : byText();
-  // The sort compares all neighbours, so if there is no tie, the loop below need not.
+  // The sort compares all neighbours, so if it finds no tie, the loop below need not look for one.
   let isTied = false;
   distinct.sort((left, right) => {
     const order = compare(left, right);

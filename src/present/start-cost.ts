@@ -13,7 +13,7 @@ const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as con
 
 /** The known inputs of the cost, besides the options. */
 export interface KnownCost extends Partial<Pick<TaskCount, 'task_count' | 'by_split'>> {
-  /** Mean tokens per rollout, in an earlier run of this name; of a training run, in this step. */
+  /** Mean tokens per rollout in an earlier run with this name; for a training run, in this step. */
   readonly tokens?: { readonly input: number | undefined; readonly output: number };
   readonly step?: number;
   readonly name?: string;
@@ -32,7 +32,7 @@ const costUnknown = 'cost unknown: set priceUnit, the unit of prices';
 
 const isPrice = (value: number | null | undefined): value is number => typeof value === 'number' && value >= 0;
 
-/** `about $4.10`, or why the cost is unknown. @param rollouts how many rollouts take these tokens */
+/** `about $4.10`, or why the cost is unknown. @param rollouts how many rollouts use this many tokens each */
 function costWords(
   rollouts: number,
   { tokens, prices }: Pick<KnownCost, 'tokens' | 'prices'>,
@@ -89,7 +89,7 @@ const evaluatedTasks = ({ by_split, task_count }: KnownCost): number | undefined
 
 /**
  * `6 runs x 12 tasks x 2 samples = 144 rollouts, about 173k output tokens, at 1,200 output each, as in words; about
- * $0.41`. Tokens and prices are those of one model, so the cost of runs of several models is unknown.
+ * $0.41`. Tokens and prices apply to one model, so the cost of runs with several models is unknown.
  *
  * @param runs at least one
  */

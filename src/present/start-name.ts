@@ -11,7 +11,7 @@ export const longestValue = 24;
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** An option in few words: `learning_rate` becomes `lr`, `num_steps` becomes `steps`. */
+/** A short name for an option: `learning_rate` becomes `lr`, `num_steps` becomes `steps`. */
 export const optionWord = (name: string): string =>
   name === 'learning_rate' ? 'lr' : name.replace(/^num_/, '').replaceAll('_', ' ');
 

@@ -318,7 +318,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
     ...(id ? [sanitiseLine(id)] : []),
     ...tokenWords(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
-    // Most services merely number the messages, in a step or over all.
+    // Most services merely number the messages, within the step or the trajectory.
     ...(typeof number === 'number' && ![index, before, index + 1, before + 1].includes(number) ? [`id ${number}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();

@@ -88,8 +88,8 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
 }
 
 /**
- * If most names begin with the same words, leaves these words out, unless the cut in the middle already shows more than
- * those words before the ellipsis, or the whole rest after it. A few names may begin differently.
+ * If most names begin with the same words, drops those words, unless the cut in the middle shows more than them before
+ * the ellipsis, or all that follows them. A few names may begin differently.
  *
  * @param cuts the names with their cuts in the middle
  */
@@ -132,8 +132,8 @@ export function cutApart(
   return alike.length === 0 ? cuts : new Map([...cuts, ...cutAtForks(alike, width, ellipsis)]);
 }
 
-/** The characters at the end of a longer id that leave room for the name before it. */
+/** How many characters at the end of a longer id to show, which leaves room for the name before it. */
 const shortId = 5;
 
-/** The end of an id, which tells apart what has the same name. */
+/** The end of an id, which distinguishes resources with the same name. */
 export const endOfId = (id: string): string => (id.length > shortId + 1 ? `…${id.slice(-shortId)}` : id);

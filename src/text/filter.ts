@@ -82,8 +82,8 @@ export interface FilteredTexts {
 }
 
 /**
- * Filters `count` texts. They share one time budget, so that an expression with endless backtracking costs the user 100
- * ms and a notice rather than the program.
+ * Filters `count` texts. They share one time budget, so that an expression with catastrophic backtracking costs 100 ms
+ * and shows a notice instead of freezing the program.
  */
 export function filterTexts(count: number, textOf: (place: number) => string, filter: Filter): FilteredTexts {
   if (filter.kind === 'all') return { kept: undefined };
@@ -137,7 +137,9 @@ function searchFor(
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 
-/** Whether a search ended within this CPU time and V8's memory for backtracking, which a long text may exceed. */
+/**
+ * Whether a search ended within this CPU time without exceeding V8's memory for backtracking, as it may in a long text.
+ */
 function endsWithin(limit: number, search: () => void): boolean {
   try {
     return withinCpuTime(search, limit);

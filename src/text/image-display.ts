@@ -6,8 +6,8 @@ export const imageDisplays = ['kitty', 'iterm2', 'wezterm', 'viewer'] as const;
 export type ImageDisplay = (typeof imageDisplays)[number];
 
 /**
- * Chooses by the environment. Over SSH, only `TERM` is certain to arrive; many servers accept `LC_TERMINAL`. A
- * multiplexer drops images, but keeps the outer terminal's variables.
+ * Chooses the display from the environment. Over SSH, only `TERM` is certain to arrive; many servers accept
+ * `LC_TERMINAL`. A multiplexer drops images, but keeps the outer terminal's variables.
  */
 export function imageDisplayOf(environment: Environment): ImageDisplay {
   const { TERM = '', TERM_PROGRAM, LC_TERMINAL, KITTY_WINDOW_ID, TMUX, STY, ZELLIJ } = environment;

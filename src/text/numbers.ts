@@ -75,7 +75,9 @@ export function differenceUntil(value: number, holds: (shown: number) => boolean
 /** Numbers at which scales begin or end, after rounding: up to 10, and 100. */
 const endOfScale = /^-?(?:\d\.0+|10\.0+|100(?:\.0+)?)$/;
 
-/** Sums of fractions and clamped correlations miss the end of a scale by less; one rollout in 50,000 by more. */
+/**
+ * Sums of fractions and clamped correlations miss the end of a scale by less than this; one rollout in 50,000, by more.
+ */
 const noise = 2e-5;
 
 function significant(value: number, digits: number = 3): string {

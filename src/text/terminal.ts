@@ -34,7 +34,7 @@ export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform 
   return (
     environment['BENCHTOP_ASCII'] === '1' ||
     environment['TERM'] === 'linux' ||
-    // Without a locale, assume UTF-8, as today's terminals use it. The plain POSIX locales do not.
+    // Without a locale, assume UTF-8, which today's terminals use. The plain POSIX locales do not.
     (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale))
   );
 }

@@ -61,14 +61,14 @@ function pair(amount: number, size: number, large: string, small: string): strin
 const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * Formats that `Date.parse` accepts as they are. Services use them, and skipping `moment` saves time in a list of
- * 100,000 rows.
+ * Formats that `Date.parse` accepts directly. Services use them, and skipping `moment` saves time in a list of 100,000
+ * rows.
  */
 const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** How far the service's clock is behind this machine's, in milliseconds; negative if it is ahead. */
 let behindMs = 0;
-/** Smaller differences are latency, or do no harm. */
+/** Smaller differences may be latency, and do no harm. */
 const minBehindMs = 60_000;
 
 export const clockBehind = (): number => behindMs;
@@ -86,7 +86,7 @@ export function noteClock(date: string | undefined): void {
 
 /**
  * A time that the service wrote, in epoch milliseconds by this machine's clock; undefined if it is not a time. Accepts
- * ISO 8601 and its common relatives: a space for the `T`, microseconds, `+00`, a bare date. A time without a zone is
+ * ISO 8601 and its common variants: a space for the `T`, microseconds, `+00`, a bare date. A time without a zone is
  * UTC, as services write it.
  */
 export function parseTime(text: unknown): number | undefined {

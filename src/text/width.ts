@@ -143,7 +143,10 @@ export function truncate(text: string, width: number, options: TruncateOptions =
   return takeStart(text, Math.ceil(room / 2)) + ellipsis + takeEnd(text, Math.floor(room / 2));
 }
 
-/** Half a number would be taken for a smaller one, so a number at the cut is left out. Ids and names keep their digits. */
+/**
+ * A truncated number would look like a smaller one, so a number at the cut is left out. Ids and names keep their
+ * digits.
+ */
 const withoutCutNumber = (start: string): string =>
   /\d$/.test(start) ? start.replace(/(\s)[-+]?[\d.,]+$/, '$1') : start;
 

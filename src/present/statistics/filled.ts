@@ -25,7 +25,10 @@ export interface WorstCase {
   readonly optional: Tally;
 }
 
-/** The values for the lower limit, and the same values negated: the negated lower limit of those is the upper limit. */
+/**
+ * The values for the lower limit, and the negated values for the upper limit: the upper limit is their negated lower
+ * limit.
+ */
 export interface FilledValues {
   readonly low: WorstCase;
   readonly mirrored: WorstCase;

@@ -80,7 +80,7 @@ const none = (reason: Evidence['reason']): Evidence => ({
   shows: () => false,
 });
 
-/** Needing more than this many times the present data counts as out of reach. */
+/** A verdict that needs more than this many times the present data counts as out of reach. */
 const maxFactor = 1_024;
 
 /**

@@ -85,10 +85,10 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   };
 }
 
-/** @param run has only its listed tasks: the unlisted ones all count with the lowest, or with the highest, reward */
+/** @param run with only its listed tasks; unlisted tasks all count with the lowest, or with the highest, reward */
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const { isAny, reach } = planOf(run);
-  // If the total is unknown, the condition is that all rollouts are listed: without the loose ones, no task has `each`.
+  // If the total is unknown, all rollouts must be listed: without unlisted ones, no task has `each`.
   if (isAny && reach * run.tasks.length <= maxPlacements) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {

@@ -51,7 +51,7 @@ export interface Situation {
   readonly options: VerdictOptions;
 }
 
-/** Names the flag that would decide it; empty if it would not. */
+/** Names the flag that would decide the comparison; empty if it would not. */
 function evenWords({ even }: Situation, decides: (evidence: Evidence) => boolean): string {
   if (even === undefined || !decides(even.evidence)) return '';
   return `if each task has ${counted(even.each, 'rollout')}, compare --samples-per-task ${even.each} decides it`;
@@ -72,7 +72,7 @@ function verdictFor(evidence: Evidence, equalWithin: number, times: number): Ver
   return isEqual ? 'equal' : (direction(evidence, times) ?? 'undecided');
 }
 
-/** `equal within ±0.05`, even if the new run is certainly a little better. */
+/** `equal within ±0.05`, with a note if the new run is certainly higher or lower. */
 function equalWords(evidence: Evidence, equalWithin: number): string {
   const certain = direction(evidence, 1);
   const higher = certain && `, although the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
@@ -216,7 +216,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
   unreported: 'may still be running',
 };
 
-/** How much more data would decide it, in words and as a number of tasks. */
+/** How much more data would decide the comparison, in words and as a number of tasks. */
 function moreOf(
   { interval, pairs }: Situation,
   isShown: (times: number) => boolean,
@@ -227,7 +227,10 @@ function moreOf(
   return { words: `needs ${aboutMore(moreTasks)}`, moreTasks };
 }
 
-/** How many more tasks the verdict needs. Names the equality if they would show it: the gate is about another limit. */
+/**
+ * How many more tasks the verdict needs. Adds that they would show equality, if so, because the gate has a different
+ * limit.
+ */
 function neededFor(situation: Situation): Pick<Verdict, 'words' | 'moreTasks'> {
   const { evidence, pairs, options } = situation;
   const { equalWithin } = options;
