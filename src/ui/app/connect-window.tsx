@@ -115,7 +115,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const below = errorLines.length + (busy ? 1 : 0) + windowMargin.lines;
   const known = [...connection.origins, connection.generation()].filter(words => words !== undefined);
   const origins = known.flatMap(words => wrap(sanitiseLine(words), inner));
-  // Leave out where the settings come from if only the fields fit.
+  // Omit the origins of the settings if only the fields fit.
   const notes = origins.length + 1 <= room.height - below - minFormLines ? [...origins, ' '] : [];
   const otherLines = notes.length + below;
   const height = Math.min(room.height, formHeight(fields) + otherLines);

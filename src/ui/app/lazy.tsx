@@ -30,7 +30,7 @@ function failedWords(error: unknown): string {
   return clean`This part of benchtop could not be loaded: ${message}`;
 }
 
-/** `Failed` replaces a part if its code cannot be loaded. Keys wait for their part. */
+/** `Failed` replaces a part if its code cannot be loaded. Keys pressed while a part is loading wait for it. */
 function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Failed: FunctionComponent<Props & FailedLoad>,

@@ -55,8 +55,8 @@ export interface Registry {
   /** Where the program opens. */
   readonly home: Place;
   /**
-   * Where it opens instead if something is running or has ended unseen; it also goes there later, until a key is
-   * pressed.
+   * Where it opens instead if something is running or has ended since the last look; it also goes there later, until a
+   * key is pressed.
    */
   readonly busyHome?: Place;
 }

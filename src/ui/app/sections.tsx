@@ -70,7 +70,7 @@ const wideFrom = 40;
 const stepMs = 10_000;
 const minuteMs = 60_000;
 
-/** The age of a section's count; without a section, that of the oldest overdue count. */
+/** The age of a section's count; without a section, the age of the oldest overdue count. */
 function ageOfCounts(workbench: Workbench, section: Section | undefined, now: number): string {
   const readAt = section
     ? section.listKey && workbench.lists.countOf(section.listKey)?.readAt

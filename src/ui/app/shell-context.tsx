@@ -23,7 +23,7 @@ export interface Toast {
 /** The glyph before a notice. */
 export const toastMarks = { info: 'bullet', success: 'check', warning: 'warning', danger: 'cross' } as const;
 
-/** A window above the panes; it has the keys until it is closed. */
+/** A window above the panes; it receives all keys until it is closed. */
 export interface Overlay {
   readonly id: string;
   readonly render: (close: () => void) => ReactNode;

@@ -62,7 +62,7 @@ export class Siblings {
     return list?.placeAt(list.ids.indexOf(id));
   }
 
-  /** Which of these ids is in the list: a record's, or that of its twin, which was opened from there. */
+  /** Which of these ids is in the list: the record's, or its twin's, which was opened from there. */
   listed(resource: string, ...ids: readonly (string | undefined)[]): string | undefined {
     const list = this.#lists.get(resource);
     return ids.find(id => id !== undefined && list?.ids.includes(id));

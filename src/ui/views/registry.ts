@@ -206,7 +206,7 @@ const inbox: Section = { title: 'Inbox', names: ['inbox', 'in'], place: { view: 
 const tree: Section = { title: 'Tree', names: ['tree', 'lineage'], place: { view: 'tree' } };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 
-/** Actions on lines in Watch and the tree: those of resources that run, except deletion. */
+/** Actions on lines in Watch and the tree: all actions of resources that run, except deletion. */
 const lineActions: readonly Command[] = resources
   .filter(({ watch }) => watch)
   .flatMap(({ actions = {} }) => Object.values(actions).filter(({ destructive }) => !destructive));

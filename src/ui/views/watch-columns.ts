@@ -128,7 +128,7 @@ export const narrow = 72;
 const ample = 90;
 /** The share of the pane that a long name gets before the other columns grow. */
 const labelShare = 0.14;
-/** Minimum pane width at which progress has two columns, and the last and best rewards have all of theirs. */
+/** Minimum pane width at which progress has two columns, and the last and the best reward have all of their columns. */
 export const wide = 130;
 
 export interface WatchColumnsOptions {

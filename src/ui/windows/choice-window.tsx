@@ -216,7 +216,7 @@ function searchReducer({ typed, cursor }: SearchState, action: SearchAction): Se
   return { typed, cursor: menuReducer(cursor, action) };
 }
 
-/** These keys go to the ends of the list, not those of the text. */
+/** These keys go to the ends of the list, not to the ends of the text. */
 const isEnd = ({ name }: KeyPress): boolean => name === 'home' || name === 'end';
 
 /** Narrows down the choices as the user types: every word must be in the label or the note. */

@@ -12,7 +12,7 @@ const bridge = 4;
 const eraseFrom = 4;
 
 const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
-/** Longer than one accented character, e.g. a syllable, a number with a sign, a joined emoji. */
+/** Matches text longer than one accented character, e.g. a syllable, a number with a sign, a joined emoji. */
 const composed = /^.\p{Mn}*\P{Mn}/su;
 
 /** Cells after a grapheme that a terminal may have drawn over. */

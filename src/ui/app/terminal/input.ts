@@ -15,14 +15,14 @@ export function splitAnswers(text: string): { readonly keys: string; readonly an
   return { keys: parts.join('').slice(0, parts.join('').length - rest.length), answers: parts.length - 1, rest };
 }
 
-/** After this long without more input, a partial sequence was a key. */
+/** After this long without more input, a partial sequence counts as a key. */
 const pieceMs = 30;
 
 const pasteStart = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
 /** Keys for leaving the program. */
 const abandonKeys = ['\u001b', '\u0003'];
-/** After this long without another byte, one of those keys was pressed, not pasted. */
+/** After this long without another byte, one of those keys counts as pressed, not pasted. */
 const pasteSilenceMs = 1_000;
 
 /**

@@ -282,7 +282,7 @@ class Terminal {
   #handleSignals(): void {
     for (const signal of endingSignals) {
       process.on(signal, () => {
-        // Keys for a pager, which the terminal sends to the whole process group.
+        // The key was meant for a pager, but the terminal signals the whole process group.
         if (this.#external.takesKeys && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
         void this.#endBy(signal);
       });
@@ -314,8 +314,8 @@ class Terminal {
 
   #handleTerminal(): void {
     const { stdin, stdout } = process;
-    // Stdout's own event misses a size that changed and changed back. The terminal has lost the part that it cut off
-    // meanwhile.
+    // Stdout's own event misses a size that changed and changed back, but the terminal has lost the part that it cut
+    // off meanwhile.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
     // The connection was lost.
     for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));

@@ -162,7 +162,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
     }) ?? [];
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
     chosenOf(choice.offered, filled(values, 'checkpoint'));
-  /** The inputs of the form's only run, or of each checkpoint's. */
+  /** The inputs of the form's only run, or of one run for each checkpoint. */
   const fromIn = (values: FormValues): readonly Pick<StartChoice, 'benchmark' | 'model' | 'checkpoint'>[] => {
     if (several)
       return [...new Set(originsIn(values))].map(({ run, row: { checkpoint_id: id, step_index: step } }) => {

@@ -1,4 +1,4 @@
-/** The conversations with one or two models. They scroll together, turn by turn, and along with the answers. */
+/** The conversations with one or two models. They scroll together, turn by turn, and follow streaming answers. */
 import { Box } from 'ink';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { largestOf } from '../../../base/many.ts';

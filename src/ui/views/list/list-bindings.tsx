@@ -86,7 +86,7 @@ function useRowBindings<Row extends object>(
   };
   const areMarked = targets.length > 1;
   const keyOf = useKeyOf();
-  // The user did not mark the row under the cursor.
+  // Do not act on the row under the cursor instead, because the user did not mark it.
   const why =
     targets.length === 0 && table.lostMarks > 0
       ? `No marked row is in the list any more: ${keyOf(listCommands.unmark)} unmarks`

@@ -87,7 +87,7 @@ export interface ResourceListProps<Row> {
   readonly toggles?: (row: Row) => (() => void) | undefined;
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
-  /** For a list of rollouts of something: its name, and which of its bindings the menu of actions offers first. */
+  /** For a list of rollouts: the title of its menu of actions, and which of its bindings the menu offers first. */
   readonly menu?: { readonly title: string; readonly commands: readonly Command[] } | undefined;
   /** Files that can be exported besides the rows. */
   readonly files?: (rows: ListedRows<Row>) => readonly (OtherFile | ExportWay)[];
@@ -117,9 +117,9 @@ export interface ResourceListProps<Row> {
    * filters the rows.
    */
   readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
-  /** A function gets the filter, if there is one without a mistake. */
+  /** A function receives the filter, if there is a valid one. */
   readonly bindings?: readonly Binding[] | ((filter: string | undefined) => readonly Binding[]);
-  /** Commands besides the usual ones that move the cursor by some rows. */
+  /** Further commands that move the cursor, by a number of rows. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row that the cursor starts on; by default, the first row. */
   readonly startAt?: string | undefined;

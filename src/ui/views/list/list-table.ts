@@ -69,7 +69,7 @@ const minLinesAbovePreview = 12;
 /** A list that fills the screen makes room for a preview only if it gets at least this many lines. */
 const minKeptLines = 4;
 
-/** How many more lines a text about a row takes from a preview. */
+/** Maximum lines that the text about a row takes from a preview. */
 const maxLinesBelow = 3;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
@@ -82,7 +82,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const [sort, setSort] = useState(initial.sort);
   const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
   const { live, list, rows, ordered, joinedTo, loaded, error } = useListRows(props, unjoined);
-  // How many rows the filter left when it was last typed to its end: the room stays the same while the user types.
+  // How many rows the last complete filter left: the room stays the same while the user types.
   const [kept, setKept] = useState<number>();
   const room = useListRoom(props, list, error, props.grouped ?? rows, kept);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {

@@ -75,7 +75,7 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   markdown: 'Markdown table',
 };
 
-/** Saves a file, and shows its progress among the exports. @param stopped also stops it */
+/** Saves a file, and shows its progress among the exports. @param stopped a second signal that stops it */
 export function saveOther<Result>(
   { exports, service: connect, remembered: memory, compare }: Workbench,
   title: string,

@@ -12,7 +12,7 @@ import { useAlarmed } from './use-alarmed.ts';
 
 export interface RecordWithParts {
   readonly isDeleted: boolean;
-  /** Whether a part of it has been read, now or earlier. */
+  /** Whether any of its data has been read, now or earlier. */
   readonly isRead: boolean;
   /** Whether it is still loading, without an error. */
   readonly isUnread: boolean;

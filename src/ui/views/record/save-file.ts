@@ -38,7 +38,7 @@ export async function exportToFile<Row>(
 type Parts = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Writes a file in parts; if something has taken its name, under a similar one. Returns the absolute path.
+ * Writes a file in parts, under a similar name if the name is taken. Returns the absolute path.
  *
  * @param parts called again for another name
  * @throws the errors of `exportToFile` and of the parts

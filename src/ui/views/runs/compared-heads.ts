@@ -34,7 +34,7 @@ export function comparedNames({ base, new: fresh }: Place<'compare'>): BySide<st
 
 export interface HeadRoom {
   readonly width: number;
-  /** Whether the pane is low: a mean then starts beside the name if that saves a line. */
+  /** Whether the pane has few lines: a mean then starts beside the name if that saves a line. */
   readonly isLow?: boolean;
 }
 

@@ -63,7 +63,7 @@ const differences: StatusJoin<MeasuredRun, KnownDifference, KnownDifference> = {
   join: (_, known) => known,
 };
 
-/** The inputs of a row, so that it is computed only once. */
+/** The inputs that a row was computed from, so that it is computed only once. */
 interface Made {
   readonly from: readonly unknown[];
   readonly row: BasedRun;

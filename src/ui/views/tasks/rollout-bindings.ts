@@ -49,7 +49,7 @@ export const rolloutMenu: readonly Command[] = [
   regradeCommands.open,
 ];
 
-/** Names in the menu what these bindings act on, beside those that act on all rollouts. */
+/** In the menu, names the rows that these bindings act on, because others act on all rollouts. */
 export const onRollouts = (rows: readonly unknown[], bindings: readonly Binding[]): readonly Binding[] =>
   bindings.map(binding => ({ ...binding, on: rows.length > 1 ? `${rows.length} marked` : 'rollout' }));
 

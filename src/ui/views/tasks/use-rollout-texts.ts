@@ -53,10 +53,10 @@ const readable = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<
   });
 
 /**
- * A list needs a request for each text, so it has those of rollouts that were read or searched before. Only while the
- * user asks for a column of texts, the rows in sight are read.
+ * Each rollout's texts take a request, so a list has only the texts that were read or searched before. While the user
+ * asks for a column of texts, the rows in sight are read.
  *
- * @param inherited the filter of another list of these rows, for a view that has none in sight
+ * @param inherited the filter of another list of these rows, for a view that does not show the rows
  */
 export function useRolloutTexts<Row extends Rollout>(
   columns: readonly Column<Row>[],

@@ -24,7 +24,7 @@ export interface OfferedCheckpoint {
   readonly row: Checkpoint & Measured;
   /** The 95% limits of its held-out reward, if known. */
   readonly limits?: { readonly low: number; readonly high: number } | undefined;
-  /** The words that can be typed after the `@` for it, besides its step. */
+  /** The words that name it after the `@`, besides its step. */
   readonly called: readonly string[];
 }
 

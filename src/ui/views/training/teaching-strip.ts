@@ -79,7 +79,7 @@ export function rowsOf(counts: GroupCounts, groups: number, rows: number): reado
   );
 }
 
-/** How many rows the strip gets below a chart, which it shares the height with. */
+/** How many rows the strip gets; it shares this height with the chart above it. */
 const stripRows = (height: number): number => (height >= 24 ? 4 : height >= 15 ? 2 : height >= 9 ? 1 : 0);
 /** Minimum height at which a line names the changes. */
 const withNote = 12;

@@ -62,7 +62,7 @@ import { useTeaching } from './use-teaching.ts';
 // In an open run, the user picks runs to overlay from a list instead of marking them.
 const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
-/** If the run cannot be read, neither can its checkpoints, and their list shows the error. */
+/** Lines for an error in the list of checkpoints: if the run cannot be read, neither can they. */
 const errorLinesBelow = 3;
 /** Minimum pane height for the teaching signal; in a lower pane it is not read. */
 const withTeaching = 18;
@@ -132,7 +132,7 @@ function useMeasuredCheckpoints({ shown, source, curves: { heldOut } }: Run, att
   return { join, notes };
 }
 
-/** The curves, also of overlaid runs, in the room that the head and the checkpoints leave. */
+/** The curves, including overlaid runs, in the room that the head and the checkpoints leave. */
 function useCurvesPane(id: string, { shown, ended, state, curves, completed }: Run, head: readonly string[]) {
   const { open } = useShell();
   const pane = usePane('main');

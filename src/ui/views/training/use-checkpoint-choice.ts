@@ -48,7 +48,9 @@ const noOrigins: readonly CheckpointOrigin[] = [];
 const noCheckpoints: readonly Checkpoint[] = [];
 const noRewards: readonly HeldOutReward[] = [];
 
-/** Returns a function that computes a run's rows, again only if a response has changed: their intervals take time. */
+/**
+ * Returns a function that computes a run's rows only when a response has changed, because their intervals take time.
+ */
 function lastRows(): typeof offeredOf {
   const made = new Map<string, { readonly from: readonly unknown[]; readonly rows: readonly OfferedCheckpoint[] }>();
   return (run, ...answers) => {

@@ -38,7 +38,7 @@ export function useTeaching(
     return read.map(step => teachingOf(step, widened));
   }, [read, range]);
   const turn = useMemo(() => teachingTurn(taught), [taught]);
-  // Otherwise, the strip would disappear on each attempt, and move the chart above it by a line.
+  // Without the last error, the strip would disappear on each attempt, and move the chart above it by a line.
   const error = live.error ?? (live.data ? undefined : failed.lastError(hashKey(trainingKeys.stepsRead(runId))));
   if (!shown || known === 0 || (!live.data && isNotOffered(error))) return undefined;
   const problem = error ? 'the rewards for the steps could not be read' : undefined;

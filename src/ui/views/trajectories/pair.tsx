@@ -156,7 +156,7 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
   const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
   const openSide = ({ id, name }: typeof left, other: typeof left) => {
     const places = listed ? [listed, twinPlace(listed)].filter(each => each !== undefined) : [];
-    // Another rollout of the task, which the comparison does not list, belongs to the run that its side names.
+    // Another rollout of the task is not in the comparison; it belongs to the run that its side names.
     const ofRun = left.name === right.name ? undefined : places.find(({ twin }) => twin?.of === name);
     const unlistedPlace = ofRun?.twin && { ...ofRun, id, twin: { ...ofRun.twin, id: other.id } };
     shell.open(places.find(each => each.id === id) ?? unlistedPlace ?? recordPlace(trajectories, id, name));
@@ -366,7 +366,7 @@ function headLines(
           ...(areSteps && trajectory.policy_step != null ? [`step ${trajectory.policy_step}`] : []),
           `reward ${reward(trajectory.reward)}`,
           ...sampleWords(trajectory),
-          // The names of the sides need the room more than an end that both have.
+          // Leave out an end that both sides share: their names need the room more.
           ...endOf(trajectory).filter(each => !bothEnd.has(each)),
         ].join('  ')
       : '',
@@ -398,7 +398,7 @@ function headLines(
   return [...lines, ...wrap(likesWords(likes, columns), width).map(line => styles.muted(line))];
 }
 
-/** How many other rollouts of the task say at the first difference what one of the two says. */
+/** How many other rollouts of the task equal one of the two at the first difference. */
 function likesWords(likes: NonNullable<HeadState['likes']>, columns: HeadState['columns']): string {
   const read = likes.read < likes.of ? `${likes.read} of ` : '';
   const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;

@@ -46,7 +46,7 @@ import { type Reader, useReader } from './use-reader.ts';
 /** Minimum pane widths at which the step column is shown, and at which it shows tokens. */
 const stepsFrom = 70;
 const tokensFrom = 110;
-/** Cells for a step's first words. These are shown if the text keeps as many cells as a wrapped file has. */
+/** Cells for a step's first words, which are shown if more than `outsideWidth` cells remain for the text. */
 const wordsWidth = 32;
 
 /** Width of the text for a pager or an editor, which wraps it again if it is narrower. */

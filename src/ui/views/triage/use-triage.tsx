@@ -111,7 +111,7 @@ function changeIn(saved: readonly SavedNote[], values: FormValues) {
   const { message } = about;
   const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
   const change: NoteChange = {
-    // A quote alone is no note.
+    // A quote alone is not a note.
     ...(![about.text.value, about.quote].includes(text) && { text: text.trim() }),
     ...(flag !== initialFlag(about) && { flag }),
   };

@@ -57,7 +57,7 @@ export interface Table<Row> {
   readonly state: TableState;
   readonly arranged: ArrangedRows<Row>;
   readonly isGrouped: boolean;
-  /** The cursor's position among the rows in groups, not counting the groups' own rows; 0 on one of those. */
+  /** The cursor's position among the rows in groups, not counting the groups' own rows; 0 on a group's own row. */
   readonly groupPlace: number | undefined;
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
@@ -196,7 +196,7 @@ function useBelow<Row>(
   };
 }
 
-/** Reads the rest while the cursor follows it. If the rows come from another list then, reads the rest of that one. */
+/** Reads the rest while the cursor follows it. If the rows then come from another list, reads the rest of that list. */
 function useRest(
   isFollowing: boolean,
   readRest: TableOptions<never>['readRest'],
@@ -212,7 +212,7 @@ function useRest(
   }, [isFollowing, readRest, dispatch]);
 }
 
-/** The cursor stays on the first row once that has been first for a while. */
+/** Keeps the cursor on the first row once that row has been first for a while. */
 function useHeldFirst(firstId: string | undefined, dispatch: Table<never>['dispatch']): void {
   useEffect(() => {
     if (firstId === undefined) return undefined;
