@@ -11,14 +11,14 @@ import { logRewardResult } from '../contract/trajectories.ts';
 import { type Action, action, isHarmlessRepeat, sendAll, sendKeyed } from '../queries/action.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
-import type { Change } from '../resources/action.ts';
+import type { ChangeAction } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
+import { confirmed, recheck, sendEach, withProduction } from '../resources/changes.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
 import { type TracedDeployment, withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
-import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, RequestError, ServiceError } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
@@ -95,11 +95,9 @@ interface ChangeRun {
   readonly context: CommandContext;
 }
 
-/** @throws Error if the resource declares no such change */
-function changeOf({ resource }: Found, command: ChangeCommand): Change<object> {
-  const change = actionOf(resource, command)?.change;
-  if (!change) throw new Error(`${command} is not for ${resource.names[0]}`);
-  return change;
+/** A resource to change. */
+interface Target extends Found {
+  readonly action: ChangeAction<object>;
 }
 
 /** Finds all resources first, asks once, then sends the changes. A failure does not stop the others. */
@@ -113,26 +111,12 @@ async function changeAll(
   const changes = among.flatMap(resource => actionOf(resource, command)?.change ?? []);
   // A resource may have its own verb: secrets are revoked.
   const past = changes.find(({ verb }) => verb === command)?.past ?? command;
-  const removes = changes.every(({ send }) => send.removes);
   checkField(flags, [flags.wait ? waitedFor : changed]);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     const run: ChangeRun = { command, past, flags, io, context };
     if (!flags.dryRun) context.service.requireWrites();
     const found = await findEach(words, among, run);
-    const send: Action<Found> = action(
-      (service, each, options) => changeOf(each, command).send(service, each.row as never, options),
-      {
-        touches: [],
-        ...(removes && {
-          removes: {
-            resource: ({ id }) => ({ id }),
-            reread: async (service, each, options) =>
-              changeOf(each, command).send.removes?.reread(service, each.row as never, options),
-            kept: (record, each) => changeOf(each, command).send.removes?.kept?.(record, each.row as never),
-          },
-        }),
-      },
-    );
+    const send = sendEach(found);
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirmChange(found, run);
     const code = await changeFound(send, found, run);
@@ -154,8 +138,8 @@ async function findEach(
   words: readonly string[],
   among: readonly Resource[],
   { command, past, context }: ChangeRun,
-): Promise<readonly Found[]> {
-  const byId = new Map<string, Found>();
+): Promise<readonly Target[]> {
+  const byId = new Map<string, Target>();
   for (const word of words) {
     const each = await findAmong(among, word, context, 'write').catch((error: unknown) => {
       if (!(error instanceof CommandError) || words.length === 1) throw error;
@@ -170,11 +154,13 @@ async function findEach(
       throw new CommandError(
         clean`${word} looks like the id of a ${wordFor(looksLike)}, but is the name of ${nameOf(each)}: give its id. Nothing was ${past}.`,
       );
-    const { listedBy, lacks } = changeOf(each, command);
+    const change = actionOf(each.resource, command);
+    if (!change?.change) throw new Error(`${command} is not for ${each.resource.names[0]}`);
+    const { listedBy, lacks } = change.change;
     const lacking = lacks?.(each.row);
     if (lacking !== undefined) throw new CommandError(`Nothing was ${past}. ${sanitiseLine(lacking)}`);
     if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
-    byId.set(`${each.resource.names[0]} ${each.id}`, each);
+    byId.set(`${each.resource.names[0]} ${each.id}`, { ...each, action: change });
   }
   return [...byId.values()];
 }
@@ -183,43 +169,34 @@ async function findEach(
  * Asks before anything is lost; to take production down, the user must type its slug. Asks again if the question is out
  * of date when the user answers.
  */
-async function confirmChange(found: readonly Found[], { command, flags, io, context }: ChangeRun): Promise<void> {
-  const loses = [...new Set(found.map(each => changeOf(each, command).loses))];
-  const changing = found.map(each => ({ ...each, change: changeOf(each, command) }));
-  let current = await withProduction(changing, context);
-  for (;;) {
-    const outages = current.flatMap(({ change, row }) => outagesOf(change, [row]));
-    const what = `${outageWords(outages)}${loses.map(capitalised).join(' ')}`;
-    await confirm(`${asTitle(command)} ${current.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
-    if (flags.yes) {
-      // The user named the deployments to take down, but not those that go down with a training run.
-      const others = outageWords(outages.filter(({ origin }) => origin !== undefined)).trimEnd();
-      if (others !== '') io.note(others);
-      return;
-    }
-    const again = current.filter(({ resource }) => {
-      const action = actionOf(resource, command);
-      return action !== undefined && isRechecked(action);
-    });
-    const { rows: now, objection } = await recheck(again, query => query.read(context), context);
-    if (objection === undefined) return;
-    io.note(objection);
-    const nowOf = new Map(again.map((each, index) => [each, now[index]]));
-    current = current.map(each => ({ ...each, row: nowOf.get(each) ?? each.row }));
+async function confirmChange(found: readonly Target[], { command, flags, io, context }: ChangeRun): Promise<void> {
+  const loses = [...new Set(found.map(({ action: { change } }) => capitalised(change.loses)))].join(' ');
+  const ask = async (rows: readonly Target[]): Promise<void> => {
+    const outages = outagesOf(rows);
+    const question = `${asTitle(command)} ${rows.map(nameOf).join(', ')}? ${outageWords(outages)}${loses}`;
+    await confirm(question, flags, io, typedFor(outages));
+  };
+  const known = await withProduction(found, context);
+  if (!flags.yes) {
+    await confirmed(known, ask, rows => recheck(rows, query => query.read(context), context), io.note);
+    return;
   }
+  // The user named the deployments to take down, but not those that go down with a training run.
+  const others = outageWords(outagesOf(known).filter(({ origin }) => origin !== undefined)).trimEnd();
+  if (others !== '') io.note(others);
 }
 
 /** Sends the changes, waits for them to end with `--wait`, and prints each outcome. */
-async function changeFound(send: Action<Found>, found: readonly Found[], run: ChangeRun): Promise<ExitCode> {
+async function changeFound(send: Action<Target>, found: readonly Target[], run: ChangeRun): Promise<ExitCode> {
   const { context } = run;
-  const answers = new Map<Found, unknown>();
+  const answers = new Map<Target, unknown>();
   run.io.stopOnSignals?.();
   const left = await sendAll(context.service, send, found, {
     signal: context.signal,
     onSuccess: (each, _done, answer) => answers.set(each, answer),
   });
   const failures = new Map(left.map(({ input, error }) => [input, error]));
-  const outcomes = new Map<Found, Outcome>();
+  const outcomes = new Map<Target, Outcome>();
   const reasons: Error[] = [];
   for (const [each, error] of failures) {
     const after = await afterFailure(each, error, run);
@@ -241,11 +218,11 @@ async function changeFound(send: Action<Found>, found: readonly Found[], run: Ch
  * request, the wait follows that request; otherwise prints why it was not changed.
  */
 async function afterFailure(
-  each: Found,
+  each: Target,
   error: Error | undefined,
-  { command, past, flags, io, context }: ChangeRun,
+  { past, flags, io, context }: ChangeRun,
 ): Promise<Outcome | 'stopping' | Error> {
-  const { ends } = changeOf(each, command);
+  const { ends } = each.action.change;
   const status = flags.wait && ends?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
   if (status !== undefined && hasEnded(status)) return endedBefore(each, status, io);
   if (status !== undefined && statusMeaning(status) === 'stopping') return 'stopping';
@@ -256,12 +233,8 @@ async function afterFailure(
 }
 
 /** With `--wait`, waits for the end of an accepted change. */
-async function afterRequest(
-  each: Found,
-  among: number,
-  { command, past, flags, io, context }: ChangeRun,
-): Promise<Outcome> {
-  const { ends, called } = changeOf(each, command);
+async function afterRequest(each: Target, among: number, { past, flags, io, context }: ChangeRun): Promise<Outcome> {
+  const { ends, called } = each.action.change;
   if (!flags.wait || !ends) return { code: exitCodes.done };
   const before = ends.mayHaveEnded ? statusBefore(each) : undefined;
   // Some services accept the request even for work that has ended.
@@ -274,15 +247,15 @@ async function afterRequest(
 }
 
 async function printChange(
-  each: Found,
+  each: Target,
   outcome: Outcome,
   answer: unknown,
-  { command, past, flags, io, context }: ChangeRun,
+  { past, flags, io, context }: ChangeRun,
 ): Promise<void> {
   const { resource, id, row } = each;
   const { code, status = null, endedUnchanged } = outcome;
   const isDone = code === exitCodes.done;
-  const { send, less } = changeOf(each, command);
+  const { send, less } = each.action.change;
   // With --wait, the change is complete even if the first response showed an earlier status.
   const reply = flags.wait ? undefined : answer;
   // Remember the resource until it is gone: the user may still look it up by name.

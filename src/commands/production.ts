@@ -1,7 +1,7 @@
 /** Confirmation before something goes into production. */
 import { readAuditWords } from '../resources/audit.ts';
-import { type Entry, isStillReplaced, replacedNow } from '../resources/production.ts';
-import { changedWords } from '../resources/recheck.ts';
+import { confirmed } from '../resources/changes.ts';
+import { type Entry, type ReplacementWords, recheckReplaced, replacedNow } from '../resources/production.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
@@ -17,10 +17,7 @@ export async function confirmEntry(
 ): Promise<void> {
   const { from_run } = entry;
   const audited = from_run ? ` ${await readAuditWords(from_run, context)}` : '';
-  for (let replaced = await replacedNow(entry, context); ; context.note(changedWords)) {
-    await ask(`${replaced.words}${audited}`);
-    const asked = replaced;
-    replaced = await replacedNow(entry, context);
-    if (isStillReplaced(entry, asked, replaced)) return;
-  }
+  const askOnce = ({ words }: ReplacementWords): Promise<void> => ask(`${words}${audited}`);
+  const again = (shown: ReplacementWords) => recheckReplaced(entry, shown, context);
+  await confirmed(await replacedNow(entry, context), askOnce, again, context.note);
 }

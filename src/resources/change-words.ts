@@ -22,8 +22,10 @@ export function changeTitle(...parts: readonly [ChangedCount, ...ChangedCount[]]
   return `${asTitle(change.verb)} ${object}?`;
 }
 
-export const outagesOf = <Row>({ outages }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>
-  rows.flatMap(row => outages?.(row) ?? []);
+/** The slugs that lose, or may lose, their deployment or its origin. */
+export const outagesOf = <Row>(
+  rows: readonly { readonly action: { readonly change: Pick<Change<Row>, 'outages'> }; readonly row: Row }[],
+): readonly Outage[] => rows.flatMap(({ action, row }) => action.change.outages?.(row) ?? []);
 
 /** The text that the user types to confirm; undefined if nothing is at risk. */
 export const typedFor = (outages: readonly Outage[]): string | undefined =>

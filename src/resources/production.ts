@@ -14,6 +14,7 @@ import { clean } from '../text/sanitise.ts';
 import { duration } from '../text/time.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
+import { changedWords, type Rechecked } from './changes.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
 import { areOfDifferentBenchmarks, patienceMs, type TracedDeployment, withOrigin } from './origins.ts';
 import { pagesOf } from './pages.ts';
@@ -160,9 +161,16 @@ export async function servedNow(removed: readonly Deployment[], context: QueryCo
     .join(' ');
 }
 
-/** Whether a confirmation still holds: it named everything that would be replaced now. */
-export const isStillReplaced = (entry: Entry, shown: ReplacementWords, now: ReplacementWords): boolean =>
-  shown.plain === now.plain || (!entry.demoted && shown.plain === replacedWords(entry, [], false));
+/** Reads again what leaves production. A confirmation holds if it named everything that would be replaced now. */
+export async function recheckReplaced(
+  entry: Entry,
+  { plain }: ReplacementWords,
+  context: QueryContext,
+): Promise<Rechecked<ReplacementWords>> {
+  const now = await replacedNow(entry, context);
+  const holds = plain === now.plain || (!entry.demoted && plain === replacedWords(entry, [], false));
+  return { now, objection: holds ? undefined : changedWords };
+}
 
 const production = Symbol('in production');
 

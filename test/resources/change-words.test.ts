@@ -19,7 +19,7 @@ it('names apart the deployments whose record the service has kept', () => {
 it('calls an active deployment with the role of a test by its role, and still wants its slug typed (B10)', () => {
   const outages = ['test', 'production'].flatMap(role => {
     const row = { deployment_id: role, model_slug: `my-${role}`, status: 'DEPLOYED', role, is_active: true };
-    return outagesOf<Deployment>(deploymentActions.undeploy.change, [deployment.parse(row)]);
+    return outagesOf<Deployment>([{ action: deploymentActions.undeploy, row: deployment.parse(row) }]);
   });
   const loses = 'Nothing answers there until another deployment is promoted.';
   expect(outageWords(outages)).toBe(`In production: my-production. ${loses} Active, role test: my-test. ${loses} `);

@@ -6,6 +6,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { asError } from '../../base/errors.ts';
 import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from '../../queries/action.ts';
+import type { QueryContext } from '../../queries/query-context.ts';
 import type { Service } from '../../service/index.ts';
 import type { RequestPreview } from '../../service/request.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -102,8 +103,8 @@ export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<In
   readonly start: () => Promise<boolean>;
 }
 
-/** Called before the first request, with the remaining inputs. If it throws, nothing is sent. */
-export type CheckInputs<Input> = (left: readonly Input[], service: Service, signal: AbortSignal) => Promise<void>;
+/** Called before the first request, with the remaining inputs. Returns the reason if nothing may be sent. */
+export type CheckInputs<Input> = (left: readonly Input[], context: QueryContext) => Promise<string | undefined>;
 
 /** Sends an action once for each input after a confirmation. Only the first render's `inputs` count. */
 export function useActionForEach<Input>(
@@ -125,8 +126,10 @@ export function useActionForEach<Input>(
   };
   const send = async (): Promise<boolean> => {
     const unsent = await start(async (service, signal) => {
-      if (check) await unlessStopped(check(left, service, signal), signal);
-      return sendAll(service, action, left, { signal, keys: workbench.remembered.startKeys, onSuccess });
+      const { remembered: memory } = workbench;
+      const objection = await unlessStopped(Promise.resolve(check?.(left, { service, signal, memory })), signal);
+      if (objection !== undefined) throw new Error(objection);
+      return sendAll(service, action, left, { signal, keys: memory.startKeys, onSuccess });
     }, action.touches);
     if (!unsent) return false;
     setLeft(unsent.map(({ input }) => input));

@@ -1,11 +1,11 @@
 /** Confirms a change to rows, in its action's own words. */
 import { useEffect, useState } from 'react';
-import { type Action, action, unlessStopped } from '../../queries/action.ts';
-import { fetchAnew } from '../../queries/live-query.ts';
+import { unlessStopped } from '../../queries/action.ts';
+import { fetchAnew, type LiveQuery } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
+import { type ConfirmedRow, recheck, sendEach, withProduction } from '../../resources/changes.ts';
 import { idOf, labelOf, type Resource } from '../../resources/define.ts';
-import { type ConfirmedRow, isRechecked, recheck, withProduction } from '../../resources/recheck.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
 import { useWorkbench } from '../data/workbench.tsx';
@@ -28,47 +28,30 @@ export interface ConfirmChangeProps {
   readonly onClose: () => void;
 }
 
-const partsByRow = (parts: ConfirmChangeProps['parts']): ReadonlyMap<object, ChangedPart> =>
-  new Map(parts.flatMap(part => part.rows.map(row => [row, part] as const)));
-
-/** Sends the request for each row as its own action declares it. */
-function sendToEach(parts: ConfirmChangeProps['parts']): Action<object> {
-  const [first, ...others] = parts;
-  if (others.length === 0) return first.action.change.send;
-  const partOf = partsByRow(parts);
-  return action(async (service, row, options) => partOf.get(row)?.action.change.send(service, row, options), {
-    touches: parts.flatMap(({ action: { change } }) => change.send.touches),
-  });
+/** A row in the state that the question shows. */
+interface ChangedRow extends ConfirmedRow<object> {
+  readonly part: ChangedPart;
 }
 
-/** The changes to the rows, which `check` reads again before anything is sent. */
+/** The rows to change, which `check` reads again before anything is sent. */
 function useChanges(parts: ConfirmChangeProps['parts']) {
   const workbench = useWorkbench();
+  const [rows] = useState(() => parts.flatMap(part => part.rows.map((row): ChangedRow => ({ ...part, row, part }))));
   /**
    * The rows as read just before sending. The next question is about these, even if a list shows them differently: a
    * list may lag behind the records.
    */
-  const [checked, setChecked] = useState<ReadonlyMap<object, object>>(new Map());
-  const partOf = partsByRow(parts);
-  const nowOf = (row: object): object => checked.get(row) ?? row;
-  const changesOf = (left: readonly object[]) =>
-    left.flatMap(was => {
-      const { resource, action: own } = partOf.get(was) ?? {};
-      return resource && own ? [{ resource, change: own.change, was, row: nowOf(was) }] : [];
-    });
-  const check: CheckInputs<object> = async (left, service, signal) => {
-    const changes = changesOf(left);
-    const context = { service, signal, memory: workbench.remembered };
-    const read = await recheck(changes, query => unlessStopped(fetchAnew(workbench, query), signal), context);
-    const now = changes.flatMap(({ resource, was }, index) => {
-      const row = resource.get && read.rows[index];
-      return row ? [[was, row] as const] : [];
-    });
-    setChecked(last => new Map([...last, ...now]));
-    if (read.objection !== undefined) throw new Error(read.objection);
+  const [checked, setChecked] = useState<ReadonlyMap<ChangedRow, ChangedRow>>(new Map());
+  const nowOf = (each: ChangedRow): ChangedRow => checked.get(each) ?? each;
+  const onRead = (left: readonly ChangedRow[], now: readonly ChangedRow[]): void =>
+    setChecked(last => new Map([...last, ...left.map((each, index) => [each, now[index] ?? each] as const)]));
+  const check: CheckInputs<ChangedRow> = async (left, context) => {
+    const read = (query: LiveQuery<object>) => unlessStopped(fetchAnew(workbench, query), context.signal);
+    const { now, objection } = await recheck(left.map(nowOf), read, context);
+    onRead(left, now);
+    return objection;
   };
-  const rows = parts.flatMap(part => part.rows);
-  return { rows, nowOf, changesOf, check, isReady: useProduction(changesOf(rows), setChecked) };
+  return { rows, nowOf, check, isReady: useProduction(rows, now => onRead(rows, now)) };
 }
 
 /**
@@ -76,19 +59,18 @@ function useChanges(parts: ConfirmChangeProps['parts']) {
  */
 export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();
-  const { rows, nowOf, changesOf, check, isReady } = useChanges(parts);
+  const { rows, nowOf, check, isReady } = useChanges(parts);
   const names = apart(
-    changesOf(rows).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
+    rows.map(nowOf).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
   );
-  const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
-  const label = (row: object): string => nameOf.get(row) ?? '';
-  const outages = (left: readonly object[]) => changesOf(left).flatMap(({ change, row }) => outagesOf(change, [row]));
+  const nameOf = new Map(rows.map((each, index) => [each, names[index] ?? '']));
+  const label = (each: ChangedRow): string => nameOf.get(each) ?? '';
+  const outages = (left: readonly ChangedRow[]) => outagesOf(left.map(nowOf));
+  const send = sendEach(rows);
   const [first, ...others] = parts;
-  const leftOf = ({ rows: own }: ChangedPart, left: ReadonlySet<object>): readonly object[] =>
-    own.filter(row => left.has(row));
-  const titleOf = (left: readonly object[]): string => {
-    const remaining = new Set(left);
-    const count = (part: ChangedPart) => ({ ...part, ...part.action, count: leftOf(part, remaining).length });
+  const rowsOf = (part: ChangedPart, left: readonly ChangedRow[]) => left.filter(each => each.part === part);
+  const titleOf = (left: readonly ChangedRow[]): string => {
+    const count = (part: ChangedPart) => ({ ...part, ...part.action, count: rowsOf(part, left).length });
     return changeTitle(count(first), ...others.map(count));
   };
   if (!isReady) return <LoadingWindow title={titleOf(rows)} onClose={onClose} />;
@@ -99,30 +81,26 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
       onClose={onClose}
       title={titleOf}
       question={left => {
-        const remaining = new Set(left);
         const words = parts.flatMap(part => {
           const { change } = part.action;
-          const named = leftOf(part, remaining).map(row => change.called?.(nowOf(row)) ?? label(row));
+          const named = rowsOf(part, left).map(each => change.called?.(nowOf(each).row) ?? label(each));
           const changed = named.length === 0 ? '' : `${namesOf(named)}: ${change.loses}`;
           return [changed, part.leftOut && `Not ${part.leftOut}.`].filter(Boolean);
         });
         return `${outageWords(outages(left))}${words.join(' ')}`;
       }}
       typed={left => typedFor(outages(left))}
-      action={sendToEach(parts)}
-      check={parts.some(({ action: each }) => isRechecked(each)) ? check : undefined}
+      action={send}
+      check={check}
       labelOf={label}
       onDone={answers => {
-        const words = parts.map(({ action: { change }, rows: own }) =>
-          doneWords(
-            change,
-            own.map(row => ({ name: label(row), answer: answers.get(row) })),
-            namesOf,
-          ),
-        );
+        const words = parts.map(part => {
+          const done = rowsOf(part, rows).map(each => ({ name: label(each), answer: answers.get(each) }));
+          return doneWords(part.action.change, done, namesOf);
+        });
         shell.toast({ kind: 'success', text: words.join('. ') });
-        for (const { action: each, rows: own, onRemoved } of parts)
-          if (own.some(row => each.change.send.removes?.resource(row, answers.get(row)))) onRemoved?.();
+        for (const part of parts)
+          if (rowsOf(part, rows).some(each => send.removes?.resource(each, answers.get(each)))) part.onRemoved?.();
       }}
     />
   );
@@ -133,17 +111,12 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
  *
  * @returns whether that has been read, or has failed
  */
-function useProduction(
-  changes: readonly (Pick<ConfirmedRow<object>, 'change' | 'row'> & { readonly was: object })[],
-  onRead: (found: ReadonlyMap<object, object>) => void,
-): boolean {
-  const workbench = useWorkbench();
-  const [isRead, setRead] = useState(changes.every(({ change }) => change.withProduction === undefined));
+function useProduction(rows: readonly ChangedRow[], onRead: (rows: readonly ChangedRow[]) => void): boolean {
+  const { service, remembered: memory } = useWorkbench();
+  const [isRead, setRead] = useState(rows.every(({ action: { change } }) => change.withProduction === undefined));
   // Only the rows from the first render count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
-    const service = await unlessStopped(workbench.service(), signal);
-    const found = await withProduction(changes, { service, signal, memory: workbench.remembered });
-    onRead(new Map(found.map(({ was, row }) => [was, row])));
+    onRead(await withProduction(rows, { service: await unlessStopped(service(), signal), signal, memory }));
   });
   useEffect(() => {
     const stop = new AbortController();

@@ -41,7 +41,7 @@ export interface ConfirmProps<Row> {
   /** Called with the responses once every write has succeeded, after the window has closed. */
   readonly onDone: (answers: ReadonlyMap<Row, unknown>) => void;
   readonly onClose: () => void;
-  /** Called before anything is sent. If it throws, nothing is sent, and the window asks again. */
+  /** Called before anything is sent. If it returns a reason, nothing is sent, and the window asks again. */
   readonly check?: CheckInputs<Row> | undefined;
 }
 

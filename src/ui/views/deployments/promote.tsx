@@ -3,8 +3,7 @@ import { useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentActions, calledName as labelOf, withStep } from '../../../resources/deployments.ts';
 import { type TracedDeployment, traced } from '../../../resources/origins.ts';
-import { isStillReplaced, replacedNow, replacement } from '../../../resources/production.ts';
-import { changedWords } from '../../../resources/recheck.ts';
+import { recheckReplaced, replacement } from '../../../resources/production.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { CheckInputs } from '../../data/use-action.ts';
@@ -66,11 +65,10 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */
   const [found, setFound] = useState({ instead: '', replaced: known });
   const replaced = found.instead === known.plain ? found.replaced : known;
-  const check: CheckInputs<unknown> = async (_, service, signal) => {
-    const now = await replacedNow(entry, { service, signal, memory });
-    if (isStillReplaced(entry, replaced, now)) return;
-    setFound({ instead: known.plain, replaced: now });
-    throw new Error(changedWords);
+  const check: CheckInputs<unknown> = async (_, context) => {
+    const { now, objection } = await recheckReplaced(entry, replaced, context);
+    if (objection !== undefined) setFound({ instead: known.plain, replaced: now });
+    return objection;
   };
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
