@@ -31,11 +31,11 @@ export interface RemovedResource {
 }
 
 interface Removal<Input, Result> {
-  /** The resource that a success deletes; undefined if it was kept, by the response. */
+  /** The resource that a success deletes; undefined if the response shows that it was kept. */
   resource(input: Input, answer?: Result): RemovedResource | undefined;
   /** Reads the resource again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
-  /** The response to a deletion that leaves only this record; undefined if more than the record is left. */
+  /** The response to a deletion that keeps only this record; undefined if more than the record was kept. */
   kept?(record: unknown, input: Input): Result | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface ActionEffects<Input, Result> {
    * this name, so it must not change.
    */
   readonly keyed?: string;
-  /** What sends it with a key from the user; by default `--idempotency-key KEY`. */
+  /** The flag that sends it with a key from the user; by default `--idempotency-key KEY`. */
   readonly keyFlag?: string;
   /** Set if the action keeps its own record of what it has sent, and refuses what it cannot record. */
   readonly isRecorded?: true;
@@ -86,7 +86,7 @@ interface SendOptions {
 interface KeyedOptions extends SendOptions {
   /** An idempotency key from the user. */
   readonly idempotencyKey?: string | undefined;
-  /** Called before sending if it may already have been started and the user gave no key. A throw prevents sending. */
+  /** Called before sending if it may already have been started and the user gave no key. Throws to prevent sending. */
   readonly onEarlier?: ((earlier: EarlierStart) => void | Promise<void>) | undefined;
 }
 
@@ -102,7 +102,7 @@ export const isHarmlessRepeat = ({ isExpired }: EarlierStart, { honoursKeys }: P
 /**
  * Runs an action. An input whose earlier outcome is unknown keeps its idempotency key.
  *
- * @throws ServiceError; UnrecordedError if a repeat could do it twice, because its key cannot be written
+ * @throws ServiceError; UnrecordedError if its key cannot be written, so that a repeat could do it twice
  */
 export async function sendKeyed<Input, Result>(
   service: Service,

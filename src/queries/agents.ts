@@ -33,7 +33,7 @@ export const agentsQuery: LiveQuery<readonly Agent[]> = {
  * Resolves an upload's agent to an id. If agents cannot be listed, or not with this key, the value is sent unchanged.
  *
  * @param agent an id, a name, or `name:` and a name; the profile's by default
- * @throws ServiceError if listing the agents fails this time; Error if several have the name
+ * @throws ServiceError if listing the agents fails temporarily; Error if several have the name
  */
 export async function namedAgent(
   service: Service,

@@ -94,7 +94,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
-/** The status of a benchmark that lacks only secrets, which a user has to create. */
+/** The status of a benchmark that lacks only secrets. A user has to create them. */
 export const secretsMissing = 'secrets missing';
 
 /**

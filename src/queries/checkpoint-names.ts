@@ -19,7 +19,9 @@ export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
-/** Whether the word could be the id of another of these checkpoints: same prefix, or same length and punctuation. */
+/**
+ * Whether the word has the same form as these checkpoints' ids: the same prefix, or the same length and punctuation.
+ */
 export function isLikeIdOf(word: string, checkpoints: readonly Checkpoint[]): boolean {
   const formsOf = (id: string): readonly (string | undefined)[] => [
     /^[a-z]+[_-](?=.*\d)/i.exec(id)?.[0],
@@ -50,8 +52,8 @@ export interface CheckpointReading<Run> {
 
 /**
  * All meanings of a word as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run called `a@6`. A
- * run's id beats names. Whether the run has the checkpoint does not matter, or the meaning would change while it
- * trains.
+ * run's id beats names. It does not matter whether the run has the checkpoint, because otherwise the meaning would
+ * change while it trains.
  *
  * @param called returns the training runs with this id or name
  */
@@ -88,8 +90,8 @@ export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | 
 }
 
 /**
- * A run's checkpoint that is `latest`, `best` or at the given step. `best` has the highest held-out reward; the latest
- * one if tied. Without held-out rewards, no checkpoint is the best.
+ * A run's checkpoint by name (`latest`, `best`) or step. `best` has the highest held-out reward; on a tie, the latest
+ * one wins. Without held-out rewards, no checkpoint is the best.
  */
 export function checkpointCalled<Row extends Checkpoint>(
   which: string,

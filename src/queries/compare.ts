@@ -43,7 +43,7 @@ const noRollouts: Rollouts = { listed: [], unlisted: 0 };
 export const withoutReward = (rollouts: Rollouts): number =>
   rollouts.listed.length - ratedRewards(rollouts).length + rollouts.unlisted;
 
-/** The rollout to look at first: the one with the lowest reward, or else any. */
+/** The rollout with the lowest reward, or else any. */
 export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
   const openable = listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
   const [first, ...others] = openable.filter(each => each.reward !== undefined);
@@ -120,8 +120,8 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
 }
 
 /**
- * Reads a run's rewards, and whether its checkpoint may have been chosen on the same tasks. The latter cannot change
- * and is read once.
+ * Reads a run's rewards, and whether its checkpoint may have been chosen on the same tasks, which cannot change and is
+ * read only once.
  */
 function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
   let isChosen: boolean | undefined;
@@ -166,7 +166,7 @@ export function comparedPool(ids: readonly string[]): (context: QueryContext) =>
 /** The tasks of two runs, and notes about omitted rewards. */
 type Comparison = AnnotatedPage<ComparedTask> & BySide<RewardMean>;
 
-/** @param baseRuns the ids of the runs that are pooled as the base run, at least one; likewise `newRuns` */
+/** @param baseRuns the ids of the runs to pool as the base run, at least one; `newRuns` has the same form */
 export function comparison(
   baseRuns: readonly string[],
   newRuns: readonly string[],

@@ -85,7 +85,7 @@ export const startEvaluation = action(
 
 /**
  * The run that a request has started, with the options that were sent; undefined for other requests. Made only from the
- * request and its response, so that every form and command gets the same.
+ * request and its response, so that all forms and commands get the same result.
  */
 export function runWithSentOptions(
   operation: string,
@@ -197,7 +197,10 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
   rememberedRuns,
 );
 
-/** While an ended run's reported mean differs from the mean of its listed rewards, either may be out of date. */
+/**
+ * The activity of an ended run: while its reported mean differs from the mean of its listed rewards, either may be out
+ * of date.
+ */
 function activityOfMean(status: string | null | undefined, reported: RecordedMean, listed: RecordedMean): Activity {
   const isSame = isSameMean(reported, listed, intervalDefaults.range);
   return hasEnded(status) && !isSame ? 'settling' : activityOfRun(status);

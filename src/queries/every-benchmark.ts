@@ -13,7 +13,9 @@ import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/
 
 /** Maximum number of benchmarks per page. */
 const benchmarksPerPage = 50;
-/** After this many 404s that may be about the path, no request is sent until those in flight have been answered. */
+/**
+ * After this many 404s that may concern the path, no request is sent until all requests in flight have been answered.
+ */
 const enoughRefusals = 3;
 
 interface BenchmarkPart {
@@ -38,7 +40,7 @@ interface Part {
   readonly cursor?: string;
 }
 
-/** The parts left after a page, in order: benchmarks with more rows, benchmarks after a cursor, failed parts. */
+/** What is left to read after a page, in order: benchmarks with more rows, benchmarks after a cursor, failed parts. */
 interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
@@ -108,7 +110,7 @@ export async function readAcross<Row extends BenchmarkPart>(
 }
 
 interface PartsOptions<Row> extends Pick<AcrossOptions<Row>, 'operation' | 'read'> {
-  /** An earlier page has read rows, so the endpoint exists. */
+  /** Whether the endpoint exists, because an earlier page has read rows. */
   readonly knownToExist: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface RunExtent {
    * missing instead.
    */
   readonly nameless?: number | undefined;
-  /** How many of these are unreadable. */
+  /** How many listed rollouts are unreadable. */
   readonly unreadable?: number | undefined;
   /** How many listed rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
@@ -52,7 +52,7 @@ function endOf(status: string | null | undefined): RunEnd {
   return hasEnded(status) ? 'stopped' : 'running';
 }
 
-/** A larger total must be a mistake. */
+/** A larger total must be an error. */
 const maxRollouts = 1e9;
 
 export const extentOf = ({

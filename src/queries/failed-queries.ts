@@ -62,7 +62,7 @@ export class FailedQueries {
     this.#heldUp.clear();
   }
 
-  /** The first success after an outage may be an upload, which is not a query. */
+  /** Follows the gate, because the first success after an outage may be an upload, which is not a query. */
   readonly #follow = (): void => {
     const state = this.#options.gate.state();
     const before = this.#hostFailed;

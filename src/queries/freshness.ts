@@ -98,7 +98,7 @@ function overdueAt(freshness: Freshness): number {
   return freshness.at + freshness.intervalMs * overdueIntervals;
 }
 
-/** The freshness of the worst part. */
+/** The worst freshness of any part. */
 export function freshnessOfParts(parts: readonly [Freshness, ...Freshness[]]): Freshness {
   return parts.reduce((first, second) => {
     const [left, right] = [order.indexOf(first.kind), order.indexOf(second.kind)];

@@ -52,7 +52,7 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
 }
 
-/** A mean with the best one of all rounds up to it; see `bestHeldOut`. */
+/** A mean with the best mean so far; see `bestHeldOut`. */
 export interface RankedMean extends HeldOutMean {
   readonly bestYet: HeldOutMean;
 }
@@ -210,7 +210,10 @@ export function isFinalCurve(
   return means != null && hasLastRound(means, done);
 }
 
-/** How late a successful run's last round may be. Settling data is read a little longer, see `pollDelay`. */
+/**
+ * How late a successful run's last round may be, in milliseconds. Settling data is read for a little longer; see
+ * `pollDelay`.
+ */
 const lastRoundWithinMs = 4 * 60_000;
 
 /**
@@ -222,7 +225,10 @@ export const mayLackRound = (
   { endedAt, readAt }: { readonly endedAt: number; readonly readAt: number },
 ): boolean => readAt < endedAt + (statusMeaning(status) === 'success' ? lastRoundWithinMs : 0);
 
-/** Marks means as old, because there may be a newer or better one. One object per set, because intervals are cached by it. */
+/**
+ * Marks means as old, because there may be a newer or better one. Returns the same object for the same means, because
+ * intervals are cached by object.
+ */
 export const asOld = perObject(
   (means: HeldOutMeans): HeldOutMeans => ({
     ...means,
@@ -286,7 +292,7 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** Twice the longest row of means that an alarm may need. */
+/** Twice as many consecutive means as an alarm may need. */
 const maxRecentMeans = 40;
 
 /** The newest means before an index, oldest first. */
@@ -302,7 +308,7 @@ export function rankedMeansOf(points: readonly HeldOutReward[]): readonly Ranked
   });
 }
 
-/** Longer curves are thinned out: no line on screen has room for more. */
+/** Maximum number of values. Longer curves are thinned out, because no line on screen has room for more. */
 const maxValues = 512;
 
 /**
@@ -327,7 +333,7 @@ function thinned(
   return Array.from(sums, (sum, place) => (counts[place] === 0 ? undefined : sum / (counts[place] as number)));
 }
 
-/** Values at equally spaced steps. A step that the service leaves out counts as a step without a value. */
+/** Values at equally spaced steps. A step that the service leaves out has no value. */
 export function evenCurve(
   steps: ArrayLike<number>,
   values: ArrayLike<number | null | undefined>,
@@ -340,7 +346,7 @@ export function evenCurve(
 }
 
 /**
- * The mean if every missing sample had the lowest reward, which is 0 unless the curve goes lower. Comparisons of
+ * The mean if every missing sample had the lowest possible reward: 0, unless the curve goes lower. Comparisons of
  * evaluations treat rollouts without a reward the same way.
  */
 export function worstOf({ reward, samples, expected, extremes: [lowest] = [reward, reward] }: HeldOutMean): number {
@@ -382,8 +388,8 @@ export interface Better extends HeldOutMean {
 }
 
 /**
- * A better mean without a checkpoint: the mean of the model before training (step 0), even if only as good, or of a
- * step without a checkpoint. Otherwise, a mean that is higher only because its round is incomplete or has lost samples.
+ * A mean at least as good as the best checkpoint's: of the model before training (step 0), or a higher one of a step
+ * without a checkpoint. Otherwise, a mean that is higher only because its round is incomplete or has lost samples.
  */
 export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): Better | undefined {
   const means = heldOutMeansOf(rewards);

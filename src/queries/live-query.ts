@@ -19,11 +19,11 @@ export interface LiveQuery<Data> {
   /** Merges a result with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
-  /** The shortest poll interval, in milliseconds; for large data. */
+  /** The minimum poll interval for large data, in milliseconds. */
   readonly leastMs?: (data: Data | undefined) => number;
   /** How long settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation that the data makes. Each response reports it, to queries of any view. */
+  /** The observation that the data makes, reported with each response to this query in any view. */
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations that the rows make, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
@@ -57,7 +57,7 @@ type SentQuery = Pick<Query, 'queryHash'> & {
 /** How long a result stays fresh, in milliseconds. */
 export const defaultStaleMs = 1_000;
 
-/** Leaves the poll interval unchanged. */
+/** The jitter that leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
 /** For queries that were settling when last read: the result, and how many reads have left it unchanged. */

@@ -36,7 +36,7 @@ export interface OwnRows {
   readonly unsure: readonly Trajectory[];
   /** Whether the rows that name no run fit the rewards and the total. */
   readonly fits: boolean;
-  /** Whether the rows do not fit, and late rewards cannot be why: some belong to other runs. */
+  /** Whether some rows belong to other runs, because the rows do not fit and late rewards cannot explain it. */
   readonly isMixed: boolean;
   /** Rows from all pages that do not name the run and are not among its rewards. */
   readonly unlisted: readonly Trajectory[];
@@ -99,7 +99,7 @@ const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
 export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean =>
   lackingIn(rewards)(rows);
 
-/** Whether a row must be among its run's rewards, which may omit failed and stopped rollouts. */
+/** Whether a row must be among its run's rewards. These may omit only failed and stopped rollouts. */
 const isGraded = ({ reward, status }: Trajectory): boolean =>
   reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
 
@@ -107,7 +107,7 @@ const isGraded = ({ reward, status }: Trajectory): boolean =>
 export const failedOf = (rows: readonly Trajectory[]): readonly Trajectory[] =>
   rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
 
-/** Whether a row belongs to the requested owner, by its ids and names; undefined if these do not show it. */
+/** Whether a row's ids and names show that it belongs to the requested owner; undefined if they do not show either. */
 function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
   const { eval_run_id, training_run_id, dataset_name } = filter;
   const verdicts = [

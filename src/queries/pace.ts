@@ -8,7 +8,7 @@ export interface Pace {
   readonly stepMs: number | undefined;
   /** Whether `stepMs` is only the mean since the start, which grows while no step arrives. */
   readonly isRough?: boolean;
-  /** When the count last changed, or was first read; in epoch milliseconds. */
+  /** When the step count last changed, or was first read; in epoch milliseconds. */
   readonly changedAt: number | undefined;
   /** Whether the last step was observed as it arrived; otherwise it may be much older than `changedAt`. */
   readonly isSeen: boolean;
@@ -35,7 +35,7 @@ interface Interval {
 /** The rate covers the last two minutes, or the last ten steps if these took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
-/** An interval longer than this many medians counts as an outage, and a pause that long as a silence. */
+/** An interval longer than this many times the median counts as an outage, and a pause that long as a silence. */
 const outlier = 3;
 /** Shorter silences are never reported: without focus, polls are ten seconds apart. */
 const shortestPatienceMs = 15_000;
@@ -112,7 +112,7 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
   const isSeen = last?.since !== undefined && last.at - last.since <= patienceMs;
   const saved = isSeen ? undefined : hints.checkpoints?.at(-1);
   const stepsSince = (last?.completed_steps ?? 0) - (saved?.completed_steps ?? 0);
-  // How many steps were made since a reset is unknown.
+  // After a reset, it is unknown how many steps were made.
   const isReset = stepsSince < 0;
   const checkpoint = saved && !isReset ? { at: saved.at, stepsSince } : undefined;
   const isRough = !observed && !isSeen && !hints.checkpoints?.length;
@@ -120,7 +120,7 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * The least time for which a run has made no step. Unobserved steps divide the time from the last checkpoint to the
+ * The minimum time for which a run has made no step. Unobserved steps divide the time from the last checkpoint to the
  * first read of the count into gaps, and the longest gap is at least as long as the mean gap.
  *
  * @param at when its steps were last read, in epoch milliseconds
@@ -155,7 +155,7 @@ export interface RunSituation {
 
 /** Whether a run is queued, silent or moving. All times are in milliseconds. */
 export type PaceState =
-  /** How long it has been queued; undefined after the first step, as it is then unknown when the wait began. */
+  /** How long it has been queued; undefined after the first step, when the start of the wait is unknown. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
   /** `checkpointMs` is the last checkpoint's age, if the last step was not observed. */
   | (Silence & { readonly kind: 'silent'; readonly checkpointMs?: number | undefined })
@@ -186,10 +186,10 @@ export function paceStateOf(pace: Pace, situation: RunSituation): PaceState {
   return { kind: 'moving', stepMs, leftMs: hasEstimate ? (total - completed) * stepMs : undefined };
 }
 
-/** @param ms the time since the last checkpoint */
+/** @param ms how long ago the last checkpoint was saved */
 export const checkpointWords = (ms: number): string => `last checkpoint ${age(ms)} ago`;
 
-/** A standing in words; empty if it is unknown. */
+/** The state in words; empty if it is unknown. */
 export function paceStateWords(standing: PaceState): string {
   switch (standing.kind) {
     case 'queued':

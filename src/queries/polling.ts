@@ -14,13 +14,13 @@ import { ServiceError } from '../service/errors.ts';
 export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
- * How a resource changes: `running` soon and on its own, `building` slowly and on its own, `open` at any time because
- * of others (a list), `settled` never. `settling` has ended, but because responses disagree, some may be late: it
- * becomes final after several reads without a change.
+ * How a resource changes: `running` soon and on its own, `building` slowly and on its own, `open` at any time through
+ * others (e.g. a list), `settled` never. A `settling` resource has ended, but its responses still disagree, so some may
+ * be late: it is final after several reads without a change.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settling' | 'settled';
 
-/** The activity of a run with this status. A missing status, e.g. an old run's, changes only if others change it. */
+/** The activity of a run with this status. A run without a status, e.g. an old one, changes only through others. */
 export function activityOfRun(status: string | null | undefined): Activity {
   if (hasEnded(status)) return 'settled';
   return isRunning(status) ? 'running' : 'open';
@@ -70,9 +70,9 @@ const jitterShare = 0.15;
 export interface PollSituation {
   readonly activity: Activity;
   readonly attention: Attention;
-  /** Failed attempts since the last success. */
+  /** The number of failed attempts since the last success. */
   readonly failures: number;
-  /** The wait that the endpoint requested when it last failed. */
+  /** The wait that the endpoint requested at its last failure, in milliseconds. */
   readonly requestedMs?: number | undefined;
   /** In [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
   readonly jitter: number;

@@ -6,7 +6,7 @@ import { extentOf, type SamplesPerTask } from './extent-of.ts';
 import type { ReadRewards } from './run-extent.ts';
 import { joinedRewards, rewardsByTask } from './run-rewards.ts';
 
-/** The end of a pool is the first of these that any of its runs has. */
+/** A pool's end is the first of these that applies to any of its runs. */
 const ends: readonly RunEnd[] = ['running', 'unreported', 'stopped', 'complete'];
 
 const endOf = ({ status }: ReadRewards): number => ends.indexOf(extentOf({ status }).end);
@@ -19,8 +19,8 @@ function tasksOf({ rewards }: ReadRewards): readonly TaskRewards[] {
 }
 
 /**
- * A run's number of rollouts per task, if every task lists one: its missing rollouts then belong to these tasks. Worked
- * out per run, because a service may choose other tasks for another seed.
+ * A run's number of rollouts per task, if every task lists one: its missing rollouts then belong to these tasks.
+ * Computed per run, because a service may choose other tasks for another seed.
  */
 function eachIn(run: ReadRewards): number | undefined {
   const tasks = tasksOf(run);

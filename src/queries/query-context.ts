@@ -16,7 +16,7 @@ export interface QueryContext {
   readonly memory: RememberedStore;
   /** The query's previous result. */
   readonly previous?: unknown;
-  /** Sends a query, joins the request in flight, or returns a result that has just arrived. */
+  /** Sends a query, joins the same request in flight, or returns a result that has just arrived. */
   readonly shared?: (<Data>(query: SharedQuery<Data>) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;

@@ -34,7 +34,7 @@ export interface Remembering<Row> {
 }
 
 /**
- * Makes a row from a remembered resource, with nothing but its id if no response contained its record. If the service
+ * Makes a row from a remembered resource. It contains only the id if no response contained the record. If the service
  * sent no start time, uses the time on this machine, converted to the service's clock.
  */
 function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
@@ -172,8 +172,8 @@ async function searchList<Row extends object>(
 }
 
 /**
- * Reads a part of a record. After a 404, reads the record itself: if that exists, it is the endpoint that is missing.
- * Some services respond the same way to unknown paths and unknown ids.
+ * Reads a part of a record. After a 404, reads the record itself: if that exists, the endpoint is missing. Some
+ * services respond the same way to unknown paths and unknown ids.
  *
  * @throws ServiceError, a CapabilityMissingError if only the record exists
  */

@@ -1,4 +1,4 @@
-/** A run's difference from the baseline, remembered without the rewards of either. */
+/** A run's difference from the baseline, remembered without the two runs' rewards. */
 import { isRecord } from '../base/own-property.ts';
 import { type BySide, sides } from '../base/sides.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';

@@ -124,7 +124,7 @@ export async function readExtent(
   return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
 }
 
-/** The totals in the record, or the known ones if the record cannot be read. */
+/** The totals in the record, or the already known totals if the record cannot be read. */
 async function readRecord(
   eval_run_id: string,
   context: QueryContext,
@@ -134,7 +134,7 @@ async function readRecord(
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
     const run = await ask(evalRunQuery(eval_run_id), context);
-    // Remember a record even without options, but no start response: it has no status, and may lack options.
+    // Remember a record even without options, but not a start response, which has no status and may lack options.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);
     return extentOfRecord(run);
@@ -207,8 +207,8 @@ async function withListed(
 }
 
 /**
- * Leaves out rollouts beyond the number per task, which comes from the option or from the task with the most rewards:
- * these failed and were retried, so the missing rewards belong to other tasks.
+ * Leaves out rollouts beyond the number per task, i.e. the option or else the most rewards of any task: they failed and
+ * were retried, so the missing rewards belong to other tasks.
  */
 function withRoom(rows: readonly Trajectory[], { rewards, samplesPerTask }: ReadRewards): readonly Trajectory[] {
   const counts = new Map<string, number>();

@@ -23,7 +23,7 @@ const withOutcome = (run: EvalRun, { mean, rewards }: RewardMean): EvalRun => ({
   ...{ reward_mean: mean ?? null, reward_count: rewards },
 });
 
-/** The certainty of a mean that the service does not report, if the rewards have been read since the end. */
+/** The certainty of a mean that the service does not report, if the rewards have been read after the run's end. */
 function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Certainty | undefined {
   const certainty = lacksMean(run) ? rememberedCertainty(memory, run.eval_run_id, extentOfRecord(run)) : undefined;
   const recorded = { mean: undefined, graded: run.reward_count ?? undefined };

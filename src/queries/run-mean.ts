@@ -32,7 +32,7 @@ export interface RunMeanOptions
   readonly range?: Range | undefined;
 }
 
-/** An interval, unless it is the whole range, which looks like a result but is none. */
+/** Drops an interval that spans the whole range, which looks like a result but says nothing. */
 const informative = (interval: Interval | undefined, [low, high]: Range): Interval | undefined =>
   interval && interval.low <= low && interval.high >= high ? undefined : interval;
 
@@ -72,11 +72,13 @@ export function runMeanOf(
 }
 
 /**
- * The certainty of a run's mean, without its rewards. Remembered for ended runs, so that their rewards are read only
+ * The certainty of a run's mean, without the rewards. Remembered for ended runs, so that their rewards are read only
  * once.
  */
 export interface Certainty {
-  /** The interval of the mean over tasks. Omitted if conditional, because a list has no room for the condition. */
+  /**
+   * The interval of the mean over tasks. Omitted if it depends on a condition, because a list has no room to state it.
+   */
   readonly interval?: Interval | undefined;
   /**
    * Why there is no interval: no reward or too few, a reward outside the range, an unknown number of missing rewards, rewards
@@ -110,7 +112,7 @@ export interface Certainty {
 /** The first and the last read, in epoch milliseconds. */
 export type ReadAfterEnd = readonly [first: number, last: number];
 
-/** For five minutes, the rewards are read again at growing intervals, like settling data in `pollDelay`. */
+/** The rewards are read again for five minutes, at growing intervals, like settling data in `pollDelay`. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;
@@ -120,8 +122,8 @@ const lacksRewards = (rated: number, { total = Number.POSITIVE_INFINITY }: ReadO
 const endedLongAgo = ({ endedAt }: ReadOfEnded, now: number): boolean => now - (endedAt ?? now) > settlesWithinMs;
 
 /**
- * Whether an ended run may have more rewards than its certainty covers: those were requested before its end, or some
- * are missing and the run ended recently.
+ * Whether an ended run may have more rewards than its certainty covers: the rewards were requested before the end, or
+ * some are missing and the run ended recently.
  *
  * @param failed how many rollouts are known to have failed without a reward
  */
@@ -155,7 +157,7 @@ export function readAfterEndOf(
 }
 
 /**
- * When to look again for an ended run's late rewards, in epoch milliseconds; undefined if no more are expected.
+ * When to read an ended run's rewards again, in epoch milliseconds; undefined if no more are expected.
  *
  * @param attemptedAt the last attempt, if it may be newer
  */
@@ -272,7 +274,7 @@ interface CountedRollouts {
 
 /**
  * The interval to show beside a mean; undefined if it is unknown or belongs to other rewards. While a run continues,
- * the interval must cover as many rewards as the mean; after the end, all of them. There is none if the mean over
+ * the interval must cover as many rewards as the mean; after the end, all of them. Undefined too if the mean over
  * rewards lies outside the interval of the mean over tasks, which only the run's own view has room to explain.
  */
 export function intervalBeside({ mean, graded, status, certainty }: CertainMean, range: Range): Interval | undefined {

@@ -34,15 +34,15 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
 }
 
 export interface ResultsOptions {
-  /** The number of rollouts with a reward, if known. Results that have them all are polled less often, or no longer. */
+  /** The number of rollouts with a reward, if known. Complete results are polled less often, or not at all. */
   readonly scored?: number | null | undefined;
-  /** The listed rollouts. While they have rewards that the results lack, the results are settling. */
+  /** The listed rollouts. The results are settling while these have rewards that the results lack. */
   readonly rows?: readonly Trajectory[];
   /** The run's status and size, if the caller has just read them. */
   readonly extent?: RunExtent | undefined;
 }
 
-/** Keeps the read times while benchtop looks for late rewards, so that equal results count as unchanged. */
+/** Keeps the read times while late rewards are expected, so that equal results count as unchanged. */
 function withSameReads(certainty: Certainty, { readAfterEnd }: Partial<Certainty> = {}): Certainty {
   const isSame = readAfterEnd !== undefined && lateRewardsDue(certainty.readAfterEnd) !== undefined;
   return isSame ? { ...certainty, readAfterEnd } : certainty;
@@ -114,14 +114,14 @@ export async function readFinalCertainty(
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** The certainty of a running run's mean so far. Not `about` the run, because its rewards may outlive it. */
+/** The certainty of a running run's mean so far. It has no `about`, because the rewards may outlive the run. */
 export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
     key: evaluationKeys.soFar(runId),
     observes: certainty => observationOf(runId, certainty),
     activity: () => 'running',
     read: async context => {
-      // Leave out the listed rollouts, because this is read often.
+      // Do not read the list of rollouts, because this query is sent often.
       const read = await readRunRewards(runId, context, known, []);
       return certaintyNow(runId, read, context);
     },
@@ -129,7 +129,7 @@ export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQue
 }
 
 /**
- * Only the certainty, for lists of ended runs.
+ * Reads only the certainty, for lists of ended runs.
  *
  * @param shown the mean on screen, from the service or from the rewards
  */

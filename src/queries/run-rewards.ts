@@ -100,10 +100,10 @@ export function contradictionWords(...lists: readonly (readonly TrajectoryReward
 }
 
 /**
- * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two page reads, both
- * pages contain the row. The later row wins, because its reward may have been added or corrected; fields that it lacks
- * come from the earlier one. Rows with the same id but different tasks are two rollouts. Rows without a trajectory
- * cannot be compared, so all of them count.
+ * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts while its pages are read,
+ * two of them may contain the same row. The later row wins, because its reward may have been added or corrected; fields
+ * that it lacks come from the earlier one. Rows with the same id but different tasks are two rollouts. Rows without a
+ * trajectory cannot be compared, so all of them count.
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();

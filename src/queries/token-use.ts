@@ -16,7 +16,7 @@ const maxRuns = 3;
 export interface TokenUse {
   /** Mean tokens per rollout. */
   readonly tokens: { readonly input: number | undefined; readonly output: number };
-  /** The step whose rollouts were counted, if they are those of a training run. */
+  /** The step whose rollouts were counted, for a training run. */
   readonly step?: number;
   /** The run's name. */
   readonly name: string;

@@ -14,11 +14,11 @@ import { trainingKeys, trainingRunQuery } from './training.ts';
 /** Each curve's reader. It keeps the rows, because most of the next response repeats them. */
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
-/** Limits the traffic for long curves, which are always read whole, to 700 KB per second at 35 bytes per point. */
+/** Limits the traffic for long curves, which are always read in full, to 700 KB per second at 35 bytes per point. */
 const maxPointsPerSecond = 20_000;
 
 /**
- * @param steps the number of finished steps, if known. A curve with all of them is not read again until there are more
+ * @param steps the number of finished steps, if known. A curve that covers them is not read again until there are more
  */
 export function trainerRewardsQuery(runId: string, ended: boolean, steps?: number | null): LiveQuery<TrainerCurve> {
   return {

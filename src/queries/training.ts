@@ -141,7 +141,7 @@ function runsOf(benchId: string): ListSource<TrainingRun> {
 /** A training run with its progress, which the record lacks. */
 export type ProgressedRun = TrainingRun &
   Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>> & {
-    /** When it was seen leaving the queue, in epoch milliseconds; null if it left unseen. */
+    /** When it was seen leaving the queue, in epoch milliseconds; null if that was not seen. */
     readonly began_at?: number | null;
   };
 
@@ -233,7 +233,7 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
   };
 }
 
-/** A run's progress. Every response is recorded, so that there is a curve even if the service has none. */
+/** A run's progress. Each response is recorded, so that there is a curve even if the service has none. */
 export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
   return {
     key: trainingKeys.progress(runId),

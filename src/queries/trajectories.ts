@@ -164,7 +164,7 @@ const ofRewardsWords =
 const notFittingWords =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
 
-/** The data that a list has read to distinguish its rows from the rows of other runs or datasets. */
+/** The data by which a list distinguishes its rows from the rows of other runs or datasets. */
 interface Learnt {
   datasets?: readonly Dataset[] | undefined;
   /** Null if the service has no rewards for the run. */
@@ -192,11 +192,11 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
   return all;
 }
 
-/** Learns that the run is over, even if the service has no statuses, and its total if that cannot change. */
+/** Records whether the run is over, even if the service has no statuses, and the run's total if that is final. */
 function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
   const hasStatus = status != null || unread !== undefined;
   if (hasStatus && !hasEnded(status)) return;
-  // While a run is running, its rows may be replaced.
+  // During the run, its rows may be replaced.
   if (!learnt.isOver) learnt.unlisted = [];
   learnt.isOver = true;
   // Unless the run has succeeded, its total may count only rollouts that have begun.

@@ -16,7 +16,7 @@ import type { PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Place } from './place.ts';
 
-/** The resources that a start request and its response both name, with the field that each uses. */
+/** The resources that both a start request and its response name, with their fields. */
 const comparedFields = [
   ['benchmark', 'bench_id', 'bench_id'],
   ['checkpoint', 'parent_checkpoint_id', 'checkpoint'],
@@ -42,13 +42,13 @@ export interface ChangeEnd<Row> {
   readonly isDone: (status: string) => boolean;
   /** Whether this status is final; by default, whether it is the status of ended work. */
   readonly isLast?: (status: string, before: Row) => boolean;
-  /** Reads the current status, if the service reports one; by default, reads it as for running work. */
+  /** Reads the current status; by default, as for running work. Undefined if the service reports none. */
   readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
-  /** A resource that ended on its own counts as changed. */
+  /** Set if a resource that ended on its own counts as changed. */
   readonly mayHaveEnded?: true;
 }
 
-/** An action's request. A window or the command may ask for its values. */
+/** An action's request. The user may be asked for its values in a window or by the command. */
 export interface Sending<Row = never> {
   readonly send: Action<Row>;
   /** Its command, which takes row names as arguments. */
@@ -77,15 +77,15 @@ export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
   /** Integer options to ask for if the service lists no options. */
   readonly defaultOptions?: readonly string[];
-  /** Its form can start several models and seeds at once. */
+  /** Set if its form can start several models and seeds at once. */
   readonly isEach?: true;
-  /** A checkpoint can stand in for the model; otherwise both are needed. */
+  /** Set if a checkpoint implies the model; otherwise both are required. */
   readonly checkpointIsModel?: true;
   /** The cost of the runs, in words. */
   readonly cost: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
-  /** Reads the other inputs of the cost, for a benchmark and a model. */
+  /** The query for the other inputs of the cost, for a benchmark and a model. */
   readonly costFrom: (benchId: string, model: string) => LiveQuery<KnownCost>;
-  /** The service names the run if the user does not. */
+  /** Set if the service names the run when the user does not. */
   readonly mayBeUnnamed?: true;
 }
 
@@ -97,7 +97,7 @@ export interface Outage {
   readonly isCertain: boolean;
   /** Whether the deployment serves its slug, but has the role of a test. */
   readonly isTest?: boolean;
-  /** Set if only the origin would be lost: the deployment, or why it is unknown, in words. */
+  /** Set if only the origin would be lost: names the deployment, or says why it is unknown. */
   readonly origin?: string;
 }
 
@@ -106,7 +106,7 @@ export interface Change<Row> extends Sending<Row> {
   /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
-  /** The loss, in words that follow the row names. */
+  /** What is lost, in words that follow the row names. */
   readonly loses: string;
   /** Names a row in the question, if its label may be ambiguous. */
   readonly called?: (row: Row) => string;
@@ -114,7 +114,7 @@ export interface Change<Row> extends Sending<Row> {
   readonly asks?: (count: number) => string;
   /** The message after success; by default, `Cancelled first, second`. */
   readonly says?: (names: string) => string;
-  /** Replaces `past` if the response reports a smaller change. */
+  /** The words that replace `past` if the response reports a smaller change. */
   readonly less?: (answer: unknown) => string | undefined;
   /** The slugs that would lose their deployment, which the user must type to confirm; empty if certainly none would. */
   readonly outages?: (row: Row) => readonly Outage[];

@@ -1,4 +1,6 @@
-/** Checks a run against the alarms, based on the last reads. Missing data neither raises nor ends an alarm. Pure. */
+/**
+ * Decides which alarms are active for a run, from the last reads. Missing data neither raises nor ends an alarm. Pure.
+ */
 import { minOf } from '../base/many.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { intervalDefaults } from '../present/statistics/interval.ts';
@@ -28,7 +30,7 @@ export type AlarmKind = (typeof alarmKinds)[number];
 
 export const isAlarmKind = (name: string): name is AlarmKind => alarmKinds.some(kind => kind === name);
 
-/** The rules of the alarms that stay in the inbox when they are over: what they found may be worth a look. */
+/** The rules of the alarms that stay in the inbox after they end, because their findings may be worth a look. */
 const keptRules = {
   'held-out drop': 'belowBest',
   'failed rollouts': 'failedShare',
@@ -37,7 +39,7 @@ const keptRules = {
   'evaluation range': 'evaluation',
 } as const satisfies Partial<Record<AlarmKind, keyof AlarmRules>>;
 
-/** Whether an alarm that is over stays in the inbox. If its rule was turned off, it does not. */
+/** Whether an alarm stays in the inbox after it ends. It does not if its rule has been turned off. */
 export const isKept = (kind: AlarmKind, rules: AlarmRules): boolean =>
   kind !== 'stall' && rules[keptRules[kind]] !== undefined;
 
@@ -58,7 +60,7 @@ export interface Alarm {
 
 /** The time without a new step, as of the last read of the steps. */
 export interface ReadSilence {
-  /** The least time that it can be, in milliseconds. */
+  /** Its minimum length, in milliseconds. */
   readonly ms: number;
   /** The estimate that users see. */
   readonly lasted?: Silence;
@@ -89,16 +91,16 @@ interface Rollouts {
   readonly ends?: RolloutEnds | undefined;
   /** The number of rewards, read after the run ended. */
   readonly rated?: number | undefined;
-  /** Missing rewards may still arrive. */
+  /** Whether missing rewards may still arrive. */
   readonly mayFollow?: boolean;
-  /** The run was cancelled or failed, so it may not have started all rollouts. */
+  /** Whether the run was cancelled or failed, so that it may not have started all rollouts. */
   readonly isStopped?: boolean;
-  /** Ended rollouts: with a reward, failed, or completed without a score. */
+  /** The number of ended rollouts: with a reward, failed, or completed without a score. */
   readonly ended: number | undefined;
   readonly isOver: boolean;
 }
 
-/** The checked alarms; undefined for an alarm that does not hold. */
+/** The checked alarms; undefined for an inactive one. */
 export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
 /** A pause of this length is normal, e.g. to save a checkpoint. */
@@ -128,7 +130,7 @@ function stallOf({ ms, lasted, stepMs, step, waits }: ReadSilence, rules: AlarmR
   };
 }
 
-/** The alarm if these means are certainly below the best one: their intervals lie entirely below its interval. */
+/** The drop if these means are certainly below the best one: their intervals lie entirely below its interval. */
 function dropIn(newest: readonly HeldOutMean[], best: HeldOutMean, range: Range, confidence?: number) {
   const last = newest.at(-1);
   // Avoid computing intervals where possible: a mean's upper limit is never below the mean.
@@ -144,8 +146,8 @@ function dropIn(newest: readonly HeldOutMean[], best: HeldOutMean, range: Range,
 }
 
 /**
- * The drop if `count` means in a row are below the best one, or fewer that are so far below that this is as unlikely:
- * the risks of separate rounds multiply. So a collapse raises the alarm at its first round.
+ * The drop if `count` means in a row are below the best one, or if fewer are so far below that chance is as unlikely to
+ * explain them: the risks of separate rounds multiply. So a collapse raises the alarm at its first round.
  */
 function dropAt(recent: readonly RankedMean[], count: number, range: Range) {
   const best = recent.at(-1)?.bestYet;
@@ -159,8 +161,8 @@ function dropAt(recent: readonly RankedMean[], count: number, range: Range) {
 }
 
 /**
- * The alarm if there is a drop now; a round that has only just begun does not end it. A run may keep collapsing and
- * recovering: a drop within `count` rounds after another belongs to it.
+ * The alarm during a drop. A round that has only just begun does not end it. A run may keep collapsing and recovering:
+ * a drop within `count` rounds after another belongs to it.
  */
 function dropOf(recent: readonly RankedMean[], count: number, range: Range) {
   const dropUpTo = (end: number) => dropAt(recent.slice(0, Math.max(0, end)), count, range);
@@ -198,7 +200,7 @@ interface Failed {
   readonly failed: number;
   readonly ended: number;
   readonly isAll: boolean;
-  /** There are rollouts without a reward yet, which may turn out to have failed too. */
+  /** Whether some rollouts have no reward yet, and may turn out to have failed too. */
   readonly isLeast?: boolean | undefined;
   /** The number of failed rollouts that the service does not list. */
   readonly lost?: number | undefined;
@@ -349,5 +351,5 @@ export function readingOf(known: Known, points: readonly ProgressPoint[], readAt
   };
 }
 
-/** The alarms that hold, most urgent first. */
+/** The active alarms, most urgent first. */
 export const alarmsIn = (verdicts: Verdicts): readonly Alarm[] => alarmKinds.flatMap(kind => verdicts.get(kind) ?? []);

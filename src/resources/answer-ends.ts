@@ -15,7 +15,7 @@ import { duration } from '../text/time.ts';
 import { patienceMs } from './origins.ts';
 import { hasRolloutEnded } from './rollout-ends.ts';
 
-/** How many rollouts ended in some way, of those whose end the service reports. */
+/** How many rollouts ended in a certain way, and the number of rollouts whose end the service reports. */
 interface Counted {
   readonly count: number;
   readonly of: number;
@@ -62,8 +62,8 @@ function endsIn(read: readonly FirstRollouts[]): AnswerEnds {
 
 /**
  * How the rollouts of compared runs ended; each is given as the ids of one or several pooled runs. Read only once. The
- * comparison works without it: a run that the service does not list has no counts, and one that cannot be read, or only
- * slowly, a problem.
+ * comparison works without it: there are no counts for a run that the service does not list, and a problem for a run
+ * that cannot be read in time.
  */
 export const answerEndsQuery = (compared: readonly (readonly string[])[]): LiveQuery<readonly AnswerEnds[]> => ({
   key: [...evaluationKeys.all, 'answer-ends', compared],
@@ -91,7 +91,7 @@ export const answerEndsQuery = (compared: readonly (readonly string[])[]): LiveQ
   },
 });
 
-/** Reads it for a command or a report, which notes what could not be read. */
+/** The same for a command or a report. Notes what could not be read. */
 export async function readAnswerEnds(
   compared: readonly (readonly string[])[],
   context: QueryContext,
@@ -105,7 +105,7 @@ export async function readAnswerEnds(
   return ends;
 }
 
-/** For programs; null if the service reports nothing, and the error if it could not be read. */
+/** The counts for programs: null if the service reports nothing, or the error if they could not be read. */
 export function answerEndsFields(ends: AnswerEnds | undefined) {
   if (ends?.problem !== undefined) return { error: ends.problem };
   if (!ends || ends.cutOff.of + ends.toolErrors.of === 0) return null;

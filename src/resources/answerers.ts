@@ -15,7 +15,7 @@ import { chatName, deployedAs } from './deployments.ts';
 
 export interface Answerers {
   readonly base: string | undefined;
-  /** The name to chat with: of the checkpoint, or of another deployment with the same base model. */
+  /** The name to chat with: the checkpoint's, or that of another deployment with the same base model. */
   readonly checkpoint: string | undefined;
   /** The checkpoint's training run. */
   readonly training: string | undefined;
@@ -30,7 +30,7 @@ export function checkpointName(checkpointId: string, deployments: readonly Deplo
   return deployment && chatName(deployment);
 }
 
-/** The checkpoint that produced a rollout in training: the last one up to its step, or else the last of all. */
+/** The checkpoint that produced a rollout in training: the last one up to its step, or else the last overall. */
 function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | undefined): Checkpoint | undefined {
   const earlier =
     step == null ? undefined : checkpoints.findLast(({ step_index }) => step_index != null && step_index <= step);

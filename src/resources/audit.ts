@@ -134,7 +134,7 @@ function auditedCurves({ steps, rewards }: TrainerCurve, heldOut: readonly HeldO
   return { trainer, heldOut: means };
 }
 
-/** How many steps must have the lowest reward before this is a finding. */
+/** How many steps must have the lowest reward for a finding. */
 const minLowestSteps = 20;
 
 /** Finds that no step of the trainer's curve has more than the lowest reward. */
@@ -182,7 +182,8 @@ export function hintOfCurves(...curves: Parameters<typeof firstOfCurves>): strin
 }
 
 /**
- * Says, where a checkpoint goes live, what the audit finds in its run's curves, or that the run has not been audited.
+ * Describes the audit of a checkpoint's run before the checkpoint goes live: its findings in the curves, or that there
+ * was no audit.
  *
  * @param report the whole audit, if it has been made
  */

@@ -57,7 +57,7 @@ export interface FromBaseline {
   readonly interval?: Interval | undefined;
 }
 
-/** A run in a list, with its difference from the baseline, if there is one. */
+/** A run in a list, with any difference from the baseline. */
 export type BasedRun = MeasuredRun & { readonly from_baseline?: FromBaseline | undefined };
 
 /** A run, and its rewards if they have been read. */

@@ -45,7 +45,7 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     width: 6,
     align: 'right',
     value: row => countOf(row.eval_run_count),
-    // If the number is unknown, do not show `none`.
+    // An unknown number must not be shown as none.
     text: row => (countOf(row.eval_run_count) === undefined ? '?' : count(row.eval_run_count)),
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
@@ -229,7 +229,7 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-/** Words for a missing secret among the failed parts of a benchmark. */
+/** Describes a missing secret among a benchmark's failed parts. */
 export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);

@@ -20,7 +20,7 @@ import { heldOutColumn, intervalOfHeldOut, samplesColumns, splitColumn } from '.
 /** A checkpoint's evaluations, combined. */
 interface Evaluations {
   readonly runs: number;
-  /** Over all rewards; over the runs if any of them does not report its number of rewards. */
+  /** The mean over all rewards, or over the runs if any of them does not report its number of rewards. */
   readonly mean: number;
   /** The total number of rewards; undefined if any of the runs does not report it. */
   readonly rewards: number | undefined;
@@ -29,7 +29,9 @@ interface Evaluations {
    * read.
    */
   readonly interval: Interval | undefined;
-  /** The interval in words, or why there is none; empty if a list read it, undefined until the rewards are read. */
+  /**
+   * Gives the interval or the reason for its absence; empty if a list read it, undefined until the rewards are read.
+   */
   readonly certainty?: string | undefined;
 }
 
@@ -41,7 +43,7 @@ export const poolKey = (runs: readonly EvalRun[]): string => runs.map(({ eval_ru
 /** A checkpoint with its measurements. */
 export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
-  /** Whether it has the checkpoints' highest held-out reward; the latest one if tied. */
+  /** Whether it has the highest held-out reward of the checkpoints; on a tie, only the latest has. */
   readonly is_best?: boolean | undefined;
   /** Set on the best checkpoint, see `betterThan`. */
   readonly better?: Better | undefined;
@@ -59,7 +61,7 @@ function togetherOf(runs: readonly EvalRun[]): readonly MeasuredRun[] {
 
 const byCheckpoint = (runs: readonly EvalRun[]) => Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
 
-/** The evaluations of each of these checkpoints whose rewards must be read for an interval: always those of several. */
+/** For each checkpoint, the evaluations whose rewards must be read for an interval: always if there are several. */
 export function uncertainEvaluations(
   runs: readonly EvalRun[],
   checkpoints: readonly Checkpoint[],
@@ -70,10 +72,10 @@ export function uncertainEvaluations(
   return all.filter(([only, ...others]) => only && (others.length > 0 || lacksIntervalOfRun(only, range)));
 }
 
-/** In an open run, the rewards of evaluations are read for at most this many checkpoints, the newest. */
+/** For a run on screen, evaluations are read for at most this many checkpoints, newest first. */
 const maxPooled = 20;
 
-/** The evaluations to read in an open run, and why those of its older checkpoints are not read. */
+/** The evaluations to read for a run on screen, and why the older checkpoints' evaluations are not read. */
 export function newestUncertain(runs: readonly EvalRun[], checkpoints: readonly Checkpoint[], range: Range) {
   const newest = checkpoints.toSorted((one, other) => (other.step_index ?? 0) - (one.step_index ?? 0));
   const error = new Error(`only those of the newest ${maxPooled} checkpoints are read`);
@@ -86,7 +88,7 @@ export function newestUncertain(runs: readonly EvalRun[], checkpoints: readonly 
 
 /**
  * The interval of evaluations by task, and words that give it or the reason for its absence. It applies to the mean
- * over tasks; if the displayed mean over rewards differs, only the words give it.
+ * over tasks. If the displayed mean over rewards differs, the interval is only in the words.
  */
 function pooledInterval(
   { data, error }: NonNullable<ReturnType<Pools['get']>>,

@@ -27,11 +27,11 @@ export const maxCompared = 8;
 export interface GridRow extends ComparedRun {
   /** Names the run above its column in the task table: `A`. */
   readonly letter: string;
-  /** A few words that distinguish it from the others; empty if only its name or its id does. */
+  /** A few words that distinguish it from the others; empty if only its name or id distinguishes it. */
   readonly apart: string;
   /** Its name, followed by `apart` if others share the name. */
   readonly title: string;
-  /** Only `apart`, if it distinguishes as many runs as the titles do; otherwise the title. */
+  /** `apart` alone, if it distinguishes as many runs as the titles do; otherwise the title. */
   readonly shortTitle: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
@@ -115,7 +115,7 @@ function apartWords(runs: readonly ComparedRun[]): readonly string[] {
   return words;
 }
 
-/** See `shortTitle`. A short title may stand beside a whole one, so none equals another run's title. */
+/** The short titles, see `shortTitle`. They may appear next to full titles, so none equals another run's title. */
 function shortTitlesOf(
   runs: readonly ComparedRun[],
   apart: readonly string[],
@@ -133,7 +133,7 @@ export function familyWords({ rows, confidence }: Grid, together: number): strin
   return `${percent(confidence)} CI each, so that all ${comparisons} hold at ${percent(together)} (Bonferroni)`;
 }
 
-/** Details that the table omits: why a run is undecided, or the tasks and the condition behind its verdict. */
+/** Details that the table omits: why a comparison is undecided, or the tasks and the condition behind its verdict. */
 export function gridVerdicts({
   rows,
 }: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {

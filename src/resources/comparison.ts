@@ -71,7 +71,7 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
 }
 
 export interface NamedComparison extends ComparedRuns {
-  /** The tasks that neither run has graded. */
+  /** The tasks without a reward in either run. */
   readonly ungradedNames?: readonly string[];
   /** How the answers ended; may be empty. */
   readonly endsWords?: string;
@@ -135,7 +135,7 @@ const columnOf = (
   text = (row: ComparedTask): string => reward(value(row)),
 ): Column<ComparedTask> => ({ id, title, width: 8, align: 'right', value, text });
 
-/** The lowest reward for a task with several rollouts. */
+/** The column for the lowest reward of a task with several rollouts. */
 function lowestColumn(side: Side): Column<ComparedTask> {
   const value = ({ rollouts }: ComparedTask): number | undefined =>
     ratedRewards(rollouts[side]).length > 1 ? lowest(rollouts[side])?.reward : undefined;

@@ -13,7 +13,7 @@ import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
 import type { Watching } from './watch-reads.ts';
 
-/** Advice to press a key, e.g. on an empty list: `uploads one`. */
+/** Advice for an empty list: a command, and what its key does, e.g. `uploads one`. */
 export interface Advice {
   readonly command: Command;
   readonly words: string;

@@ -44,7 +44,7 @@ import {
 } from './origins.ts';
 import { pagesOf } from './pages.ts';
 
-/** Its role. A deployment that no longer serves its slug keeps the role of production. */
+/** The role in words. A deployment that no longer serves its slug keeps the production role. */
 export function roleWords({ role, status, is_active }: Deployment): string {
   const isReplaced = role === 'production' && status === 'DEPLOYED' && is_active === false;
   return isReplaced ? 'was production' : (role ?? '');
@@ -216,7 +216,7 @@ export const calledName = ({ model_slug, deployment_id }: Deployment): string =>
 export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): string =>
   (is_active ? model_slug : undefined) ?? deployment_id;
 
-/** The slug with the id and the step, because several deployments may share a slug. */
+/** The slug with the id and the step, because deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
 /** The slug that a deployment serves, or may serve. */
@@ -226,7 +226,7 @@ function outagesOf(row: Deployment): readonly Outage[] {
   return [{ slug: calledName(row), isCertain: isActive === true, isTest: row.role === 'test' }];
 }
 
-/** The final states of an undeployment, which the service has no status for. */
+/** The final states of an undeployment, for which the service has no status. */
 const [gone, inactive] = ['gone', 'inactive'];
 
 /** A deployment is undeployed once the service no longer has it, or has made it inactive. */
@@ -375,7 +375,7 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** Cells for the name of a training run beside a slug. */
+/** Maximum width of a training run's name next to a slug, in cells. */
 const longestOrigin = 16;
 
 /** `dep_1 (words step 20, held-out 0.412)`; the step alone if the origin has not been read. */

@@ -85,7 +85,7 @@ const maxNamed = 4;
 export interface Rivals {
   /** The steps with the same held-out reward. */
   readonly ties: readonly number[];
-  /** How many have one that the interval of the best contains; {@link betterWords} names one that is higher. */
+  /** How many have a lower held-out reward within the best one's interval; {@link betterWords} names a higher one. */
   readonly close: number;
 }
 
@@ -97,7 +97,7 @@ export interface Rivals {
 export function rivalsOf(best: HeldOutMean, means: readonly HeldOutMean[], range: Range | undefined): Rivals {
   const low = intervalOfHeldOut(best, range)?.low ?? Number.POSITIVE_INFINITY;
   const lower = means.filter(mean => !mean.isUnfinished && worstOf(mean) < worstOf(best));
-  // One that lost samples is not the best, but may be as good.
+  // A checkpoint that lost samples is not the best, but may be as good.
   const close = lower.filter(mean => mean.reward >= low && mean.reward <= best.reward);
   return { ties: tiedSteps(best, means), close: close.length };
 }
@@ -133,7 +133,7 @@ export function betterWords(better: Better): string {
   }
 }
 
-/** The other checkpoints that may be as good as the best one, or are better; empty without any. */
+/** Describes other checkpoints that may be as good as the best one, or are better; empty if there are none. */
 export const rankWords = ({ rivals, better }: Rank): string =>
   [rivals ? rivalWords(rivals) : '', better ? betterWords(better) : ''].filter(Boolean).join('; ');
 
@@ -148,7 +148,10 @@ export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): str
     ? betterWords({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
     : '';
 
-/** The best held-out reward, with a note on its optimism. A validation split needs none: tests use different tasks. */
+/**
+ * The best held-out reward, with a note on its optimism. A validation split needs no note, because tests use different
+ * tasks.
+ */
 export function bestWords(best: HeldOutMean, range: Range | undefined, last = best): string {
   const held = [heldOutWords(best, range), higherWords({ last, best })].filter(Boolean).join('; ');
   // Step 0 has no checkpoint.

@@ -54,7 +54,10 @@ function lookOf(event: InboxEvent): StatusLook {
 /** An event's time, preceded by `seen` if the service did not report it. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** How long the ended work took, in milliseconds, if known. As in lists, includes a queue that it was not seen to leave. */
+/**
+ * How long the ended work took, in milliseconds, if known. As in lists, includes time in a queue that it was not seen
+ * leaving.
+ */
 const tookMs = ({ what, isExact, detail: { startedAt, endTime, beganAt } }: InboxEvent): number | undefined =>
   what === 'end' && isExact ? took({ created_at: startedAt, completed_at: endTime, began_at: beganAt }) : undefined;
 
@@ -87,7 +90,7 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = h
     measured ? higherWords(measured) : '',
     !isTraining && mean !== undefined ? `mean ${meanText(meanOf(detail), true)}` : '',
     done === undefined ? '' : doneWords(done, total, isTraining),
-    // With a mean, the number beside it says so.
+    // A mean is shown with its number of rewards.
     mean === undefined ? withoutWords(detail) : '',
   ]
     .filter(Boolean)
@@ -120,7 +123,7 @@ export function summaryOf(inbox: Inbox): string {
   const since = inbox.newSince;
   const fresh = events.filter(event => inbox.isNew(event));
   const tally = tallyWords(fresh) || (events.length > 0 ? 'nothing new' : '');
-  // An end that was noticed late may be older than the last look.
+  // An end that was noticed late may be older than the user's last visit.
   const isSince = since !== undefined && fresh.every(({ at }) => at >= since);
   const words = isSince && tally ? `${tally} since ${clockOrDay(since)}` : tally;
   if (fresh.length === events.length) return words;

@@ -16,14 +16,14 @@ export interface LineState {
   readonly word: string;
   /** The state with its times, e.g. `running, ETA 8m` or `failed 2h ago, took 38m`. */
   readonly text: string;
-  /** The state for a narrow column. If missing, the next longer form is shown. */
+  /** The state for a narrow column; by default, the next longer form. */
   readonly short?: string;
   /** The state for the narrowest column, without an ended resource's duration. */
   readonly shortest?: string;
   /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
   readonly brief?: string;
   readonly look: StatusLook;
-  /** Why it is in alarm, most urgent first. */
+  /** The reasons for its alarms, most urgent first. */
   readonly reasons?: readonly string[];
 }
 
@@ -57,7 +57,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   return { word, text, short: `${ended}, ${age(to - from)}`, shortest: ended, brief: ago, look };
 }
 
-/** Whether its work cannot go on, for a reason that the service reports. */
+/** Whether it is waiting, for a reason that the service reports. */
 export const isWaiting = ({ waits, status, gone }: WatchedResource): boolean =>
   waits !== undefined && status !== undefined && !gone && !hasEnded(status);
 

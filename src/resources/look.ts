@@ -30,7 +30,7 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
 export interface CurrentState extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
-  /** The best held-out reward, likewise in words. */
+  /** The best held-out reward with its interval, in words. */
   readonly bestHeldOut: string | undefined;
   /** Both rewards as JSON fields. */
   readonly heldOutFields: ReturnType<typeof heldOutFields>;

@@ -11,10 +11,10 @@ const affectsEveryRow = (error: ServiceError): boolean =>
   affectsAllRequests(error) || error.retryAfterMs !== undefined || [403, 501, 503].includes(error.status ?? 0);
 
 /**
- * The measured rows, in their order. With `onUnread`, a row that cannot be measured stays unchanged. So do all
+ * The measured rows, in their order. With `onUnread`, a row that cannot be measured stays unchanged, as do all
  * remaining rows once an error would affect them too, or there has been no response for `silentMs`.
  *
- * @param measures each adds its part to a row; if one fails to read its part, the others still run
+ * @param measures functions that each add a part to a row; if one fails, the others still run
  * @throws ServiceError if a row cannot be measured and there is no `onUnread`
  */
 export async function measureEach<Row extends object>(

@@ -73,7 +73,10 @@ export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
 export const listedFailed = ({ failed_rollouts, certainty }: MeasuredRun): number | undefined =>
   failed_rollouts ?? certainty?.failed;
 
-/** The mean to sort by: the first rewards are often higher than the rest, and a run that died has few. */
+/**
+ * The mean to sort by, with missing rewards as the lowest: the first rewards are often higher than the rest, and a run
+ * that died has few.
+ */
 export function worstMean(shown: ShownMean): number | undefined {
   const { mean, count, of } = meanOf(shown);
   const { lowest = mean, highest = mean } = shown.certainty ?? {};
@@ -116,8 +119,8 @@ export function withTraining<Row extends MeasuredRun>(
 }
 
 /**
- * A run's mean in a cell. While the run is in progress, a missing mean is unknown rather than none; also after it has
- * succeeded, unless the record reports no reward.
+ * A run's mean in a cell. A missing mean is unknown rather than none while the run is in progress, and after it has
+ * succeeded unless the record reports no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
   const isUnknown = listedMean(row) === undefined && (!hasEnded(row.status) || mayHaveMean(row));

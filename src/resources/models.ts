@@ -13,8 +13,8 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
 }
 
 /**
- * The evaluated model: `benchtop/tutor-base`; for a checkpoint `long step 36` or, if its training run's name is unknown,
- * `benchtop/tutor-base at step 36`. Its id stands for an unknown step. Empty if unknown.
+ * The evaluated model: `benchtop/tutor-base`; for a checkpoint `long step 36` or, if its training run's name is
+ * unknown, `benchtop/tutor-base at step 36`. The checkpoint's id replaces an unknown step. Empty if nothing is known.
  *
  * @param withId adds the checkpoint's id to its step
  */

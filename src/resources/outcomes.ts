@@ -7,7 +7,7 @@ import { counted, percent, reward } from '../text/numbers.ts';
 
 const countOf = ({ rows }: OutcomeClass): number => rows.length;
 
-/** The class; `none` for rollouts whose end is unknown. */
+/** The class in words; `none` for rollouts whose end is unknown. */
 export const classWords = ({ value }: Pick<OutcomeClass, 'value'>): string => value ?? 'none';
 
 export const outcomeColumns: readonly Column<OutcomeClass>[] = [

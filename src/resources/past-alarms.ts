@@ -40,8 +40,8 @@ export interface TrainingHistory {
 
 /**
  * The observed counts and silences of a run, none later than its end: an ended run makes no more steps, even if it was
- * first seen late. If the end time is unknown, the last count may have been seen at any time after the end, unless it
- * was repeated before the end.
+ * first seen late. If the end time is unknown, the last count may have been seen at any time after the end, unless an
+ * earlier response already contained it.
  */
 function beforeEnd(
   { training_run_id: id, status, completed_at }: TrainingRun,
@@ -92,11 +92,11 @@ export function historyOf(
 export interface PastAlarm extends Alarm {
   /** The latest time by which it would have been raised; epoch milliseconds. */
   readonly at: number | undefined;
-  /** The step at which it no longer held; undefined if it still held at the end. */
+  /** The step at which it ended; undefined if it was still active at the run's end. */
   readonly overAtStep: number | undefined;
 }
 
-/** The first alarm in each period during which alarms of one kind hold or repeat. */
+/** Collects the first alarm of each period in which alarms of one kind are active or repeat. */
 class Episodes {
   readonly #all: { alarm: Alarm; at: number | undefined; heldAtStep: number; overAtStep: number | undefined }[] = [];
   readonly #last = new Map<AlarmKind, { heldAtStep: number; overAtStep: number | undefined }>();

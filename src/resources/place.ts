@@ -58,7 +58,7 @@ interface Places {
   readonly compare: {
     readonly base: NamedRun;
     readonly new: NamedRun;
-    /** The start times are unknown, so the base is the run that was chosen first. */
+    /** Set if the start times are unknown, so that the base is the run chosen first. */
     readonly isUndated?: true;
     /** The task to begin at. */
     readonly at?: string;
@@ -84,7 +84,7 @@ interface Places {
   readonly lengths: RolloutScope;
   /** Two trajectories side by side. */
   readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>> & {
-    /** The rollout that the comparison opens, if another one of its task is shown. */
+    /** The rollout that the comparison lists, if a different one of the task is shown. */
     readonly listed?: string;
   };
   /** The tasks in a training step. */
@@ -116,7 +116,7 @@ export interface ChatPrompt {
   readonly trajectory: string;
   readonly task?: string;
   readonly system: string;
-  /** The last one has not been sent yet. */
+  /** The user's messages; the last one has not been sent yet. */
   readonly questions: readonly string[];
   readonly second?: string;
   /** A training run whose checkpoints can take turns answering. */

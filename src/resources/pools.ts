@@ -11,7 +11,7 @@ export const optionsOf = (run: EvalRun): Readonly<Record<string, unknown>> | und
 
 /**
  * Equal for runs with the same benchmark, tasks, model, checkpoint and options except the seed. Undefined if neither
- * the service nor this machine knows the model or the options: a variant must not be taken for another seed.
+ * the service nor this machine knows the model or the options: a variant must not be mistaken for another seed.
  */
 export function likenessOf(run: EvalRun): string | undefined {
   const { bench_id, base_model_slug: model, parent_checkpoint_id: checkpoint, split, agent_id } = run;

@@ -33,7 +33,7 @@ export interface Entry {
   readonly from_run?: Origin | undefined;
 }
 
-/** Says that a deployment's held-out reward cannot be compared with that of the entering one. */
+/** Notes that a deployment's held-out reward cannot be compared with the entering deployment's. */
 const notComparable = ({ from_run }: Entry, { deployment_id, from_run: other }: TracedDeployment): string =>
   areOfDifferentBenchmarks(from_run, other)
     ? clean` Not comparable: ${deployment_id} was trained on another benchmark.`
@@ -109,10 +109,10 @@ async function readDeployments(
   return { rows, unread };
 }
 
-/** What leaves production, as `replacedWords` describes it. */
+/** The deployment that leaves production, as `replacedWords` describes it. */
 export interface ReplacementWords {
   readonly words: string;
-  /** The words without origins, which may be read only later. */
+  /** The words without origins, which may be read later. */
   readonly plain: string;
 }
 

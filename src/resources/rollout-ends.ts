@@ -48,7 +48,7 @@ export async function countsByRewards(
 /** Whether a rollout failed and was not merely stopped. */
 const isFailed = (row: Trajectory): boolean => hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
 
-/** Whether the model has ended its last answer, although the rollout has an unknown status, e.g. `truncated`. */
+/** Whether the model completed its last answer even though the rollout has an unknown status, e.g. `truncated`. */
 const hasAnswered = (row: Trajectory): boolean => finishOf(row) !== undefined && unfinishedState(row) === undefined;
 
 export const hasRolloutEnded = (row: Trajectory): boolean =>

@@ -7,9 +7,12 @@ const windowIntervals = 30;
 const maxInWindow = 60;
 /** The budget while there is a resource that has never been read. */
 const firstInWindow = 120;
-/** The requests in that budget that first reads leave for resources that have just ended. */
+/** The part of that budget reserved for resources that have just ended. */
 const endsInWindow = 20;
-/** The requests reserved for the list and the preview on screen, which poll on their own, and for lists across benchmarks. */
+/**
+ * The requests reserved for the list and the preview on screen, which poll independently, and for lists across
+ * benchmarks.
+ */
 export const elsewhereInWindow = 10;
 /** Maximum number of first reads per round. */
 const firstAtOnce = 10;
@@ -18,9 +21,14 @@ const firstAtOnce = 10;
  * leaves 19 of the budgeted 60 for lists and curves.
  */
 const turnShare = 0.74;
-/** The same share for Watch, where no list takes requests: all resources fit in a minute even if read a round late. */
+/**
+ * The same share for Watch, where no list takes requests: a minute is enough for all resources, even if each is read a
+ * round late.
+ */
 const watchedTurnShare = 0.705;
-/** A read that falls due shortly after a round joins it, because otherwise it would be almost a whole round late. */
+/**
+ * A read that would fall due shortly after a round joins it, because it would otherwise be almost a whole round late.
+ */
 const earlyShare = 0.5;
 
 /** Whether a read belongs to this round. @param dueAt epoch milliseconds */
@@ -40,9 +48,9 @@ export interface Turn {
   readonly queries: readonly AnyQuery[];
   /** Epoch milliseconds; 0 before the first read. */
   readonly dueAt: number;
-  /** Details come after all statuses. */
+  /** Whether it reads details, which come after all statuses. */
   readonly isDetail?: boolean;
-  /** The last read of a resource that has just ended; it precedes all others. */
+  /** Whether it is the last read of a resource that has just ended, which precedes all others. */
   readonly isLast?: boolean;
   /** The number of requests; 1 by default. */
   readonly requests?: number;
@@ -60,7 +68,7 @@ export interface Round {
   readonly spentFirst?: number;
   /** Requests per window that the view on screen sends on its own; details leave room for them. */
   readonly elsewhere?: number;
-  /** Polling is paused: this is a manual refresh. */
+  /** Whether this is a manual refresh while polling is paused. */
   readonly byHand?: boolean;
 }
 

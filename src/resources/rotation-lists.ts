@@ -19,7 +19,7 @@ export function listedKinds(known: readonly KnownResource[]): ReadonlySet<string
   return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
 }
 
-/** Stands for the rounds among the viewers of a list. */
+/** Represents the rounds among the viewers of a list. */
 const viewer = {};
 
 /** Makes polls of these lists cover all pages that have unfinished rows. */
@@ -31,7 +31,10 @@ export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): vo
   }
 }
 
-/** Visible intervals between two reads of a list, per request it takes: more while many resources are read singly. */
+/**
+ * Visible intervals between two reads of a list, per request that it takes; more while many resources are read one by
+ * one.
+ */
 const intervalsPerRequest = { many: 2, few: 0.25 } as const;
 
 /**
@@ -69,7 +72,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, { 
   if (!isForWatch && !(runs && atHome) && isOpening(workbench, now)) return false;
   if (!isForWatch && (lists.find(source.key)?.extent.rows ?? 0) > maxRows) return false;
   const last = lastAttempt(workbench, [source]);
-  // What runs decides the first view: rows from an earlier start may be out of date.
+  // Running work decides the first view, and rows from an earlier start may be out of date.
   if (runs && atHome && isOpening(workbench, now) && last < workbench.openedAt) return true;
   const isFirst = !runs && lists.countOf(source.key) === undefined;
   if (!runs && !counted) return false;

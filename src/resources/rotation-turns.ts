@@ -144,7 +144,7 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
 /** Whether the curve lacks a round or the end of one, which may show a collapse. */
 const lacksRound = (known: KnownResource): boolean => Boolean(known.measured?.isUnfinished || isRoundDue(known));
 
-/** A run whose steps come at least this often needs no times from the service; milliseconds. */
+/** A run with steps at least this often needs no step times from the service; in milliseconds. */
 const stillMs = 90_000;
 
 /** Whether only the service knows when the last step happened, because no step has arrived for two rounds. */
@@ -162,11 +162,11 @@ const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>
   known.done !== undefined &&
   workbench.alarmsFor(known.parent).failedShare !== undefined;
 
-/** Whether the end is known but not its time, which the record contains. */
+/** Whether the end is known but its time, which the record contains, is not. */
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
-/** Turns between two reads of a curve, because curves are large, unless it lacks a round. */
+/** How many turns apart a curve is read, because curves are large, unless it lacks a round. */
 const curveTurns = 4;
 
 /**

@@ -48,7 +48,7 @@ async function inTime(read: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * Runs the reads, a few at a time. A read that returns false says nothing about the service.
+ * Runs the reads, a few at a time. A read that returns false does not show whether the service works.
  *
  * @throws ServiceError if all the others failed, which means that the service is down
  */
@@ -165,7 +165,7 @@ async function readTurns(
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt, isDetail: true, requests, known };
   });
-  // Among reads that are due at the same time, intervals on screen come first: alarms can wait.
+  // Of the reads due at the same time, intervals on screen come first, because alarms can wait.
   const all = [...certain, ...turns, ...purpose.unmeasured].map(turn => ({
     ...turn,
     isLast: isLastRead(turn, purpose),
@@ -203,7 +203,7 @@ export function following(workbench: Workbench, frame: Frame): LiveQuery<number>
     }
   };
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
-  /** Returns the number of reads. @throws ServiceError */
+  /** Runs one round. Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
     // The user's other processes may have recorded running resources.
     workbench.records.recall();

@@ -13,7 +13,10 @@ import { countOf } from '../text/numbers.ts';
 import { listedFailed, listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 import { rolloutEndsQuery } from './rollout-ends.ts';
 
-/** The listed rollouts for a row: read once for an ended run, never for a running one, as that takes too many reads. */
+/**
+ * The rollouts of a listed run: read once if it has ended, never while it runs, because that would take too many
+ * requests.
+ */
 export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
 
 async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
@@ -37,7 +40,7 @@ export async function withCertainty<Row extends MeasuredRun>(run: Row, context: 
 
 /**
  * Adds the number of failed rollouts if the rewards do not show it: for a running run from its progress, for an ended
- * one from the list of its rollouts, if that is whole.
+ * run from the list of its rollouts, if that is complete.
  *
  * @throws ServiceError
  */

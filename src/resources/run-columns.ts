@@ -67,7 +67,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     wide: true,
     forPrograms: true,
   }),
-  // When narrow, it keeps the step.
+  // A narrow column keeps the step.
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
     wide: true,
@@ -83,7 +83,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     wide: true,
     decides: 6,
     forPrograms: true,
-    // The rewards that give the interval give this count too.
+    // This count comes from the same rewards as the interval.
     beside: 'interval',
     isUnread: row => listedFailed(row) === undefined,
   }),
@@ -142,7 +142,7 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
     const id = list.baseline ?? baselineOf(memory, run.bench_id);
     if (id === undefined || listedMean(run) === undefined) return run;
     const base = await runOf(id, context);
-    // A column has no room for the reason.
+    // Show nothing, because a column has no room for the reason.
     if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
     const { eval_run_id, status } = run;
     if (eval_run_id === id) return { ...run, from_baseline: fromBaseline({ run: base }, { run }, compare) };
@@ -157,7 +157,9 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
   };
 }
 
-/** Adds to runs the remembered names of their checkpoints' training runs, apart from all others with the same name. */
+/**
+ * Adds to each run the remembered name of its checkpoint's training run, distinguished from others with the same name.
+ */
 export function withTrainingNames<Row extends MeasuredRun>(
   rows: readonly Row[],
   { memory }: Pick<QueryContext, 'memory'>,
@@ -175,7 +177,7 @@ const withEndOfId = perObject((row: MeasuredRun) => {
   return { ...row, trained_in: `${row.trained_in} (${endOfId(row.training_run_id ?? '')})` };
 });
 
-/** Adds the ends of ids to names that several training runs have. @param among where these runs are */
+/** Adds the ends of the ids to names that several training runs share. @param among where these runs are */
 export function trainedApart<Row extends MeasuredRun>(
   rows: readonly Row[],
   among: readonly Pick<MeasuredRun, 'trained_in' | 'training_run_id'>[] = rows,

@@ -37,8 +37,8 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 
 /**
  * E.g. `95% CI 0.460 to 0.880 over 24 of 28 tasks; 0.610 to 0.750 with the 4 missing`. The interval covers missing
- * rewards. It applies to the mean over tasks. The text gives that mean if it differs from the displayed mean over
- * rewards, where a task with more rollouts has more weight. Empty without rewards.
+ * rewards. It applies to the mean over tasks. The text includes that mean if it differs from the displayed mean over
+ * rewards, in which a task with more rollouts has more weight. Empty without rewards.
  */
 export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
   const { mean, namelessRewards } = run;
@@ -75,7 +75,7 @@ function evidenceWords(run: RunMean): string {
 
 /**
  * The interval beside a mean in a list, with the number of missing rewards, which widen it: `95% CI 0.312 to 0.688 over
- * 16 tasks, with 88 of 128 rewards missing`. Without an interval, the reason, if it is the number of rewards.
+ * 16 tasks, with 88 of 128 rewards missing`. Without an interval, gives the reason if it is the number of rewards.
  */
 export function intervalWordsBeside(shown: CertainMean, range: Range): string {
   const interval = intervalBeside(shown, range);

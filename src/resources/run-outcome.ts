@@ -11,21 +11,21 @@ import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { counted, reward } from '../text/numbers.ts';
 
 /**
- * A summary of a run's rewards. It keeps three cases apart: a reward of 0 is a result, a missing reward is not 0, and a
- * rollout without an entry was never scored.
+ * A summary of a run's rewards, which distinguishes three cases: a reward of 0 is a result, a missing reward is not 0,
+ * and a rollout without an entry was never scored.
  */
 export interface RewardSummary {
-  /** Numeric rewards. */
+  /** The numeric rewards. */
   readonly values: readonly number[];
   readonly mean: number | undefined;
-  /** Trajectories listed without a reward. */
+  /** The number of trajectories listed without a reward. */
   readonly missing: number;
   readonly unreadable: number;
   /** Describes trajectories that have several rewards; empty if there are none. */
   readonly contradictions: string;
   /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
-  /** The run's rollouts, if the service reports them; otherwise the number of listed trajectories. */
+  /** The number of rollouts in the run, if the service reports it; otherwise the number of listed trajectories. */
   readonly total: number;
   /** How many rewards are full, in words, if some are partial. */
   readonly full?: string | undefined;
@@ -56,9 +56,9 @@ export interface RunOutcome {
   readonly graded: number | undefined;
   /** The mean of the listed rewards, if it differs from the service's mean. */
   readonly listed: number | undefined;
-  /** The run's rollouts; see `RewardSummary`. */
+  /** The number of rollouts in the run; see `RewardSummary.total`. */
   readonly rollouts: number;
-  /** Rollouts listed without a reward before the run ended. */
+  /** The number of rollouts listed without a reward before the run ended. */
   readonly without: number;
   readonly ended: boolean;
   /** Whether its rewards have been read. */

@@ -35,7 +35,10 @@ import { certaintyFields, certaintyWords, intervalWordsBeside } from './run-mean
 import { outcomeOf, outcomeWords, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
 
-/** The mean from a record, with the number of rewards and, once the run has ended, also of rollouts without one. */
+/**
+ * The mean from a record, with the number of rewards and, once the run has ended, the number of rollouts without a
+ * reward.
+ */
 function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const listed = listedMeanOf(run);
   const isFinal = hasEnded(run.status);

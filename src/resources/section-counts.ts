@@ -21,7 +21,10 @@ import type { Resource } from './define.ts';
 export interface CountedList {
   readonly resource: Resource;
   readonly source: ListSource<object>;
-  /** Whether its rows may be running. The frame counts these, so the list is read even if its section is off screen. */
+  /**
+   * Whether its rows may be running. The frame counts running rows, so the list is read even if its section is off
+   * screen.
+   */
   readonly runs: boolean;
 }
 
@@ -43,7 +46,7 @@ export class Counts {
   readonly #workbench: Workbench;
   /** Resources that have already caused a read of their list, which may never contain them. */
   readonly #triedInList = new Set<string>();
-  /** Resources that have been read because their list lacked them. They may still exist. */
+  /** Resources that have been read individually because their list lacked them. They may still exist. */
   readonly #readAlone = new Set<string>();
   /** The rows of a list when its tallies were last checked. */
   readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();
@@ -164,7 +167,7 @@ export class Counts {
   }
 }
 
-/** Two arrays without their common beginning and end. */
+/** The parts of two arrays between their common beginning and end. */
 function difference<Item>(left: readonly Item[], right: readonly Item[]): [readonly Item[], readonly Item[]] {
   const most = Math.min(left.length, right.length);
   let start = 0;

@@ -98,13 +98,13 @@ export function nameProblem(name: string, { mayBeUnnamed }: RunStart): string | 
   return undefined;
 }
 
-/** The user's choices for one run; everything else follows from them. */
+/** The user's choices for one run, which determine everything else. */
 export interface StartChoice extends Pick<StartedFrom, 'offered'> {
   readonly benchmark: Benchmark;
-  /** Missing if the checkpoint's model is meant. */
+  /** Missing to use the checkpoint's model. */
   readonly model?: string | undefined;
   readonly checkpoint?: ChosenCheckpoint | undefined;
-  /** Missing for an unused name, empty for none. */
+  /** Missing for an unused default name, empty for no name. */
   readonly name?: string | undefined;
   readonly texts: ChosenRun['texts'];
   /** The user's own idempotency key. */
@@ -139,9 +139,9 @@ interface StartMemory {
 }
 
 /**
- * The request for each run. A run without a chosen name keeps the name that it has started under, or that of an earlier
- * request that may have succeeded: with another name, the repeat would be a new request. The others get unused names:
- * `base`, else `base 2`, and so on.
+ * The request for each run. A run without a chosen name keeps the name under which it has started, or the name in an
+ * earlier request that may have succeeded: with a different name, the repeat would be a new request. The others get
+ * unused names: `base`, else `base 2`, and so on.
  */
 export function planStarts(
   start: RunStart,

@@ -117,7 +117,7 @@ function endsOf({ stepScores = [] }: TaskGroup) {
   return { first: steps[0], last: steps.at(-1), count: steps.length };
 }
 
-/** How far a task's mean moved over a training run's steps: the last one minus the first. */
+/** How much a task's mean changed during training: its last mean minus its first. */
 function changeOf(group: TaskGroup): number | undefined {
   const { first, last } = endsOf(group);
   return first === last || !first || !last ? undefined : last.mean - first.mean;
@@ -191,7 +191,7 @@ export function groupColumns(
   ];
 }
 
-/** The values of k for pass@k and pass^k; none across several training steps, i.e. across different models. */
+/** The values of k for pass@k and pass^k; none if the rollouts span several training steps, i.e. different models. */
 const ksOf = ({ scores, stepScores }: TaskGroup): readonly number[] =>
   stepScores ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
@@ -253,8 +253,8 @@ function passWords(groups: readonly TaskGroup[], passAt: number): readonly strin
 }
 
 /**
- * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
- * within several rollouts.
+ * A summary in sentences: how many rollouts have a reward, how many groups give no training signal, and how often tasks
+ * pass within several rollouts.
  */
 export function groupsWords({
   groups,

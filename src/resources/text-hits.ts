@@ -13,7 +13,7 @@ export const placeWords = ({ step, message, line }: Origin): string =>
     .filter(Boolean)
     .join(', ');
 
-/** Describes a search's progress, hits and gaps. @param goesOn how to search the rest of a longer list */
+/** Describes a search's progress, hits and gaps. @param goesOn how the user can search the rest of a longer list */
 export function searchedWords(state: TextSearchState, goesOn: string): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');
@@ -56,7 +56,7 @@ const offered = others.map(
 );
 const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);
 
-/** A hit for each of its roles. */
+/** Splits a hit into one per role. */
 const byRole = ({ roles, ...row }: TextHit): readonly TextHit[] =>
   roles.flatMap(role => ({ ...row, ...(matchIn([role]) as TextMatch) }));
 

@@ -18,7 +18,7 @@ export interface RoleMatch {
   readonly range: Range;
 }
 
-/** The matches in one trajectory. `at`, `place` and so on are those of the first role. */
+/** The matches in one trajectory. `at`, `place`, `excerpt` and `range` belong to the first role's match. */
 export interface TextMatch extends RoleMatch {
   /** The number of matching lines in messages. */
   readonly lines: number;

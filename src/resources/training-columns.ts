@@ -51,7 +51,7 @@ export type MeasuredTraining = ProgressedRun & {
   readonly held_out?: HeldOut | undefined;
   /** The newest trainer reward. */
   readonly trainer_reward?: number | undefined;
-  /** The alarms that hold, in words. */
+  /** The active alarms, in words. */
   readonly alarm?: string | undefined;
 };
 
@@ -65,11 +65,11 @@ function stepsDone(run: ProgressedRun): number | undefined {
 export const shareOf = (done: number | undefined, total: number | undefined): number | undefined =>
   done === undefined || !total ? undefined : done / total;
 
-/** The share that is done, rounded down so that 100% means all of it; the count if the total is unknown. */
+/** The share that is done, rounded down so that 100% means complete; the count if the total is unknown. */
 export const shareWords = (done: number | undefined, total: number | undefined): string =>
   done === undefined || !total ? String(done ?? '') : `${Math.floor((100 * done) / total)}%`;
 
-/** The progress where there is no room for both counts. */
+/** The progress if there is no room for both counts. */
 const shareColumn: Column<ProgressedRun> = {
   ...{ id: 'share', title: 'DONE%', width: 5, align: 'right' },
   value: row => shareOf(stepsDone(row), stepsOf(row)),
@@ -226,7 +226,10 @@ type IsUnread<Row> = (row: Row, ofTrainer?: boolean) => boolean;
 export const lacksTrainerReward = ({ mean, curve, done }: Pick<KnownResource, 'mean' | 'curve' | 'done'>): boolean =>
   mean === undefined && curve.length === 0 && done !== 0;
 
-/** A column of held-out means. Sorted by the worst: a mean with missing samples is often higher than one over all. */
+/**
+ * A column of held-out means. Sorts missing samples as the lowest reward, because a mean without them is often higher
+ * than the mean of all.
+ */
 export function heldOutColumn<Row>(
   heldOf: (row: Row) => HeldOutMean | undefined,
   { id = 'held-out', title = 'HELD-OUT' } = {},
@@ -246,7 +249,7 @@ export function heldOutColumn<Row>(
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
   readonly isUnread: IsUnread<Row>;
-  /** The interval of the last held-out reward, or of the reward shown instead. */
+  /** The interval of the last held-out reward, or of the reward shown in its place. */
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
@@ -287,7 +290,7 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
   value: row => of(row)?.split,
 });
 
-/** On the screen, the state has it. */
+/** On screen, the state column shows the alarm. */
 const alarmColumn: Column<MeasuredTraining> = {
   ...{ id: 'alarm', title: 'ALARM', width: { min: 8, max: 80, grow: 1 }, cutAt: 'end', hidden: true, filtered: false },
   value: row => row.alarm,
@@ -341,7 +344,7 @@ export function listColumns(
     ...(isRoomy ? [ranked(done, 2), ranked(steps, 3)] : []),
     ranked(trainer, 5, false),
     ranked(durationColumn(), 8),
-    // Without room for both counts, no short name is cut for an option.
+    // If there is no room for both counts, no short name is truncated for an option.
     ...optionColumns(rows).map((column, index) => (isRoomy || index > 0 ? column : ranked(column, 0))),
     ranked(model, 9),
     ...others
@@ -391,7 +394,8 @@ async function readHeldOut(
   const held: HeldOut = { last, best, isUnfinished };
   const whole: HeldOut = withRecent ? { ...held, recent: means.recent ?? [] } : held;
   if (!ended) return whole;
-  // If the service does not report the end time, the run is taken to have ended before the first read after its end.
+  // If the service does not report the end time, assume that the run ended just before the first read that shows its
+  // end.
   const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
   const endedAt = parseTime(completed_at) ?? first;
   const remembered = {

@@ -179,7 +179,7 @@ export const ofTrainingRun = {
   overlay: {
     id: 'training.overlay',
     title: 'overlay the curves of other runs',
-    // The key that compares evaluation runs.
+    // `=` also compares evaluation runs.
     keys: ['i', '='],
     group,
     hint: 'overlay',
@@ -249,7 +249,7 @@ export const training = defineResource<TrainingRun>({
     const { parent_checkpoint_id: checkpoint_id, created_at } = row;
     const from = await ifThere(checkpoint_id != null, () => originOf({ checkpoint_id, created_at }, context)).catch(
       (error: unknown) => {
-        // The fact then shows only the id.
+        // Without it, the fact shows only the id.
         if (context.signal.aborted) throw error;
         return undefined;
       },

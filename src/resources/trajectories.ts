@@ -19,7 +19,7 @@ import { type ActionTable, running, single } from './action.ts';
 import { defineResource, type Measures } from './define.ts';
 import { measureEach } from './measure-each.ts';
 
-/** Services list rollouts without their messages and metrics. */
+/** Advice on how to read a column's values: services list rollouts without their messages and metrics. */
 const readBy = 'reward against length (L) reads it, and exports have it';
 
 const trajectoryColumns: readonly Column<Trajectory>[] = [
@@ -74,7 +74,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   idColumn(row => row.trajectory_id),
 ];
 
-/** The texts need a request for each row. */
+/** The columns with texts, which need a request for each row. */
 const measures: Measures<Trajectory> = {
   columns: () => trajectoryColumns,
   fixed: true,
@@ -97,7 +97,7 @@ function stepWords({ num_steps, steps }: Trajectory): string | number | undefine
   return `${all}, ${steps.length} of them sent by the service`;
 }
 
-/** The finish reason, with the length of an answer that was cut off. */
+/** The finish reason, with the length of the answer if it was cut off. */
 function finishWords(trajectory: Trajectory): string | undefined {
   const finish = finishOf(trajectory);
   const tokens = earlyEndOf(finish) === 'token limit' ? cutMessageOf(trajectory)?.completion_tokens : undefined;
@@ -115,7 +115,7 @@ export function missingIn({ num_steps, steps }: Trajectory): string | undefined 
     : undefined;
 }
 
-/** Labels of facts that a trajectory has only because it is stored. */
+/** The labels of facts that a trajectory has only because it is stored. */
 const ofStore: ReadonlySet<string> = new Set([
   'id',
   'dataset',

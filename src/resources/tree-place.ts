@@ -31,7 +31,7 @@ export function treePlaceOf(
     bench_id,
   } = record as Ids & { readonly record?: object; readonly run?: unknown };
   const of = (whole?.record ?? {}) as Ids;
-  // It is already a row of the tree.
+  // It is a row of the tree itself.
   if (inner !== undefined && run !== undefined) return undefined;
   const training = training_run_id ?? of.training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
   const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));

@@ -58,7 +58,7 @@ export interface TreeRow {
   readonly record: object;
   /** Whether it has or may have children. */
   readonly hasParts: boolean;
-  /** Set for a line that stands for the unread rest of a list; opening the line reads more. */
+  /** Set for a line that represents the unread rest of a list; opening the line reads more. */
   readonly unread?: UnreadList | undefined;
 }
 
@@ -343,7 +343,7 @@ export function treeColumns(
       exported: row => row.mean ?? row.held_out?.reward,
     },
     { ...heldOutColumn<TreeRow>(row => row.best_held_out, { id: 'best', title: 'BEST' }), ifAny: true },
-    // For filters: the mean is shown in place of the held-out reward, which evaluations lack.
+    // Only for filters, because the held-out column shows an evaluation's mean.
     plainColumn('mean', 'MEAN', 7, row => row.mean, {
       ...{ align: 'right', hidden: true, bestFirst: true, sortedBy: worstMeanIn, sortWords: worstWords },
     }),

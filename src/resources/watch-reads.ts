@@ -30,7 +30,7 @@ export interface Watching extends Kind {
   /** The times of its steps, read once if benchtop did not see a running resource's last step arrive. */
   readonly times?: (id: string) => AnyQuery;
   /**
-   * Distinguishes its line from others with the same label: in many words, and in few.
+   * Distinguishes its line from others with the same label: in a long and a short form.
    *
    * @param record the last known record
    * @param isOld whether the record is too old to trust fields that may change
@@ -47,7 +47,7 @@ export interface Watching extends Kind {
   readonly difference?: (known: KnownResource, workbench: Workbench) => readonly RewardRead[];
   /** The contract's names for its progress fields, for JSON. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
-  /** The status in which it waits for a user and does not change on its own. */
+  /** The status in which it waits for a user. */
   readonly stuckAs?: string;
   /** Describes the failed or missing parts, if the status does not name them. */
   readonly failedParts?: {

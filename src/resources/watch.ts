@@ -38,9 +38,9 @@ export interface WatchedResource extends KnownResource {
   readonly standing: PaceState;
   /** When its progress (or else its status) was last read, in epoch milliseconds. */
   readonly readAt: number | undefined;
-  /** Distinguishes it from lines of the same kind and label; undefined if there are none. */
+  /** Distinguishes it from lines of the same kind and label; undefined if there are no such lines. */
   readonly apart?: string | undefined;
-  /** Likewise, in fewer words. */
+  /** A shorter form of `apart`. */
   readonly shortApart?: string | undefined;
   /** Its benchmark's name, or id (`parent`) if the name is unknown. */
   readonly benchmark: string | undefined;
@@ -94,8 +94,8 @@ function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
 }
 
 /**
- * The alarms in the inbox, by resource: an alarm holds until a read refutes it. Leaves out stalls, because their times
- * date from the last read.
+ * The alarms in the inbox, by resource: an alarm stays active until a read refutes it. Leaves out stalls, because their
+ * times date from the last read.
  */
 function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAlarm[]> {
   const raised = inbox.list().flatMap(({ what, kind, id, detail: { alarm, overAtStep } }) => {
@@ -152,8 +152,8 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
 export type Labelled = ResourceRef & Partial<Pick<WatchedResource, 'benchmark' | 'apart' | 'shortApart'>>;
 
 /**
- * Words that distinguish lines of one kind and label, in many words and in few: from `Watching.apart`, or else their
- * benchmarks, or else the ends of their ids.
+ * Distinguishes lines of the same kind and label, in a long and a short form: by `Watching.apart`, or else by their
+ * benchmarks, or else by the ends of their ids.
  */
 function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number) {
   const ofResource = lines.map(({ kind, id }) => {
@@ -188,7 +188,7 @@ const currentMs = 60_000;
 export const heldOutOf = (known: KnownResource): KnownResource['measured'] =>
   known.measured && isRunning(known.status) && isRoundDue(known) ? asOld(known.measured) : known.measured;
 
-/** Whether a running evaluation's rollouts have moved on since its mean was read. */
+/** Whether more of a running evaluation's rollouts have ended since its mean was read. */
 function isMeanOld(known: KnownResource, workbench: Workbench, now: number): boolean {
   const query = isRunning(known.status) ? resourceOfKind(known.kind)?.watch?.soFar?.(known) : undefined;
   const readAt = (query && cachedQuery(workbench, query.key)?.state.dataUpdatedAt) ?? now;
@@ -244,7 +244,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
 }
 
 /**
- * Records new alarms in the inbox, and removes alarms that no longer hold. A resource that ended before the program was
+ * Records new alarms in the inbox, and removes alarms that have ended. A resource that ended before the program was
  * opened raises no alarm.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {

@@ -86,7 +86,7 @@ export class Catalog {
 /** Maximum number of deployments to name. */
 const maxNamed = 5;
 
-/** Names every deployment that is up: the last one promoted may have been taken out of production on purpose. */
+/** Names every deployment that is up: the last one promoted may be the one that was taken out of production. */
 function notServing(
   inactive: readonly InactiveDeployment[],
   { status, deployment_id }: DeploymentRow,

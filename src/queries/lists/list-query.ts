@@ -6,12 +6,12 @@ import { runningOf } from '../statuses/store.ts';
 import type { ListData, ListSource } from './list-source.ts';
 import { type ListReader, pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
-/** The newer of two states of a list. */
+/** The newer of two versions of a list. */
 function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
   return previous && previous.version > answer.version ? previous : answer;
 }
 
-/** If more resources than this are running, lists are polled less often, because each of these is polled too. */
+/** If more resources than this are running, lists are polled less often, because each resource is polled too. */
 export const fewRunning = 10;
 
 /** A list's shortest poll interval, in milliseconds; longer if a poll takes many requests. */

@@ -18,7 +18,7 @@ export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never
   return costly ? 50 : 5;
 }
 
-/** Stands in notes for the key that reads the rest of a list, because that key is configurable. */
+/** A placeholder in notes for the key that reads the rest of a list, which is configurable. */
 export const restKey = '{list.bottom}';
 
 export type AnnotatedPage<Row> = Page<Row> & {
@@ -40,7 +40,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly mayChange?: boolean;
   /** The number of requests that the page took; 1 by default. */
   readonly requests?: number;
-  /** Whether the request did not cover a row. Such a row stays if it is known. */
+  /** Whether the request did not cover a known row, which then stays. */
   readonly isUnread?: (row: Row) => boolean;
 };
 

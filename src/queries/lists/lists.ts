@@ -69,7 +69,7 @@ export class Lists {
     if (known) return known.reader as unknown as ListReader<Row>;
     const publish = (data: ListData<Row>): void => {
       const query = this.#cache.getQueryCache().get(hash);
-      // Age and error are the first page's: only a poll makes the list newer.
+      // The age and the error belong to the first page: only a poll makes the list newer.
       if (query?.state.status === 'error') query.setState({ data });
       else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
     };
@@ -160,7 +160,7 @@ export class Lists {
   /** Whether this program has deleted a row with this id. */
   readonly isRemoved = (id: string): boolean => this.#removed.has(id);
 
-  /** Returns whether the count has changed. */
+  /** Updates a list's count. Returns whether it has changed. */
   #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): boolean {
     const { rows, dropped } = extent;
     const complete = extent.complete && dropped === 0;

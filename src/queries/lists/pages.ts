@@ -44,7 +44,7 @@ export class ListPages<Row> {
   readonly #pageOf = new Map<string, ListPage<Row>>();
   #data: ListData<Row> | undefined;
   #changed = true;
-  /** The number of responses so far, and at the last call of `news`. */
+  /** The number of responses so far, and the number at the last call of `news`. */
   #taken = 0;
   #reported = 0;
 

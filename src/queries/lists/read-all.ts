@@ -19,7 +19,7 @@ export interface Waiter {
 /** The result of one step: a new page, a page read again, or a refusal because the cursor has expired. */
 export type RestStep = 'new' | 'again' | 'refused';
 
-/** The list reader's functions for reading the rest. */
+/** The list reader's functions that read the rest. */
 export interface RestPorts {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** The number of rows read so far. */
@@ -28,7 +28,7 @@ export interface RestPorts {
   readonly isRead: (notBefore: number) => boolean;
   /** Reads the next page; undefined if there is none. @throws ServiceError */
   readonly step: (notBefore: number, context: QueryContext) => Promise<RestStep | undefined>;
-  /** Maximum consecutive pages without a new row before reading fails. */
+  /** The maximum number of consecutive pages without a new row before reading fails. */
   readonly mostFruitless: () => number;
   readonly publish: () => void;
   /** Called with the number of rows read so far, and with undefined at the end. */
@@ -45,7 +45,7 @@ const maxRefusals = 5;
 export class RestReader {
   readonly #ports: RestPorts;
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
-  /** Reading continues until the last of these gives up. */
+  /** The callers that are waiting. Reading continues until the last one gives up. */
   readonly #waiting = new Set<Waiter>();
 
   constructor(ports: RestPorts) {

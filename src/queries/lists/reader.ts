@@ -52,7 +52,7 @@ function isRefused(error: unknown): boolean {
 /** Timeout for one page, in milliseconds. */
 const pageTimeoutMs = 60_000;
 
-/** A read, with the budget that it has left. */
+/** A read and its remaining budget. */
 interface Reading {
   readonly context: QueryContext;
   /** The poll it belongs to. */

@@ -130,20 +130,20 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
 const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
   next === undefined || isDeepStrictEqual(old, next) ? old : next;
 
-/** A response without held-out rewards removes remembered means, which have no curve, but not means that were read. */
+/** A response without held-out rewards drops remembered means, which have no curve, but keeps means that were read. */
 function measuredOf(old: KnownResource['measured'], next: KnownResource['measured']): KnownResource['measured'] {
   if (next !== null) return newer(old, next);
   return old && old.curve.length > 0 ? old : null;
 }
 
-/** The mean so far for a running run, from a response that has no mean but more rewards than were known. */
+/** A running run's mean so far, from a response without a mean but with more rewards than were known. */
 function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observation): Partial<KnownResource> {
   if (!certainty || certainty.isFinal || mean != null || hasEnded(status ?? old.status)) return {};
   const isOlder = old.graded === undefined ? old.mean !== undefined : certainty.rewards <= old.graded;
   return isOlder ? {} : { mean: certainty.means[0], graded: certainty.rewards };
 }
 
-/** Drops the reason, the end time and the wait if a response has another status than the one they belong to. */
+/** Drops the reason, the end time and the wait if they belong to a different status than the response's. */
 export function atStatus<Known extends Partial<Pick<KnownResource, 'status' | 'reason' | 'endTime' | 'waits'>>>(
   known: Known,
   status: string | null | undefined,
@@ -188,8 +188,8 @@ export function merged(before: KnownResource, observation: Observation): KnownRe
 }
 
 /**
- * Drops incomplete progress that was read before the end, because it is not final. The response that reports the end
- * may lack progress, as a list does.
+ * Drops incomplete progress from before the end, because it is not final. The response that reports the end may lack
+ * progress, as a list does.
  */
 export function withoutProgress(known: KnownResource): KnownResource {
   const { done, total, graded } = known;
@@ -213,7 +213,7 @@ export const withLateMeans = (known: KnownResource, readAt: number, endedAt = en
     ? withOldMeans(known)
     : known;
 
-/** Judges old means of an ended resource again once its number of steps is known. */
+/** Checks again whether an ended resource's means are old, once its number of steps is known. */
 export function withKnownSteps(before: KnownResource, known: KnownResource): KnownResource {
   const isOld = hasEnded(known.status) && known.measured?.last.isOld;
   return isOld && finishedSteps(before) === undefined && finishedSteps(known) !== undefined
@@ -221,7 +221,7 @@ export function withKnownSteps(before: KnownResource, known: KnownResource): Kno
     : known;
 }
 
-/** If two reads are further apart than this, it is unknown when a resource left the queue in between. */
+/** If two reads are further apart than this, it is unknown when a resource left the queue between them. */
 const maxApartMs = 60_000;
 
 /** When the resource was seen leaving the queue; see `beganAt`. */

@@ -40,7 +40,7 @@ export interface AnswerMeta extends Record<string, unknown> {
    * none.
    */
   readonly measures?: Subject | undefined;
-  /** The resource that the rows belong to. If they are not found, it may no longer exist, so it is read. */
+  /** The resource that the rows belong to. If the rows are not found, it may no longer exist, so it is read. */
   readonly partOf?: Subject | undefined;
 }
 
@@ -107,7 +107,7 @@ class AnswerObserver {
     });
   }
 
-  /** @param at the time of arrival. The data may have an older time, if only part of it is new */
+  /** @param at when it arrived. The data may have an older time if only part of it is new */
   #arrived(query: Query, at: number): void {
     const { meta = {} } = query;
     const data = dataOf(query);

@@ -17,7 +17,7 @@ const sameMs = 30_000;
 
 export class Restarts {
   readonly #listeners = new Listeners<Restart>();
-  /** The last progress, by query and then by run: another query may lag behind. */
+  /** The last progress, by query and then by run, because one query may lag behind another. */
   readonly #done = new Map<string, Map<string, number>>();
   /** By run, the restart from which it has not yet recovered. */
   readonly #unrecovered = new Map<string, Restart>();

@@ -69,7 +69,7 @@ interface Entry {
   movedAt: number | undefined;
   /** When benchtop noticed that it no longer exists; in epoch milliseconds. */
   goneAt: number | undefined;
-  /** Whether its end is news: this program has read or started it, or an earlier session saw it running. */
+  /** Whether its end should be announced: this program has read or started it, or an earlier session saw it running. */
   seen: boolean;
   /** Whether its end has been announced as a transition. */
   announced: boolean;
@@ -89,7 +89,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
   };
 }
 
-/** When the end was seen; undefined if the resource is running again, or had only vanished and has been found again. */
+/** When the end was seen; undefined if the resource is running again, or has been found again after it vanished. */
 function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
@@ -321,7 +321,10 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** Uses the remembered time only for the first response, and only if it has no status. */
+  /**
+   * When a resource first had its number of rewards. Uses the remembered time only for the first response without a
+   * status.
+   */
   #gradedAt(before: KnownResource, next: KnownResource, at: number): number {
     const { graded, status } = next;
     if (before.graded !== undefined || graded === undefined || status !== undefined) return at;
@@ -331,7 +334,7 @@ export class StatusStore {
   /** Drops the status from a response that was requested before the end was seen, because it is out of date. */
   #keepingEnd({ known, statusAt }: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
     const takesBack = hasEnded(known.status) && observation.status != null && !hasEnded(observation.status);
-    // If the response arrives before the end was seen, the clock has been set back.
+    // If the response arrived before the end was seen, the clock has been set back.
     const isLater = askedAt > statusAt || at < statusAt;
     if (!takesBack || (!this.#kinds.get(observation.kind)?.endsForGood && isLater)) return observation;
     const { kind, id, label, startedAt } = observation;
