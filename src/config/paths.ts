@@ -24,7 +24,7 @@ const folders = {
 
 /**
  * The user's home: HOME if it is an absolute path, else the home from the user database. A user without an entry there,
- * as in most containers, gets the root folder.
+ * as is common in containers, gets the root folder.
  */
 function homeFolder({ HOME }: Environment): string {
   if (HOME && isAbsolute(HOME)) return HOME;

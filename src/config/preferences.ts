@@ -19,7 +19,7 @@ export interface Preferences {
   readonly mouse: boolean;
   readonly notices: NoticeKind;
   readonly images: ImageDisplay;
-  /** Name of the section to open; if undefined, running work decides. */
+  /** Name of the section to open; if undefined, it depends on whether work is running. */
   readonly home: string | undefined;
   /** Whether conversations are saved to disk. */
   readonly chatHistory: boolean;

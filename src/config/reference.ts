@@ -77,7 +77,7 @@ export const settingsReference: Words<Omit<Settings, Area>> & {
   },
   alarms: {
     silentPaces:
-      'Alarm: no new step for this many times as long as a step of the run usually takes, and for at least 5 minutes. 10 by default, which exceeds the time for an evaluation or a checkpoint. 0 switches an alarm off.',
+      'Alarm: no new step for this many times the run’s usual time per step, and for at least 5 minutes. 10 by default, which exceeds the time for an evaluation or a checkpoint. 0 switches an alarm off.',
     silentMinutes:
       'Alarm: no new step for this many minutes, at any pace. Off by default, because a step may take hours.',
     belowBest:

@@ -87,7 +87,7 @@ const limits = {
    * also its share of the rollouts, and its ratio to the next most frequent answer.
    */
   answer: { questions: 4, words: 5, ofQuestions: 0.5, short: { ofQuestions: 0.7, ofRollouts: 0.4, ofNext: 2 } },
-  /** Share of the answers that were cut off and all get the highest, or all get the lowest, reward. */
+  /** Share of the answers that were cut off and get the highest reward, or that were cut off and get the lowest. */
   cutOff: { answers: 16, share: 0.5 },
   /** Share of the long answers that have few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
@@ -217,8 +217,8 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
 }
 
 /**
- * Finds cut-off answers, if most answers are cut off and a pass/fail grader gives them all the highest, or all the
- * lowest, reward. A partial reward, e.g. for the share of matching words, may be right for a cut-off answer.
+ * Finds cut-off answers that get the highest reward from a pass/fail grader, or that get the lowest, if these are most
+ * of the answers. A partial reward, e.g. for the share of matching words, may be right for a cut-off answer.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
   const [low, high] = widenedRange(range, all);
@@ -360,8 +360,8 @@ export function audit(input: AuditInput): readonly Finding[] {
 const textsRead = { all: 48, each: 2 } as const;
 
 /**
- * The ids of rollouts whose text the audit reads: the same number from each of the newest steps, two for each of evenly
- * spaced tasks, or more if there are few tasks. A rollout without a task counts as a task of its own.
+ * The ids of rollouts whose text the audit reads: the same number from each of the newest steps, two for each task in
+ * an even sample, or more if there are few tasks. A rollout without a task counts as a task of its own.
  */
 export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
   const newest = newestOf(steps);

@@ -14,8 +14,8 @@ export interface RowFilter<Row> {
   /** Filters by a row's text, and highlights matches. */
   readonly text: Filter;
   /**
-   * Filters by a row's values: returns the row, or the variant that passes this and the filter of text. Undefined if the
-   * filter names no column.
+   * Filters by a row's values: returns the row, or the variant that passes both this and the text filter. Undefined if
+   * the filter names no column.
    */
   readonly passing: ((row: Row, textOf: (row: Row) => string) => Row | undefined) | undefined;
   /** Why the filter cannot be used on these rows, if a term names a column that none of them has. */
@@ -24,7 +24,6 @@ export interface RowFilter<Row> {
   readonly doubt: (rows: readonly Row[]) => Mistake | undefined;
 }
 
-/** A mistake in a filter. */
 export interface Mistake {
   /** A sentence for the user. */
   readonly words: string;

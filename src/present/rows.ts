@@ -9,7 +9,7 @@ import { isSameSort, type Sort, sortOrder } from './sort.ts';
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
-  /** How many of them match the filter: in a tree, the rest are ancestors of those. */
+  /** How many of them match the filter: in a tree, the others are ancestors of matching rows. */
   readonly matches: number;
   /** The index of the first row that matches the filter: in a tree, its ancestors come before it. */
   readonly first: number;

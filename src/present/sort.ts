@@ -80,7 +80,6 @@ export function sortOrder<Row>(
   return order;
 }
 
-/** The sorted rows. */
 export function sortRows<Row>(rows: readonly Row[], value: (row: Row) => Cell, descending: boolean): Row[] {
   return sortOrder(rows, value, descending).map(index => rows[index] as Row);
 }

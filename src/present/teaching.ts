@@ -5,7 +5,9 @@
 import { counted, percent } from '../text/numbers.ts';
 import { type Range, withinRange } from './statistics/tasks.ts';
 
-/** Groups by their rewards: different; all the highest; all the lowest; otherwise equal; fewer than two. */
+/**
+ * The kinds of groups. Their rewards differ, are all the highest, all the lowest, otherwise equal, or fewer than two.
+ */
 export const groupKinds = ['teaches', 'easy', 'hard', 'equal', 'unscored'] as const;
 export type GroupKind = (typeof groupKinds)[number];
 
@@ -128,12 +130,12 @@ const causes: Readonly<Record<Exclude<GroupKind, 'teaches'>, string>> = {
   unscored: 'with fewer than two rewards',
 };
 
-/** `since step 34 62% of the groups teach nothing, most too easy (9 of 11)` */
+/** `since step 34, 62% of the groups teach nothing, most too easy (9 of 11)` */
 export function turnWords({ since, isFromStart, counts, groups }: TeachingTurn): string {
   const idle = groups - counts.teaches;
   const [main = 'easy'] = (['easy', 'hard', 'equal', 'unscored'] as const).toSorted((a, b) => counts[b] - counts[a]);
   const cause = counts[main] === idle ? `all ${causes[main]}` : `most ${causes[main]} (${counts[main]} of ${idle})`;
-  const when = isFromStart ? `since step ${since}, the first one read,` : `since step ${since}`;
+  const when = isFromStart ? `since step ${since}, the first one read,` : `since step ${since},`;
   return `${when} ${percent(idle / groups)} of the groups teach nothing, ${cause}`;
 }
 

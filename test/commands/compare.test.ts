@@ -50,7 +50,7 @@ it.each(['test', 'validation'])(
       },
     });
     const applies = split === 'test';
-    const words = 'the new run is optimistic if the held-out curve of the same tasks chose its checkpoint';
+    const words = 'the new run is optimistic if its checkpoint was chosen by held-out reward on these tasks';
     const { out } = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0']);
     expect(out).toContain('verdict\tthe new run is better');
     expect(out.includes(`caution\t${words}\n`)).toBe(applies);
@@ -59,7 +59,7 @@ it.each(['test', 'validation'])(
     expect([code, JSON.parse(record).caution]).toEqual([exitCodes.done, applies ? words : null]);
     // `watch` and `--wait` say it with the mean as well.
     const watched = await cli('watch', ['evr_new']);
-    const short = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
+    const short = 'optimistic if its checkpoint was chosen by held-out reward on these tasks';
     expect([watched.code, watched.out.includes(`; ${short})`)]).toEqual([exitCodes.done, applies]);
     const { out: change } = await cli('watch', ['evr_new', '--json']);
     expect(JSON.parse(change).caution).toBe(applies ? short : null);

@@ -58,7 +58,7 @@ describe('the turn', () => {
     const steps = [1, 2, 3, 4, 5, 6].map(step => at(step, step < 4 ? 2 : 6));
     const turn = teachingTurn(steps);
     expect(turn?.since).toBe(4);
-    expect(turn && turnWords(turn)).toBe('since step 4 75% of the groups teach nothing, all too easy');
+    expect(turn && turnWords(turn)).toBe('since step 4, 75% of the groups teach nothing, all too easy');
     expect(teachingWords(steps, 60)[0]).toBe('teaching signal: 6 of 60 steps read');
   });
 

@@ -1,9 +1,9 @@
 /**
  * Measures how well two graders agree on which rollouts pass. Pure. The interval for kappa contains every value that at
  * least one of two tests accepts: the chi-squared distance of the counts from the closest table with that kappa, and
- * their likelihood ratio (Agresti, Categorical Data Analysis, 2013, inverts both). The interval of each test alone is
- * too narrow for some tables, and so is one from a standard error: with the jackknife's, it contained kappa in 89% of
- * samples of 25 tasks.
+ * their likelihood ratio (Agresti, Categorical Data Analysis, 2013, inverts both). Each test alone gives too narrow an
+ * interval for some tables, and so does a standard error: the jackknife's interval contained kappa in 89% of samples of
+ * 25 tasks.
  */
 import { minOf } from '../../base/many.ts';
 import { crossing } from './root.ts';

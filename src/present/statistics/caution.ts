@@ -8,8 +8,11 @@ import type { IntervalOptions } from './interval.ts';
 import { lacks, type TaskMean } from './task-mean.ts';
 import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
 
-/** The caveat for a run measured on the tasks of its checkpoint's held-out curve: the highest point is partly luck. */
-export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
+/**
+ * The caveat for a run on the tasks of the held-out curve that its checkpoint was chosen by: the best point is partly
+ * luck.
+ */
+export const optimisticWords = 'optimistic if its checkpoint was chosen by held-out reward on these tasks';
 
 /** Caveats about how the checkpoints were chosen and about the rollouts per task; may be empty. */
 export function cautionWords(runs: readonly RunTasks[], means: BySide<TaskMean>, options: IntervalOptions): string {

@@ -7,7 +7,7 @@ import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withoutO
 
 /**
  * How an interval is computed. If a reward is outside the range, the true range is unknown, and there is no interval: a
- * rare, unseen reward may be large enough for any mean.
+ * rare, unseen reward may be large enough to produce any mean.
  */
 export interface IntervalOptions extends FillOptions {
   /** Between 0 and 1. */

@@ -2,7 +2,7 @@
 export interface Tally {
   /** Ascending. */
   readonly values: Float64Array;
-  /** Positive, but not always integers: multiplying the counts by 1.5 represents 50 % more of the same data. */
+  /** Positive, but not always integers: multiplying the counts by 1.5 represents 50% more of the same data. */
   readonly counts: Float64Array;
   /** The sum of the counts. */
   readonly size: number;

@@ -35,7 +35,6 @@ export type RunEnd = 'complete' | 'running' | 'stopped' | 'unreported';
 /** The rewards of a task's listed rollouts; undefined for a rollout without a reward. */
 export type TaskRewards = readonly (number | undefined)[];
 
-/** One run's tasks. */
 export interface RunTasks {
   /** The tasks named by this run or by the other run of a pair. */
   readonly tasks: readonly TaskRewards[];

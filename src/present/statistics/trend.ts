@@ -181,7 +181,7 @@ function merged(moves: readonly Move[]): readonly Move[] {
 
 /**
  * Moves the ends of stretches, which the pieces only approximate: between a rise and a fall, to the highest or lowest
- * value of both; otherwise, beside the largest change among the values in the bins there.
+ * value of both; otherwise, to the largest change among the values in the bins there.
  *
  * @param size the number of values per bin
  */

@@ -178,8 +178,8 @@ export interface Hint {
 }
 
 /**
- * Default keys of the commands that open, go back and show all others. Unless ranked, their hints are dropped last,
- * even if the user has changed the keys.
+ * Default keys of the commands that open, go back and show help. Unless ranked, their hints are dropped last, even if
+ * the user has changed the keys.
  */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 

@@ -61,7 +61,7 @@ function freshnessNow<Data>(
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
     isRestored: dataUpdatedAt < workbench.openedAt,
     failedAt: error ? errorUpdatedAt : undefined,
-    // The time of the next attempt must be exact; the interval of live data must not change.
+    // After an error, this gives the exact time of the next attempt. For live data, it must stay the same.
     intervalMs: sent && delayOf(workbench, query, attention, sent, error ? jitterFor(sent) : noJitter),
     paused,
     gate,

@@ -142,7 +142,7 @@ describe('a verdict', () => {
 
 it('a comparison says of each run that its tasks may have chosen it, also to who asks the gate only', () => {
   const chosen = { isMeasuredAsChosen: true };
-  const words = 'run is optimistic if the held-out curve of the same tasks chose its checkpoint';
+  const words = 'run is optimistic if its checkpoint was chosen by held-out reward on these tasks';
   const [base, fresh] = [run(times(6, 0), { total: 6 }), run(times(6, 1), { total: 6, ...chosen })];
   const { caution, verdict, gate } = summariseComparison(base, fresh);
   expect([caution, verdict.kind]).toEqual([`the new ${words}`, 'better']);

@@ -516,6 +516,6 @@ describe('the filter of a list of rollouts (B16)', () => {
     await screen.type('/reward<0.3\r');
     await screen.waitFor(text => !text.includes('task3'));
     await screen.type('\x13');
-    await screen.waitFor('Search in baseline, also what the filter leaves out');
+    await screen.waitFor('Search in baseline, including what the filter hides');
   });
 });

@@ -42,7 +42,7 @@ it.each([
     expect(screen.text()).not.toContain('optimistic');
     curve.resolve({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] });
     await eventually(() => expect(screen.workbench.cache.isFetching({ queryKey: ['training'] })).toBe(0));
-    if (warns) await screen.waitFor('optimistic if the held-out curve of the same tasks chose its');
+    if (warns) await screen.waitFor('optimistic if its checkpoint was chosen by held-out reward on');
     else expect(screen.text()).not.toContain('optimistic');
   },
 );

@@ -128,7 +128,7 @@ it('opens on a filtered list, too, and keeps the filter', async () => {
   await stage.type('/task-1\r');
   await stage.waitFor(text => text.includes('/task-1') && !text.includes('task-0'));
   await stage.type('//');
-  await stage.waitFor('Search in first, also what the filter leaves out');
+  await stage.waitFor('Search in first, including what the filter hides');
   await stage.press('esc');
   await stage.waitFor(text => !text.includes('Search in'));
   expect(stage.text()).toMatch(/\/task-1 +1\/3 of 12/);

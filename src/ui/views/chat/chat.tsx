@@ -129,7 +129,7 @@ function useTurnMarks({ turns, choiceAt, forks }: ChatState, draft: Draft) {
   );
 }
 
-/** The line below the conversations. Shows only whole parts: half a number would be wrong. */
+/** The line below the conversations. Shows only whole parts, because a truncated number would be wrong. */
 function useStatusLine({ sides, branch, branches, counts }: ChatState, { side }: Draft, room: number) {
   const keyOf = useKeyOf();
   const { glyphs } = useTheme();

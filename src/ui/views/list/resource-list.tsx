@@ -129,7 +129,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const { rows } = table.arranged;
   const sorted = props.columns.find(({ id }) => id === table.state.sort?.column);
-  // A filter leaves out rows that lack a value, so the unread ones are counted among all rows.
+  // A filter leaves out rows that lack a value, so count the unread values of all rows.
   const filtered = new Set(columnsIn(filter, props.columns));
   const unread = [...filtered].map(column => unreadWords(column, props.rows));
   if (!filtered.has(sorted)) unread.push((sorted && lackingWords(sorted, rows)) ?? unreadWords(sorted, rows));

@@ -42,7 +42,7 @@ function SearchWindow({ texts, isFiltered, initial, onFilter, onClose }: SearchW
   return (
     <PlainFormWindow
       verb="search"
-      title={`Search in ${sanitiseLine(texts.label)}${isFiltered ? ', also what the filter leaves out' : ''}`}
+      title={`Search in ${sanitiseLine(texts.label)}${isFiltered ? ', including what the filter hides' : ''}`}
       fields={fields}
       onSubmit={({ query = '' }) => {
         if (isExpression(query)) onFilter(`/${query}`);

@@ -64,10 +64,13 @@ const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** Lines for an error in the list of checkpoints: if the run cannot be read, neither can they. */
 const errorLinesBelow = 3;
-/** Minimum pane height for the teaching signal; in a lower pane it is not read. */
+/** Minimum pane height for the teaching signal; in a shorter pane, it is not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
-/** Lines for the checkpoints: only their count below a chart of full height, few in a low pane, otherwise a share of it. */
+/**
+ * Lines for the checkpoints: only their count below a chart of full height, few in a short pane, otherwise a share of
+ * it.
+ */
 function tableLines(height: number, isFull: boolean): number {
   if (isFull) return foldedTableLines;
   return height < 16 ? minTableLines : Math.max(7, Math.floor(height / 4));

@@ -406,7 +406,7 @@ function likesWords(likes: NonNullable<HeadState['likes']>, columns: HeadState['
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   return likes.left + likes.right > 0
     ? `At the first difference, ${others}: ${counts}`
-    : `None of ${others} says what either says at the first difference`;
+    : `None of ${others} matches either at the first difference`;
 }
 
 /** `sample 3`: which of its task's rollouts it is. */

@@ -91,7 +91,7 @@ function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote
   ];
 }
 
-/** The fields for all notes. With several, the user first chooses one to write a note on. */
+/** The fields for all notes. If there are messages, the user first chooses what the note is about. */
 function noteFields(
   saved: readonly SavedNote[],
   messages: readonly ShownMessage[],

@@ -183,5 +183,5 @@ it('counts none of two tasks, and says so of answers that are never alike', asyn
   await tasks.stage.waitFor('places differ');
   expect(tasks.asked).toEqual([]);
   const free = openSteps({ 'left 20': at20, 'right 20': at20 }, id => id);
-  await free.stage.waitFor('None of 3 other rollouts of this task in step 20 says what either says');
+  await free.stage.waitFor('None of 3 other rollouts of this task in step 20 matches either');
 });
