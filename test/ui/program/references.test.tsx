@@ -45,6 +45,16 @@ function linked() {
   return service;
 }
 
+/** Opens the list of runs, with the cursor on the only one. */
+async function openRuns(
+  size: { readonly columns: number; readonly rows?: number },
+  service = linked(),
+): Promise<Screen> {
+  const screen = openWorld(service, { view: 'list', resource: 'runs' }, size);
+  await screen.waitFor('▸ of step 6');
+  return screen;
+}
+
 /** Goes with tab to the model and the checkpoint that the row names, opens the checkpoint, and comes back to it. */
 async function openCheckpointAndReturn(screen: Screen): Promise<void> {
   await screen.press('tab');
@@ -62,8 +72,7 @@ it.each([
   [80, 24],
   [60, 15],
 ])('tab reaches what a run in a list names, and enter opens it, at %d columns', async (columns, rows) => {
-  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns, rows });
-  await screen.waitFor('▸ of step 6');
+  const screen = await openRuns({ columns, rows });
   await openCheckpointAndReturn(screen);
   await screen.press('j');
   await screen.waitFor('▸first');
@@ -106,8 +115,7 @@ it.each([
   [120, 40],
   [60, 15],
 ])('ctrl-t shows a run in the tree, which folds and opens, at %d columns', async (columns, rows) => {
-  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns, rows });
-  await screen.waitFor('▸ of step 6');
+  const screen = await openRuns({ columns, rows });
   await screen.press('ctrl-t');
   await screen.waitFor('▸         of step 6');
   await screen.waitFor('mine');
@@ -162,8 +170,7 @@ it.each([
   const service = linked();
   // It ends as soon as it is read.
   service.answers.listEvalRuns = () => [{ ...run, status: 'running' }];
-  const screen = openWorld(service, { view: 'list', resource: 'runs' }, { columns, rows });
-  await screen.waitFor('▸ of step 6');
+  const screen = await openRuns({ columns, rows }, service);
   await screen.type(':watch\r');
   await screen.waitFor('WATCHED');
   await openCheckpointAndReturn(screen);
@@ -226,8 +233,7 @@ it.each([
 const idFact = /id +evr_1/;
 
 it('the hint of tab says that it reaches what the row names, and comes first while the facts are hidden', async () => {
-  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns: 120 });
-  await screen.waitFor('▸ of step 6');
+  const screen = await openRuns({ columns: 120 });
   await screen.press('F');
   await screen.waitFor(text => /<tab> references.*<\/> filter/.test(text));
   expect(screen.text()).not.toMatch(idFact);
