@@ -21,6 +21,7 @@ import {
 } from '../resources/comparison.ts';
 import {
   familyWords,
+  type Grid,
   gridColumns,
   gridOf,
   gridTasks,
@@ -216,11 +217,11 @@ async function* comparisonBlocks(
   yield { kind: 'title', text: title };
   const { note } = comparability(runs.map(namedRun));
   if (note !== undefined) yield { kind: 'words', text: `${note}.` };
-  const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] =>
-    items[0] ? compareTasks(items[0].read, fresh.read) : [];
   const [first, second] = runs;
-  const [, fresh, ...more] = items;
-  if (first && second && fresh && more.length === 0) {
+  const [base, ...others] = items;
+  const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] => (base ? compareTasks(base.read, fresh.read) : []);
+  const [fresh] = others;
+  if (first && second && fresh && others.length === 1) {
     const tasks = tasksOf(fresh);
     yield { kind: 'facts', facts: comparisonFacts(first, second, compareRuns(tasks, by, ends)) };
     yield* leftOut(items);
@@ -228,17 +229,7 @@ async function* comparisonBlocks(
       tasks.filter(({ task_id }) => task_id !== unlistedTask),
       by.range[1],
     );
-  } else {
-    const grid = gridOf(items, first?.eval_run_id ?? '', by, ends);
-    yield table(grid.rows, gridColumns(grid.confidence));
-    yield { kind: 'words', text: familyWords(grid, by.confidence) };
-    for (const { letter, name, words } of gridVerdicts(grid))
-      yield { kind: 'words', text: `${letter} ${name}: ${words}` };
-    yield* leftOut(items);
-    const tasks = gridTasks(items);
-    yield { kind: 'heading', text: 'Tasks, the largest spread first' };
-    yield* firstTasks(tasks, taskColumns(grid.rows));
-  }
+  } else yield* gridBlocks(items, gridOf(items, first?.eval_run_id ?? '', by, ends), by.confidence);
   for (const { name, read } of items) {
     const values = valuesOf(read.rewards);
     yield { kind: 'heading', text: `Rewards of ${name}: mean ${reward(mean(values))} of ${values.length}` };
@@ -248,13 +239,23 @@ async function* comparisonBlocks(
   const notes = notesIn(context);
   const parts = items.map(({ name, read }) => flagged(`Flagged in ${name}`, read.rewards, notes));
   yield* transcripts(parts, notes, context);
-  for (const run of items.slice(1))
-    yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);
+  for (const run of others) yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);
   for (const [index, run] of runs.entries()) {
     yield { kind: 'heading', text: `Run: ${names[index]}` };
     yield { kind: 'facts', facts: runFacts(run) };
   }
   yield madeBy();
+}
+
+/** More than two runs beside each other: their means, the verdicts on them, and the tasks. */
+function* gridBlocks(items: readonly ComparedRun[], grid: Grid, confidence: number): Generator<ReportBlock> {
+  yield table(grid.rows, gridColumns(grid.confidence));
+  yield { kind: 'words', text: familyWords(grid, confidence) };
+  for (const { letter, name, words } of gridVerdicts(grid))
+    yield { kind: 'words', text: `${letter} ${name}: ${words}` };
+  yield* leftOut(items);
+  yield { kind: 'heading', text: 'Tasks, the largest spread first' };
+  yield* firstTasks(gridTasks(items), taskColumns(grid.rows));
 }
 
 /** Describes rewards that cannot be compared. */

@@ -88,6 +88,13 @@ interface RolloutOptions {
   readonly needsRewardsOnly?: true;
 }
 
+/** How far a run is: its status, and how many of its rollouts have a reward. */
+function useProgress(run: string, attention: Attention) {
+  const record = useLive(evalRunQuery(run), attention);
+  const { data } = useLive(evalProgressQuery(run), attention);
+  return { status: data?.status ?? record.data?.status, scored: data?.live?.scored_rollouts };
+}
+
 /** @param scope undefined to read nothing */
 export function useRollouts(
   scope: Scope | undefined,
@@ -95,13 +102,10 @@ export function useRollouts(
   { steps, filter = '', needsRewardsOnly }: RolloutOptions = {},
 ): Rollouts {
   const attention = scope ? shown : 'hidden';
-  const run = scope?.run;
+  const { run, training, dataset } = scope ?? {};
   const ofRun = run === undefined ? 'hidden' : attention;
-  const record = useLive(evalRunQuery(run ?? ''), ofRun);
-  const progress = useLive(evalProgressQuery(run ?? ''), ofRun);
-  const status = progress.data?.status ?? record.data?.status;
+  const { status, scored } = useProgress(run ?? '', ofRun);
   const ended = hasEnded(status);
-  const { training, dataset } = scope ?? {};
   const [step, last] = (steps === undefined ? undefined : parseSteps(steps)) ?? [];
   const only = needsRewardsOnly && step === last ? step : undefined;
   const source = useMemo(() => {
@@ -113,7 +117,6 @@ export function useRollouts(
   const ordering = useOrderedSource(source, file && fileOrder);
   const live = useLive(ordering.query, attention);
   const list = usePagedList(ordering, live.data);
-  const scored = progress.data?.live?.scored_rollouts;
   const results = useLive(runResultsQuery(run ?? '', ended, { scored, rows: list.rows }), ofRun);
   const { isUnread, isReading } = useRest(scope !== undefined, list);
   const listed = useSettledRows(list.rows, isReading);

@@ -25,7 +25,7 @@ import { errorLines } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
-import { useShell } from '../../app/shell-context.tsx';
+import { type Shell, useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useJob } from '../../data/use-uploads.ts';
 import type { Binding } from '../../keys/router.tsx';
@@ -116,6 +116,37 @@ function reportLines({ reports }: TrajectoryUpload, width: number, { styles }: T
   ];
 }
 
+function uploadBindings(job: TrajectoryUpload, shell: Shell): readonly Binding[] {
+  const saveAs = (name: string): void => {
+    job.saveFailures(name).then(
+      path => shell.toast({ kind: 'success', text: `Saved ${path}` }),
+      (error: unknown) => {
+        const reason = errorMessage(error);
+        shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
+      },
+    );
+  };
+  const save = (): void => {
+    const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
+    const file = `${job.path}.failed-${stamp}.jsonl`;
+    shell.showOverlay('save', close => (
+      <FileWindow title="Save the failed ones" file={file} onChoose={saveAs} onClose={close} />
+    ));
+  };
+  return [
+    { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
+    {
+      command: uploadCommands.discard,
+      enabled: !job.busy && job.hasStarted,
+      run: () => {
+        job.startOver();
+        shell.toast({ kind: 'info', text: 'Forgotten: the next upload sends all of it. The file is unchanged' });
+      },
+    },
+    { command: uploadCommands.saveFailures, enabled: job.failures > 0, run: save },
+  ];
+}
+
 export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) {
   const shell = useShell();
   const theme = useTheme();
@@ -133,38 +164,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     siblings.remember('trajectories', { ids, placeAt });
     shell.open(recordPlace(trajectories, trajectoryId));
   };
-  const bindings = useMemo((): readonly Binding[] => {
-    if (!job) return [];
-    const saveAs = (name: string): void => {
-      job.saveFailures(name).then(
-        path => shell.toast({ kind: 'success', text: `Saved ${path}` }),
-        (error: unknown) => {
-          const reason = errorMessage(error);
-          shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
-        },
-      );
-    };
-    const save = (): void => {
-      const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
-      const file = `${job.path}.failed-${stamp}.jsonl`;
-      shell.showOverlay('save', close => (
-        <FileWindow title="Save the failed ones" file={file} onChoose={saveAs} onClose={close} />
-      ));
-    };
-    const failed = job.failures > 0;
-    return [
-      { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
-      {
-        command: uploadCommands.discard,
-        enabled: !job.busy && job.hasStarted,
-        run: () => {
-          job.startOver();
-          shell.toast({ kind: 'info', text: 'Forgotten: the next upload sends all of it. The file is unchanged' });
-        },
-      },
-      { command: uploadCommands.saveFailures, enabled: failed, run: save },
-    ];
-  }, [job, job?.state, shell]);
+  const bindings = useMemo(() => (job ? uploadBindings(job, shell) : []), [job, job?.state, shell]);
   return (
     <UploadView
       head={head}
