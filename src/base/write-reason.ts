@@ -13,8 +13,8 @@ const reasons: Record<string, string> = {
   ENOTDIR: 'part of the path is a file, not a folder',
   EISDIR: 'there is a folder with that name',
   ENAMETOOLONG: 'the name is too long',
-  // A NUL, the only character that Node refuses.
-  ERR_INVALID_ARG_VALUE: 'the path has a character that no path may have',
+  // Node refuses only NUL characters.
+  ERR_INVALID_ARG_VALUE: 'the path contains an invalid character',
 };
 
 /** Why a file could not be written, without a full stop. */

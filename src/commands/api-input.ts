@@ -32,7 +32,7 @@ function splitPair(pair: string): [name: string, text: string] {
 /** @throws CommandError if a number in the JSON cannot be sent exactly */
 function checkNumbers(what: string, json: string): void {
   if (changesNumber(json.trim()))
-    throw new CommandError(`A JSON number cannot hold a number in ${what} exactly. Nothing was sent.`);
+    throw new CommandError(`A number in ${what} cannot be sent exactly. Nothing was sent.`);
 }
 
 /** The JSON value of a field's text, or the text itself. @throws CommandError if a number in it would be rounded */

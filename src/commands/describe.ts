@@ -122,7 +122,7 @@ async function printAudit(id: string, context: CommandContext, { flags, io }: Ou
       .map(({ trajectory_id }) => trajectory_id)
       .join(', ')}`,
   ]);
-  const nothing = found.length === 0 ? ['No sign of a problem was found; that is not a proof.'] : [];
+  const nothing = found.length === 0 ? ['No sign of a problem was found, but this is no proof.'] : [];
   await printRecord(record, id, flags, io, { text: () => `${[...found, ...nothing, `(${read})`].join('\n')}\n` });
   return unread.length > 0 ? exitCodes.failed : exitCodes.done;
 }

@@ -252,7 +252,7 @@ export function severalNamed(
     return distinguishRows(resource, rows, kind).map((words, index) => `${prefixes[index]}${words}`);
   });
   const advice =
-    found.some(isShared) && !takesKind ? 'Some have the same id, which names none of them' : 'Give the id of one';
+    found.some(isShared) && !takesKind ? 'Some have the same id, so the id alone is not enough' : 'Give the id of one';
   const what = oneOf(among.map(wordsFor));
   return new CommandError(clean`${found.length} ${what} are named ${word}. ${advice}: ${ids.join(', ')}.`);
 }

@@ -278,7 +278,7 @@ async function checkSetting(
   // The variable overrides the file, as it does when the profile is used.
   const isAllowed = environmentLayer(environment).settings.allowInsecureHttp ?? settled['allowInsecureHttp'] === true;
   const problem = addressProblem(value, isAllowed);
-  if (problem) throw new CommandError(`${names.join('.')} cannot be this address: ${problem.reason}`);
+  if (problem) throw new CommandError(`${names.join('.')} cannot be set to this address: ${problem.reason}`);
 }
 
 /** The other settings that can hold the same secret as this one. */

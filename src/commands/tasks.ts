@@ -76,7 +76,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     await printRecord(record, id, flags, io, {
       text: () => {
         for (const words of groupsWords(tasks)) io.note(`${words}.`);
-        if (tasks.steps.size > 1) io.note('--steps picks some of them, e.g. the last ones.');
+        if (tasks.steps.size > 1) io.note('--steps selects some of these steps, e.g. the last ones.');
         if (rows.length === 0)
           io.note(steps === undefined ? 'There are no rollouts.' : `There are no rollouts in steps ${steps}.`);
         if (groups.length === 0) return '';

@@ -243,7 +243,7 @@ function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, fail
 
 function withoutDoubt(item: ItemOutcome): ItemOutcome {
   if (item.outcome !== 'unknown' || item.doubt !== undefined) return item;
-  return { outcome: 'failed', failure: { message: 'The service stored nothing from its request' } };
+  return { outcome: 'failed', failure: { message: 'The service stored nothing from this request' } };
 }
 
 const unknownIn = (items: readonly ItemOutcome[]): number =>

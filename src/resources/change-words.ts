@@ -47,9 +47,9 @@ export function outageWords(outages: readonly Outage[]): string {
   return [
     sure && `In production: ${sure}. ${capitalised(nothing)}`,
     tests && `Active, role test: ${tests}. ${capitalised(nothing)}`,
-    unsure && `Not known whether in production: ${unsure}. If so, ${nothing}`,
+    unsure && `May be in production: ${unsure}. If so, ${nothing}`,
     sureOrigins && `In production: ${sureOrigins}. ${capitalised(origin)}`,
-    unsureOrigins && `Not known whether a checkpoint is in production: ${unsureOrigins}. If so, ${origin}`,
+    unsureOrigins && `A checkpoint may be in production: ${unsureOrigins}. If so, ${origin}`,
   ].join('');
 }
 

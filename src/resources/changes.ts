@@ -1,4 +1,4 @@
-/** Changes to rows: asking before they are made, reading again what the question said, and sending them. */
+/** Changes to rows: confirms them, checks that the confirmation still holds, and sends them. */
 
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -11,7 +11,7 @@ import type { ChangeAction } from './action.ts';
 import { outagesOf } from './change-words.ts';
 import { idOf, labelOf, type ResourceOf } from './define.ts';
 
-/** What was shown to the user, as it is now. */
+/** The current state of what the user confirmed. */
 export interface Rechecked<Shown> {
   readonly now: Shown;
   /** Why it must be confirmed again; undefined if the confirmation still holds. */
@@ -19,9 +19,11 @@ export interface Rechecked<Shown> {
 }
 
 /** Shown before the new question. */
-export const changedWords = 'This has changed since you were asked. Nothing was sent: confirm it as it is now.';
+export const changedWords = 'This has changed since you were asked. Nothing was sent: confirm the current state.';
 
-/** Asks until the confirmation holds. @param ask throws unless the user confirms @param again reads it again */
+/**
+ * Asks until the confirmation holds. @param ask throws unless the user confirms @param again reads the current state
+ */
 export async function confirmed<Shown>(
   shown: Shown,
   ask: (shown: Shown) => Promise<void>,
@@ -50,7 +52,10 @@ const isRechecked = ({ action: { change, destructive } }: Pick<ConfirmedRow<obje
 const knownOf = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null));
 
-/** Whether a row's name has changed since the confirmation. A field that only one version has is not a change. */
+/**
+ * Whether a row's name has changed since the confirmation. A field that only one version has does not count as a
+ * change.
+ */
 function isRenamed<Row extends object>({ resource, action, row }: ConfirmedRow<Row>, now: Row): boolean {
   const nameOf = action.change.called ?? ((each: Row) => labelOf(resource, each));
   const [before, after] = [knownOf(row), knownOf(now)];
@@ -58,8 +63,8 @@ function isRenamed<Row extends object>({ resource, action, row }: ConfirmedRow<R
 }
 
 /**
- * Whether the confirmation for a row still holds. A user who typed a slug that may be in production has also confirmed
- * that it is.
+ * Whether the confirmation for a row still holds. Typing a slug that may be in production also confirms the case that
+ * it is.
  */
 function isStillTrue<Row extends object>(asked: ConfirmedRow<Row>, row: Row): boolean {
   const slugs = new Set(outagesOf([asked]).map(({ slug }) => slug));
@@ -80,8 +85,8 @@ export async function withProduction<Each extends Pick<ConfirmedRow<object>, 'ac
 }
 
 /**
- * Reads the rows of dangerous changes again, a few at a time. One that cannot be read is treated as remembered, so
- * whether it is in production is unknown. One that no longer exists stays as it was.
+ * Reads the rows of dangerous changes again, a few at a time. A row that cannot be read is treated as remembered, so it
+ * is unknown whether it is in production. A row that no longer exists stays unchanged.
  *
  * @param read reads a record, bypassing the cache
  * @throws `read`'s error after the user interrupts
@@ -113,7 +118,7 @@ export async function recheck<Each extends ConfirmedRow<object>>(
   return { now, objection: changed && (unread.get(changed) ?? changedWords) };
 }
 
-/** Sends for each row the request that its own action declares. */
+/** Sends the request of each row's own action. */
 export function sendEach<Each extends Pick<ConfirmedRow<object>, 'action' | 'row'>>(
   rows: readonly Each[],
 ): Action<Each> {

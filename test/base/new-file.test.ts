@@ -155,5 +155,5 @@ it('a folder that is not there is named, with the reason', async () => {
   expect(existsSync(path)).toBe(false);
   const [long, nul] = ['a'.repeat(300), 'a\0b'].map(each => newFileProblem(join(testFolder(), each)));
   expect(long).toMatch(/the name is too long$/);
-  expect(nul).toMatch(/has a character that no path may have$/);
+  expect(nul).toMatch(/the path contains an invalid character$/);
 });

@@ -107,7 +107,7 @@ it.each([
   const { api, requests } = await apiOn(json({}));
   const { code, notes } = await api(args);
   expect(code).toBe(exitCodes.usage);
-  expect(notes).toContain(`A JSON number cannot hold a number in ${what} exactly. Nothing was sent.`);
+  expect(notes).toContain(`A number in ${what} cannot be sent exactly. Nothing was sent.`);
   expect(requests).toEqual([]);
 });
 

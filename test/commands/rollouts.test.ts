@@ -135,7 +135,7 @@ it('prints how a task went over the steps of training, and takes some of them (B
   expect(out).toMatch(/FIRST +LAST +CHANGE +BY STEP/);
   expect(out).toMatch(/ 0 +1\.00 +\+1\.00 +▁▁▁▁▁▁██████ /);
   expect(notes).toContain('From 40 steps of training, 0 to 39: from different models.');
-  expect(notes).toContain('--steps picks some of them');
+  expect(notes).toContain('--steps selects some of these steps');
   const late = await cli('tasks', ['d', '--steps', '30..', '--json']);
   expect(JSON.parse(late.out)).toMatchObject({
     pass: [{ k: 1, pass_at_k: 1 }, { k: 2 }, { k: 4 }, { k: 8 }, { k: 10 }],

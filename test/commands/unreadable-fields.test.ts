@@ -44,7 +44,7 @@ it('a deployment is not inactive because that cannot be read', async () => {
   const list = await run('list', ['deployments', '--columns', 'slug,active'], { columns: 60 });
   expect(list.out).toMatch(/^m3 +\?$/m);
   const { code, notes } = await run('undeploy', ['dep_1']);
-  expect(notes).toContain('Not known whether in production: m3. If so, nothing answers there');
+  expect(notes).toContain('May be in production: m3. If so, nothing answers there');
   expect(code).not.toBe(exitCodes.done);
 });
 

@@ -226,7 +226,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
         description: 'the same as JSON (a number, true, null and so on) or @FILE',
       },
       body: { value: 'JSON|@FILE|-', description: 'the whole body: JSON, a file, or standard input' },
-      input: { value: 'FILE|-', description: 'the whole body as it is, from a file or standard input' },
+      input: { value: 'FILE|-', description: 'the whole body, sent unchanged, from a file or standard input' },
       include: { short: 'i', description: 'print the status and the headers before the response' },
       paginate: { description: 'read every page of a list, and print its items' },
       idempotencyKey: { value: 'KEY', description: 'repeating a start with the same key starts it only once' },

@@ -44,7 +44,7 @@ const exclusiveWaiting = [['dryRun', 'wait'], exclusiveDryRunFlags] as const;
 export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
-    about: `Prints the id of the run. With --wait, exit code 0 if it completed, 8 if it completed while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
+    about: `Prints the id of the run. With --wait, exit code 0 if it completed, 8 if it completed while an alarm from the settings was active, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
 
 Several models or seeds start a run of each model with each seed, and print an id for each; the exit code is the worst.
 If some could not be started, run the same command again to start only those. benchtop compare --pool treats a model's

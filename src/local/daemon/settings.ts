@@ -70,5 +70,5 @@ function settingsNote({ pid, version, upstream, background }: RunningSettings, r
     return `The local service (process ${pid}, ${who}) is ${older}, this program ${requested.version}. Stop it with \`benchtop serve --stop\` to use this version.`;
   }
   const upstreamText = upstream === null ? 'no upstream server' : `the upstream server ${upstream}`;
-  return `The local service (process ${pid}, ${who}) runs with settings other than those requested: ${upstreamText}. Stop it with \`benchtop serve --stop\` to use yours.`;
+  return `The local service (process ${pid}, ${who}) runs with different settings: ${upstreamText}. Stop it with \`benchtop serve --stop\` to use yours.`;
 }

@@ -110,7 +110,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('<y> undeploy');
     await screen.press('y');
     await screen.waitFor('Type tutor to undeploy:');
-    expect(flat(screen.text())).toContain('Not known whether in production: tutor. If so, nothing answers there');
+    expect(flat(screen.text())).toContain('May be in production: tutor. If so, nothing answers there');
     expect(flat(screen.text())).toContain('dep_1 could not be read again. Nothing was sent. the disk is full');
     expect(service.asked('undeploy')).toBe(0);
     await screen.type('tutor');
@@ -132,7 +132,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('<y> undeploy');
     const before = service.asked('listDeployments');
     await screen.press('y');
-    await screen.waitFor('confirm it as it is now.');
+    await screen.waitFor('confirm the current state.');
     await eventually(() => expect(service.asked('listDeployments')).toBeGreaterThan(before));
     await screen.waitFor(text => flat(text).includes(asks));
     expect(service.asked('undeploy')).toBe(0);
@@ -148,7 +148,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('<y> undeploy');
     change('dep_1', production);
     await screen.press('y');
-    await screen.waitFor('confirm it as it is now.');
+    await screen.waitFor('confirm the current state.');
     expect(screen.text()).toContain('another deployment is promoted. tutor, dep_1 (step');
   });
 
@@ -197,7 +197,7 @@ describe('a deployment whose record is not known', () => {
     await screen.waitFor('the disk is full');
     await screen.press('d');
     await screen.waitFor('Type tutor to undeploy:');
-    expect(flat(screen.text())).toContain('Not known whether in production: tutor.');
+    expect(flat(screen.text())).toContain('May be in production: tutor.');
     expect(service.asked('undeploy')).toBe(0);
   });
 
@@ -213,7 +213,7 @@ describe('a deployment whose record is not known', () => {
     change('dep_1', production);
     await screen.press('d');
     await screen.waitFor('Type tutor to undeploy:');
-    expect(flat(screen.text())).toContain('Not known whether in production: tutor.');
+    expect(flat(screen.text())).toContain('May be in production: tutor.');
     await screen.press('y', 'enter');
     await screen.waitFor('✗ Type tutor to undeploy:');
     expect(service.asked('undeploy')).toBe(0);

@@ -57,7 +57,7 @@ describe('what is in production of a training run', () => {
       ];
       const { words, typed } = await asked({ listDeployments: () => pageOf([entering, ...others]) });
       expect(words).toBe(
-        `Not known whether a checkpoint is in production: counter by dep_1 (step 15), still being deployed. If so, i${loses.slice(1)}`,
+        `A checkpoint may be in production: counter by dep_1 (step 15), still being deployed. If so, i${loses.slice(1)}`,
       );
       expect(typed).toEqual(['counter']);
     }
@@ -90,7 +90,7 @@ describe('what is in production of a training run', () => {
         throw new Error('The disk is full. Nothing was changed.');
       },
     };
-    const why = 'Not known whether a checkpoint is in production';
+    const why = 'A checkpoint may be in production';
     expect(await asked(failing)).toMatchObject({
       words: `${why}: the deployments could not be read: The disk is full. If so, i${loses.slice(1)}`,
       typed: ['words'],
@@ -122,9 +122,7 @@ describe('what is in production of a training run', () => {
       { ...unnamed, deployment_id: 'dep_3', base_model_slug: 'acme/large' },
     ];
     const { words, typed } = await asked({ listDeployments: () => pageOf(rows) });
-    expect(words).toContain(
-      'Not known whether a checkpoint is in production: counter by dep_1 (step 15) may belong to it.',
-    );
+    expect(words).toContain('A checkpoint may be in production: counter by dep_1 (step 15) may belong to it.');
     expect(typed).toEqual(['words']);
     const unread = await asked({
       listDeployments: () => pageOf([served]),

@@ -36,7 +36,7 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
       name="audit"
       source={useAudit(runId)}
       columns={findingColumns}
-      emptyWords="No sign of a problem was found; that is not a proof"
+      emptyWords="No sign of a problem was found, but this is no proof"
       open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
       label={({ kind }) => findingKinds[kind]}
       header={header}

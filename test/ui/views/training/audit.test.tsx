@@ -65,5 +65,5 @@ it('lists what to look at with what was read, and opens the rollouts that it res
 it('says that it found nothing', async () => {
   const trajectory_rewards = [0, 1].map(reward => ({ task_id: 'a', trajectory_id: `t_${reward}`, reward }));
   const stage = stageOf({ getStepTrajectoryRewards: () => ({ trajectory_rewards }) }, 120, 30);
-  await stage.waitFor('No sign of a problem was found; that is not a proof');
+  await stage.waitFor('No sign of a problem was found, but this is no proof');
 });
