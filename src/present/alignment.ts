@@ -115,7 +115,7 @@ export function align(left: readonly Message[], right: readonly Message[]): Alig
 }
 
 /**
- * The indexes of messages to show side by side. From the first difference on, that step's messages are paired by role.
+ * The indexes of messages to show side by side. In the step with the first difference, messages are paired by role.
  * Equal messages are matched only in later steps, so that a tool call is not matched with the same call that the other
  * side makes later.
  *
@@ -145,7 +145,7 @@ function matchedFrom(same: number, left: readonly Message[], right: readonly Mes
 }
 
 /**
- * Where the step with the first difference ends on each side. On a side that is already at its next step, it ends
+ * Where the step with the first difference ends on each side. On a side that is already at its next step, the step ends
  * before the difference.
  */
 function endsOfStep(first: number, left: readonly Message[], right: readonly Message[]): readonly [number, number] {

@@ -230,7 +230,7 @@ function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], r
   const failed = cut.filter(({ reward: score }) => (score ?? low) <= low);
   const [which, what] = rewarded.length > failed.length ? [rewarded, 'highest'] : [failed, 'lowest'];
   if (read.length < limits.cutOff.answers || which.length < read.length * limits.cutOff.share) return undefined;
-  // The limit explains nothing if the whole answers get the lowest reward as well.
+  // The limit explains nothing if complete answers get the lowest reward as well.
   if (which === failed && whole.length > 0 && whole.every(({ reward: score }) => (score ?? low) <= low))
     return undefined;
   const lengths = new Set(cut.map(({ cut_off_at }) => cut_off_at ?? undefined));

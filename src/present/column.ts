@@ -36,7 +36,7 @@ export interface Column<Row> {
   /** Dropped if text in another column would be truncated. */
   readonly yields?: boolean;
   /**
-   * Users decide by this column, so it gets room before times and long names even though it is `wide`. The lowest
+   * Users decide based on this column, so it gets room before times and long names even though it is `wide`. The lowest
    * number gets room first; among equal numbers, the last column does.
    */
   readonly decides?: number;
@@ -365,7 +365,7 @@ function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Ro
     const more = dropped(shownWith(one), 'named', room, isDispensable);
     if (!isTooWide(more, 'named', room)) shown = more;
   }
-  // Numbers may differ soon, and their columns would come back then.
+  // Numbers may soon differ again, and their columns would reappear.
   shown = dropped(shown, 'text', room, ({ isEqual, column }) => isEqual && column.align !== 'right');
   for (const one of columns.toSorted((left, right) => Number(left.isEqual) - Number(right.isEqual))) {
     if (isOffered(one) && !isTooWide(shownWith(one), 'comfortable', room)) shown = shownWith(one);

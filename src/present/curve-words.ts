@@ -7,7 +7,7 @@ import { type Turn, trendOf } from './statistics/trend.ts';
 export interface StepValue {
   readonly step: number;
   readonly value: number | null | undefined;
-  /** The value covers only some of the samples, so it is no extreme unless all values are unfinished. */
+  /** The value covers only some of the samples, so it does not count as an extreme unless all values are unfinished. */
   readonly isUnfinished?: boolean | undefined;
 }
 

@@ -100,7 +100,7 @@ function joined(all: readonly DescribedOptions[]): DescribedOptions {
   return new Map([...named].map(([name, same]) => [name, ofAnyType(same.map(([, option]) => option))]));
 }
 
-/** The order in which types are tried on typed text. A string comes late, because it accepts any text. */
+/** The order in which types are tried on typed text. `string` comes late, because it accepts any text. */
 const typeOrder: readonly DescribedOption['type'][] = ['integer', 'number', 'boolean', 'string', 'any'];
 
 function ofAnyType(options: readonly DescribedOption[]): DescribedOption {

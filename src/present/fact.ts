@@ -7,7 +7,7 @@ import { compact } from './other-fields.ts';
 
 /** Another resource that a value names and that can be opened. */
 export interface Reference {
-  /** Its resource's first name, e.g. `training`. */
+  /** The first of its resource's names, e.g. `training`. */
   readonly resource: string;
   readonly id: string;
   /** Its parent's id, e.g. a checkpoint's training run, if known. */

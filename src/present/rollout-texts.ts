@@ -48,7 +48,7 @@ export function targetOf(row: object): Cell {
   return typeof found === 'string' ? firstLine(found) || undefined : (found as Cell);
 }
 
-/** The number of the sample among those of its task. */
+/** The sample's number within its task. */
 export function sampleOf(row: object): Cell {
   const sample = own(row as Readonly<Record<string, unknown>>, 'sample');
   return typeof sample === 'string' || typeof sample === 'number' ? sample : undefined;

@@ -37,7 +37,7 @@ interface SideOptions {
 
 /** Characters between the columns. */
 export const sideGap = 3;
-/** Maximum characters shown of a message. The reader shows all of it. */
+/** Maximum characters of a message to show. The reader shows all of it. */
 const maxTextLength = 6_000;
 /** Characters shown before the first difference in a longer message. */
 const before = 1_000;

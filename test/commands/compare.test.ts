@@ -470,7 +470,7 @@ it('names the tasks that neither run can grade, and the way out', async () => {
   const { out } = await cli('compare', ['evr_a', 'evr_b']);
   expect(out).toContain('not graded\tt0, t1, t2, t3 in neither run\n');
   expect(out).toMatch(
-    /verdict\tundecided: 4 of 12 .*; neither run has graded these tasks: --missing ignore compares the 8 tasks that both graded, undecided too\n/,
+    /verdict\tundecided: 4 of 12 .*; neither run has graded these tasks: --missing ignore compares the 8 tasks that both graded, which is undecided too\n/,
   );
   // Missing rewards could reverse it, but not while they stay missing.
   expect((await cli('compare', ['evr_a', 'evr_c'])).out).toMatch(/undecided: 4 .*--missing ignore/);

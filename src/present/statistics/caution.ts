@@ -9,8 +9,7 @@ import { lacks, type TaskMean } from './task-mean.ts';
 import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
 
 /**
- * The caveat for a run on the tasks of the held-out curve that its checkpoint was chosen by: the best point is partly
- * luck.
+ * The caveat for a run on the same tasks as its checkpoint's held-out curve: the best point of a curve is partly luck.
  */
 export const optimisticWords = 'optimistic if its checkpoint was chosen by held-out reward on these tasks';
 

@@ -95,7 +95,7 @@ export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: R
   return runs.map(completed) as readonly (RunTasks | undefined)[] as Runs;
 }
 
-/** How many rollouts an uncounted run's listed tasks lack to have `each` of them. */
+/** How many rollouts an uncounted run's listed tasks are missing, at `each` per task. */
 export const lackOf = ({ tasks, each = 0 }: RunTasks): number =>
   tasks.reduce((sum, { length }) => sum + (length === 0 ? 0 : Math.max(0, each - length)), 0);
 

@@ -228,8 +228,7 @@ function moreOf(
 }
 
 /**
- * How many more tasks the verdict needs. Adds that they would show equality, if so, because the gate has a different
- * limit.
+ * How many more tasks the verdict needs. Says so if they would show equality, because the gate has a different limit.
  */
 function neededFor(situation: Situation): Pick<Verdict, 'words' | 'moreTasks'> {
   const { evidence, pairs, options } = situation;
@@ -318,7 +317,7 @@ function withoutThese({ means }: Situation): string {
 function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
   if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
   const other = `the ${counted(pairs, 'task')} that both graded`;
-  return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', undecided too' : ''}`;
+  return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', which is undecided too' : ''}`;
 }
 
 /** Suggests a limit that would pass, because more tasks like these would not decide it. */

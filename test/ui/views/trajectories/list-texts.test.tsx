@@ -31,7 +31,7 @@ it('reads those of the rows in sight once the column is chosen, and says so', as
   await screen.press('space');
   await screen.press('esc');
   await screen.waitFor('said by traj_20');
-  await screen.waitFor(' of 60 rollouts are known: the rows in sight are read');
+  await screen.waitFor(' of 60 rollouts are known: visible rows are read');
   expect(read()).toBeLessThan(40);
   await screen.type('/answer:traj_20\r');
   await screen.waitFor(text => /ANSWER unread in \d+ of 60 rows/.test(text) && !text.includes('said by traj_19'));
