@@ -1,4 +1,7 @@
-/** Contains the failure of a view or window: everything around it stays, and the user can try again or go back. */
+/**
+ * Contains the failure of a view or window: everything around it stays on screen, and the user can try again or go
+ * back.
+ */
 import { Text, useInput } from 'ink';
 import { Component, type ErrorInfo, type ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';

@@ -105,7 +105,7 @@ export function uploadWords(jobs: readonly AnyJob[], short = false): string {
   const [first, ...others] = jobs.filter(({ busy }) => busy);
   if (!first) return '';
   const share = [first, ...others].reduce((sum, each) => sum + each.share, 0) / (others.length + 1);
-  // Whole percents, because each change redraws the frame.
+  // Whole percentages, because each change redraws the frame.
   const done = percent(Math.floor(share * 100) / 100);
   if (others.length > 0) return `${others.length + 1} uploads, ${done}`;
   return ['uploading', short ? '' : truncate(sanitiseLine(first.label), uploadNameWidth), done]

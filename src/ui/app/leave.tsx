@@ -9,7 +9,6 @@ import { type Shell, useShell } from './shell-context.tsx';
 
 const LeaveWindow = lazyWindow(async () => (await import('./leave-window.tsx')).LeaveWindow);
 
-/** Leaves immediately if no work would be lost; otherwise asks first. */
 export function leaveOrAsk(
   lost: readonly string[],
   { showOverlay }: Pick<Shell, 'showOverlay'>,

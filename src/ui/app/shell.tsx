@@ -247,8 +247,8 @@ function useOverlays() {
 const inUse = new WeakSet<TerminalPort>();
 
 /**
- * Goes to `busyHome` if the first round finds that the program is busy, unless the user chose where to open or has
- * already pressed a key. Work that starts later does not change the view.
+ * Goes to `busyHome` if the first round of polls finds that the program is busy, unless the user chose where to open or
+ * has already pressed a key. Work that starts later does not change the view.
  */
 function useBusyHome(
   { busyHome }: Registry,

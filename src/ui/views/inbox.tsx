@@ -50,7 +50,7 @@ function useDismissal() {
   return { dismiss, undo: { command: inboxCommands.undo, enabled: last.length > 0, run: restore } };
 }
 
-/** What the audit finds in an ended training run's curves, if they have been read. */
+/** The audit's finding in an ended training run's curves, if they have been read. */
 function hintOf({ kind, id, what }: InboxEvent, { cache, compare }: Workbench): string | undefined {
   if (kind !== 'training' || what !== 'end') return undefined;
   const known = <Data,>({ key }: LiveQuery<Data>): Data | undefined => cache.getQueryData<Data>(key);

@@ -219,7 +219,7 @@ const paceColumn: Column<WatchedResource> = {
   shortText: shortPace,
 };
 
-/** Why a line needs the user or failed. In a narrow pane, the pace has its own column, which gives way to the name. */
+/** Why a line needs attention or failed. In a narrow pane, the pace has its own column, which gives way to the name. */
 const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
   id: 'note',
   title: isRoomy ? 'PACE, REASON' : 'REASON',

@@ -1,4 +1,4 @@
-/** Windows for choosing actions or values, and one that stands in for a form. */
+/** Windows for choosing actions or values, and a placeholder for a form. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
 import { largestOf } from '../../base/many.ts';

@@ -1,4 +1,4 @@
-/** Form windows: fill in, preview the request, send it, see errors; or submit without sending. */
+/** Form windows: one previews the request, sends it and shows errors; the other submits without sending. */
 import { Text } from 'ink';
 import { useEffect, useState } from 'react';
 import { largestOf } from '../../base/many.ts';

@@ -1,4 +1,4 @@
-/** What the audit finds in the run whose checkpoint goes live. */
+/** The audit's findings in the run whose checkpoint goes live. */
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
 import { type AuditedOrigin, auditList, auditReportOf, auditWords } from '../../../resources/audit.ts';
 import { useListed } from '../../data/use-list.ts';

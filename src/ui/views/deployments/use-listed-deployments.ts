@@ -1,4 +1,4 @@
-/** The deployments that windows about production name, with their origins. */
+/** The deployments named in windows about production, with their origins. */
 import { useMemo } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';

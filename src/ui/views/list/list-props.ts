@@ -98,7 +98,7 @@ export interface ResourceListProps<Row> {
   readonly joined?: readonly string[];
   /** Notes below the rows, in addition to the notes about the list itself. */
   readonly notes?: readonly string[];
-  /** Shown beside the filter: which parts of the rows are unread, so that it cannot search them. */
+  /** Shown beside the filter: which parts of the rows are unread and therefore not searched. */
   readonly unsearched?: string | undefined;
   /** Lines below a short table, in at most this height. */
   readonly footer?: (height: number) => readonly string[];
@@ -119,7 +119,7 @@ export interface ResourceListProps<Row> {
   readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
   /** A function receives the filter, if there is a valid one. */
   readonly bindings?: readonly Binding[] | ((filter: string | undefined) => readonly Binding[]);
-  /** Further commands that move the cursor, by a number of rows. */
+  /** Additional commands that move the cursor by a number of rows. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row that the cursor starts on; by default, the first row. */
   readonly startAt?: string | undefined;
@@ -127,7 +127,7 @@ export interface ResourceListProps<Row> {
   readonly startFilter?: string | undefined;
   /** Called with the row under the cursor when it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;
-  /** Called with the rows in sight and the table's state whenever these change. */
+  /** Called with the visible rows and the table's state whenever these change. */
   readonly onShown?: (rows: readonly Row[], state: TableState) => void;
   /** A row's name; by default, its id is shown. */
   readonly label?: (row: Row) => string;

@@ -86,7 +86,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const [kept, setKept] = useState<number>();
   const room = useListRoom(props, list, error, props.grouped ?? rows, kept);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
-    // Arrange the rows as the table does, in a new function, so that the table's rows are not kept in memory.
+    // Arrange the rows as the table does, but with a new function, so that the table's rows are not kept in memory.
     const arrange = createArrange(columns, source.id);
     return arrange(joinedTo(read), { filter, sort: ordered ? undefined : order });
   });

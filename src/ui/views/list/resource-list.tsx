@@ -59,7 +59,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   return (
     <Box flexDirection="column">
       <Lines lines={header.map(line => ` ${line}`)} width={pane.width} height={room.header} />
-      {/* The table is there before its rows: the user may already be typing a filter. */}
+      {/* The table is shown before its rows, because the user may already be typing a filter. */}
       {loaded || !error ? (
         <Box flexDirection="column" height={room.table} justifyContent="flex-end" overflow="hidden">
           <TableView

@@ -32,7 +32,7 @@ export interface RecordViewProps<Row extends object> {
   readonly head?: (row: Row) => readonly string[];
 }
 
-/** A full record: its name, special lines, and facts. */
+/** A full record: its name, the lines below the name, and its facts. */
 export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const { resource, place, unread, head, facts = resource.facts } = props;
   const shell = useShell();

@@ -57,7 +57,7 @@ export function useRecordWithParts(
   };
 }
 
-/** The list properties that come from the record, which stands in where there is no row. */
+/** The list properties that come from the record, which is used if there is no row. */
 export function partsProps(
   { isDeleted: deleted, isRead, error: headerError }: RecordWithParts,
   pin: ResourceRef,

@@ -63,7 +63,7 @@ export const ownerReports = <Row extends object>(
     return id ? ownerReport(resource, id, row) : [];
   });
 
-/** The report on a run, a training run or a dataset. @param resource the resource's first name */
+/** The report on a run, a training run or a dataset. @param resource the first of the resource's names */
 export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: string, row: object): readonly OtherFile[] {
   const found = resourceNamed(resource);
   if (!found) return [];

@@ -26,7 +26,7 @@ const ExportWindow = lazyWindow(async () => (await import('./export-window.tsx')
 export interface RecordOptions extends ExportOptions {
   /** The marked rows' ids, if there are several. */
   readonly marked?: readonly string[] | undefined;
-  /** What the actions are on, in words. */
+  /** Names the records that the actions are on. */
   readonly subjects: readonly string[];
   readonly refresh: () => void;
   readonly actions: readonly Binding[];

@@ -54,7 +54,7 @@ import { useBaselineBinding } from './use-run-list.ts';
 
 const { compare: runCompare } = runActions;
 const rewarded: readonly string[] = ['reward'];
-/** What the menu of actions offers besides the actions. */
+/** Other commands in the menu of actions. */
 const inMenu = [...rolloutMenu, baselineCommand, alarmCommands.past];
 const worstFirst = { column: 'reward', descending: false } as const;
 

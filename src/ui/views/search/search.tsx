@@ -30,7 +30,7 @@ const maxLines = 4;
 interface Shown {
   readonly state: TextSearchState;
   readonly counts: ReturnType<typeof countHits>;
-  /** The limit of the search. */
+  /** Maximum number of trajectories to search. */
   readonly most: number;
 }
 

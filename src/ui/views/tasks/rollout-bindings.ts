@@ -42,7 +42,7 @@ export const rolloutBindings = (
     run: () => rollouts && open({ view, ...rollouts }),
   }));
 
-/** What the menu of actions offers for all rollouts of a run, a training run or a dataset. */
+/** The commands in the menu of actions for all rollouts of a run, a training run or a dataset. */
 export const rolloutMenu: readonly Command[] = [
   ...Object.values(rolloutCommands),
   searchCommands.texts,

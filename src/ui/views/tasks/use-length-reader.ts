@@ -21,8 +21,8 @@ const maxSteps = 500;
 /** How often the screen is updated, in milliseconds. */
 const updateMs = 250;
 /**
- * The points are recomputed each time the number of rollouts read has grown by this factor: that is slow, and changes
- * little.
+ * The points are recomputed each time the number of rollouts read has grown by this factor, because recomputing them is
+ * slow and changes little.
  */
 const growth = 1.2;
 /** The golden ratio: any number of its multiples, modulo 1, is spread evenly. */

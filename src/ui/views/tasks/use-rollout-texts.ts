@@ -20,12 +20,12 @@ import { maxSteps } from '../trajectories/preview.tsx';
 import { readTextsOf } from './read-texts.ts';
 import type { Rollout } from './rollout-bindings.ts';
 
-/** How long rows must be in sight before they are read, in milliseconds. */
+/** How long rows must be visible before they are read, in milliseconds. */
 const restMs = 300;
 
 const textIds: readonly string[] = textColumns(() => undefined).map(({ id }) => id);
 
-/** Adds the columns of texts, before the id, if there are none. */
+/** Adds the text columns before the id, if there are none. */
 function withTextColumns<Row extends object>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
   if (columns.some(({ id }) => textIds.includes(id))) return columns;
   const last = columns.findIndex(({ id }) => id === 'id');
@@ -35,7 +35,7 @@ function withTextColumns<Row extends object>(columns: readonly Column<Row>[]): r
 const namesTexts = <Row>(filter: string, columns: readonly Column<Row>[]): boolean =>
   columnsIn(filter, columns).some(column => column && textIds.includes(column.id));
 
-/** Whether the user chose a column of texts, or filters or sorts by one. */
+/** Whether the user chose a text column, or filters or sorts by one. */
 const isAskedFor = <Row>({ choice, filter, sort }: TableState, columns: readonly Column<Row>[]): boolean =>
   textIds.some(id => own(choice, id)?.shown || sort?.column === id) || namesTexts(filter, columns);
 
@@ -54,7 +54,7 @@ const readable = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<
 
 /**
  * Each rollout's texts take a request, so a list has only the texts that were read or searched before. While the user
- * asks for a column of texts, the rows in sight are read.
+ * asks for a text column, the visible rows are read.
  *
  * @param inherited the filter of another list of these rows, for a view that does not show the rows
  */
@@ -95,12 +95,12 @@ export function useRolloutTexts<Row extends Rollout>(
   }, [columns, known, hasMost]);
   const onShown = useReadInSight(columns, setWanted);
   const isPart = isWanted && count < rows.length;
-  const inSight = inherited === undefined ? 'the rows in sight are read, ' : '';
+  const inSight = inherited === undefined ? 'visible rows are read; ' : '';
   const words = `The texts of ${count} of ${counted(rows.length, 'rollout')} are known: ${inSight}a search (${keyOf(searchCommands.texts)}) reads all`;
   return { columns: withTexts, onShown, notes: isPart ? [words] : [] };
 }
 
-/** Reads the rows in sight, once they rest, while the user asks for their texts. */
+/** Reads the visible rows once scrolling stops, while the user asks for their texts. */
 function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], onAsked: (isAsked: boolean) => void) {
   const workbench = useWorkbench();
   const readTexts = readTextsOf(workbench);

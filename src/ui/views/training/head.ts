@@ -34,7 +34,7 @@ export function statusLine(
   return [styledStatus(run.status, theme, noStatus, alarm), bar, counts].filter(Boolean).join('  ');
 }
 
-/** What replaces the status while no read of the run has succeeded: the reason, and the last known status with its age. */
+/** Replaces the status until the run has been read: the reason, and the last known status with its age. */
 export function useLastStatus(id: string, { isRead, error }: RecordWithParts): string | undefined {
   const { statuses, remembered } = useWorkbench();
   const run = { kind: 'training', id };

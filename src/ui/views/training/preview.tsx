@@ -1,4 +1,4 @@
-/** A training run's curves in a preview, with what the audit finds in them. */
+/** A training run's curves in a preview, with the audit's finding. */
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { finishedSteps } from '../../../queries/statuses/known-resource.ts';

@@ -51,7 +51,7 @@ import { useNeighbours } from './use-neighbours.ts';
 
 /** In a narrower pane, the sides are shown one after the other. */
 const twoColumnsFrom = 100;
-/** Lines shown before a difference, if they are not more than half of all: the head, a fold, and equal lines. */
+/** Lines shown before a difference, if they fit into half the height: the head, a fold, and equal lines. */
 const beforeDifference = 5;
 /** How many other rollouts of the task to read at most, to count those with the same message. */
 const maxOthers = 8;
@@ -156,7 +156,7 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
   const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
   const openSide = ({ id, name }: typeof left, other: typeof left) => {
     const places = listed ? [listed, twinPlace(listed)].filter(each => each !== undefined) : [];
-    // Another rollout of the task is not in the comparison; it belongs to the run that its side names.
+    // A rollout that is not in the comparison belongs to the run that its side names.
     const ofRun = left.name === right.name ? undefined : places.find(({ twin }) => twin?.of === name);
     const unlistedPlace = ofRun?.twin && { ...ofRun, id, twin: { ...ofRun.twin, id: other.id } };
     shell.open(places.find(each => each.id === id) ?? unlistedPlace ?? recordPlace(trajectories, id, name));

@@ -117,7 +117,7 @@ function useStepColumn(data: Trajectory | undefined, paneWidth: number) {
   return { column, toggle: { command: readerCommands.steps, enabled, run: () => hide(!isHidden) } };
 }
 
-/** The keys that work as on every record. @param siblingId its id in the list that it was opened from */
+/** The keys that all records share. @param siblingId its id in the list that it was opened from */
 function useRecordKeys(
   { id, label = id }: Place<'record'>,
   { data, refresh }: Live<Trajectory>,
