@@ -110,10 +110,11 @@ export const commands = {
     about: `Watches evaluation runs, training runs, deployments, and benchmarks (until they are ready), by id or name.
 The first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments,
 watches everything that is running or pinned. Notes when an alarm from the settings begins and ends. Exit code 0 if all
-succeed, 1 if one fails, 6 if the outcome of one is unknown, 8 if one succeeds while an alarm holds. With --since last,
+succeed, 1 if one fails, 6 if the outcome of one is unknown, 8 if one succeeds while an alarm
+is active. With --since last,
 prints the inbox of the workbench instead: exit code 1 if something in it failed, 8 if it has an alarm. With --until,
-the rewards decide when a named, pinned or running evaluation has ended; one without a status is listed, but not waited
-for.`,
+the rewards decide when a named, pinned or running evaluation has ended; an evaluation without a status
+is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -254,7 +255,7 @@ JSON or, for a path outside the contract, unchanged. Without an operation, lists
   doctor: spec({
     summary: 'check the installation and suggest fixes',
     about:
-      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong, 3 if only the service fails or does not respond. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there is one.',
+      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong, 3 if only the service fails or does not respond. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there are any.',
     flags: {
       ...serviceFlags,
       alarms: {

@@ -16,7 +16,7 @@ const rewardRangeFlag = {
 } as const satisfies FlagSpec;
 
 const aboutFiles = `A FILE is one that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
-nothing is uploaded or kept. Its path has a folder or an ending, e.g. ./rollouts.`;
+nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts.`;
 
 export const results = {
   compare: spec({
@@ -24,9 +24,10 @@ export const results = {
     about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of
 tasks, how many of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or
 undecided. If many answers were cut off at the token limit, or clearly more in one run, the next line counts them; likewise
-for tool errors. If some rewards are partial, it also counts those that are full: at least the top of the range.
+for tool errors. If some rewards are partial, it also counts the full ones, i.e. at least the top of the
+range.
 In JSON, answer_ends of a run has the counts of its answers; it is null if the service does not report how they ended,
-and {"error": "..."} if that could not be read.
+and {"error": "..."} if they could not be read.
 
 With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole
 interval is below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it
@@ -89,7 +90,7 @@ ${aboutIntervals}`,
   }),
   tasks: spec({
     summary: 'list the tasks of a run, a training run, a dataset or a file, with pass@k and pass^k',
-    about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
+    about: `Prints a line for each task, worst first: the number of rollouts with a reward, their mean and rewards,
 the share that passed, and how many rollouts failed or have no reward. The model
 of a training run changes, so its tasks show the mean at the first and last steps, and a curve in between.
 
@@ -140,7 +141,7 @@ could not be read.
 Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
 search.indexMegabytes limits their size.
 
-${aboutFiles} No texts of a file are kept.`,
+${aboutFiles} Texts from a file are not kept.`,
     args: [{ name: 'WORDS', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -189,7 +190,7 @@ its last line must be REWARD: and a number, and nothing else. An answer that was
 
 ${aboutAgreement}
 
-${aboutFiles} --judge takes none.`,
+${aboutFiles} --judge does not take a FILE.`,
     args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: {
       ...serviceFlags,
@@ -239,8 +240,8 @@ of the groups have taught nothing.
     summary: 'print the lineage of evaluations, training runs, checkpoints and deployments',
     about: `Prints the tree of a benchmark, or the resources above and below another resource. Without an argument,
 prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads at most 100
-training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the last one of a training run; BEST is
-its best one.`,
+training runs. HELD-OUT is a checkpoint's held-out reward at its step, or a training run's last
+one; BEST is a training run's best one.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['benchmark', 'training', 'run', 'deployment'], optional: true }],
     flags: { ...serviceFlags, ...recordFlags },
     examples: ['benchtop tree t-words', 'benchtop tree first --json'],
@@ -248,7 +249,7 @@ its best one.`,
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
     about:
-      'Exports the trajectories of evaluation runs, training runs or datasets, or single ones. benchtop upload accepts the lines, including rewards and how the rollouts ended. benchtop notes export writes flags and notes.',
+      'Exports the trajectories of evaluation runs, training runs or datasets, or single trajectories. benchtop upload accepts the lines, including rewards and how the rollouts ended. benchtop notes export writes flags and notes.',
     args: [
       { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
       { name: 'ID|NAME', of: 'of resource', many: true, optional: true },
