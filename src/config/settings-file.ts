@@ -190,7 +190,6 @@ function placeOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? 'the whole file' : sanitiseLine(path.map(String).join('.'), 'show');
 }
 
-/** The alarms with a range. */
 const alarmRanges: readonly string[] = ['heldOut', 'trainer', 'evaluation'];
 
 /** Describes one problem without the value, which may be a misplaced secret. */

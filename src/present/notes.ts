@@ -20,11 +20,9 @@ export function flagsOf(notes: readonly NoteWords[] = []): string {
   return [...new Set(flags)].join(', ');
 }
 
-/** The text of the notes. */
 export const textsOf = (notes: readonly NoteWords[] = []): string =>
   notes.flatMap(({ text }) => text || []).join(' · ');
 
-/** The columns for notes on a list's rows. */
 export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {
   return [
     {

@@ -27,7 +27,6 @@ function indentOf(depth: number): string {
 /** An indented line. Text after a carriage return starts in the same column. */
 const indented = (line: string, by: string): string => by + line.replace(/\r(?!$)/g, `\r${by}`);
 
-/** The tokens in JSON text. */
 function jsonTokens(text: string): string[] {
   const tokens: string[] = [];
   let at = 0;

@@ -83,7 +83,6 @@ export const initials = (name: string): string =>
     .map(part => part.charAt(0))
     .join('');
 
-/** A column's names: its id and its title. */
 export const namesOf = <Row>({ id, title }: Column<Row>): readonly string[] => [id.replace(/^option\./, ''), title];
 
 /**

@@ -113,7 +113,6 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
   if (lines.length > 0) yield { body: lines.join('\n'), origins };
 }
 
-/** The origin of a line in a part. */
 export function originOf({ origins, body }: SearchedPart, index: number): Origin | undefined {
   const origin = origins.findLast(({ from }) => from <= index);
   if (!origin) return undefined;

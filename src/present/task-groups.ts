@@ -109,7 +109,6 @@ export function withBase(group: TaskGroup, base: readonly number[] | undefined):
   return { ...group, base: { mean: mean(base), scores: base }, difference: meanDifference(base, group.scores) };
 }
 
-/** A task in a training step. */
 export interface StepTask extends TaskGroup {
   readonly step: number;
 }

@@ -79,7 +79,7 @@ export function teachingOf(step: StepRewards, range: Range): StepTeaching {
   const groups = [...tasks.values()];
   const hasGroups = groups.some(({ length }) => length > 1);
   const counts: Record<GroupKind, number> = { teaches: 0, easy: 0, hard: 0, equal: 0, unscored: 0 };
-  // In a step with groups, a task's single rollout has lost the rest of its group.
+  // In a step with groups, a task with a single rollout counts as a group that has lost its other rollouts.
   for (const rows of hasGroups ? groups : []) counts[groupKind(rows, range)] += 1;
   const [all, alone] = hasGroups ? [groups.length, 0] : [0, groups.length];
   return { step: step.step, counts, groups: all, nameless, alone };
@@ -114,7 +114,7 @@ export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | und
   };
   let from = grouped.length;
   while (from >= window && isIdle(grouped.slice(from - window, from))) from -= 1;
-  // The earliest window's first steps may still teach.
+  // The first steps of the earliest window may still teach.
   let first = from === grouped.length ? grouped.length : Math.max(0, from - window + 1);
   while (first < grouped.length && !isIdle(grouped.slice(first, first + 1))) first += 1;
   const idle = grouped.slice(first);

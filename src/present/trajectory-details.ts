@@ -82,7 +82,7 @@ const knownFields: ReadonlySet<string> = new Set([...Object.keys(contractFields)
 /** Whether a field merely repeats another field. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
-  // Another fact shows it.
+  // Another fact shows these two.
   if (name === 'finish_reason' || name === 'tool_error') return typeof value === 'string';
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }

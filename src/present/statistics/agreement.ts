@@ -82,7 +82,7 @@ function distanceTo(kappa: number, shares: readonly number[], size: number): num
       return lowestOf(-most, most, difference => {
         const table = tableOf(kappa, rate, difference);
         const lacking = minOf(table);
-        // There is no such table. Make the distance decrease towards the nearest one.
+        // No such table exists: make the distance decrease towards the nearest one that does.
         if (lacking < -1e-12) return 1e9 * (1 - lacking);
         return table.reduce((sum, share, cell) => sum + distance(shares[cell] ?? 0, Math.max(share, 1e-15)), 0);
       });

@@ -56,7 +56,6 @@ export function lowestIn(sample: Tally, size: number): Tally {
   return { values: sample.values.slice(0, kinds), counts: counts.slice(0, kinds), size };
 }
 
-/** The values in a sample that are below a limit. */
 export function below(sample: Tally, limit: number): Tally {
   const first = sample.values.findIndex(value => value >= limit);
   if (first < 0) return sample;

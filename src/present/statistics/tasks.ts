@@ -193,7 +193,6 @@ export function sharedTasks([base, fresh]: readonly [RunTasks, RunTasks]): Share
   return { lacking: lacking + unsure, tasks: shared.length + unsure, unsure };
 }
 
-/** Whether a reward is outside the range. */
 export function isOutside(runs: readonly RunTasks[], range: Range): boolean {
   return runs.some(({ tasks }) => tasks.some(rewards => rated(rewards).some(reward => isBeyond(reward, range))));
 }

@@ -143,7 +143,7 @@ export function usePagedList<Row>(
   const see = useCallback(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
-      // Rows from elsewhere are on screen: read on until the list has them.
+      // If rows from other lists are on screen, read on until this list has them.
       if (reader.extent.rows > 0 && rows.some(row => !reader.has(source.id(row)))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;

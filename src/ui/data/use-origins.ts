@@ -7,7 +7,10 @@ import type { Attention } from '../../queries/polling.ts';
 import { isAbsent } from '../../service/errors.ts';
 import { useLive } from './use-live.ts';
 
-/** Searches once for these checkpoints, and remembers their origins. Its data is only the time at which it ended. */
+/**
+ * Searches once for these checkpoints, and remembers their origins. The query's data is only the time at which the
+ * search ended.
+ */
 function originsQuery(referred: readonly CheckpointUser[]): LiveQuery<number> {
   return {
     key: ['checkpoints', 'origins', ...new Set(referred.flatMap(({ checkpoint_id: id }) => id ?? []))],

@@ -100,7 +100,7 @@ export function historyReducer(history: History, action: HistoryAction): History
       return { past: [...past, present].slice(-depth), present: next, future: future.slice(1), last: present };
     }
     case 'last': {
-      // If it is the next or the previous place in the history, step there, so that the other places stay on both
+      // If the last trail is the next or the previous one in the history, step there, which keeps the others on both
       // sides.
       if (last === undefined) return history;
       if (last === future[0]) return historyReducer(history, { kind: 'forward' });

@@ -35,7 +35,6 @@ const longest = 300;
 export const statusText = (status: string, theme: Theme): string =>
   markedText(statusWords(status.slice(0, longest)).toWellFormed(), statusMeaning(status), theme);
 
-/** Shown if the service reports no status. */
 export const noStatus = 'The service reports no status';
 
 /** A state's words, as in Watch. */

@@ -126,7 +126,6 @@ export function LoadingWindow({ title, words, error, onClose }: LoadingWindowPro
   );
 }
 
-/** The properties of a window that an action opens. */
 export interface ActionWindowProps<Row> {
   readonly row: Row;
   /** All rows, if the window works on several. */

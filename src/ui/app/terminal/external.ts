@@ -36,7 +36,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended on its own.
+    // The process ended on its own.
   }
 }
 

@@ -27,7 +27,6 @@ import {
 /** Cells that the rest of a notice takes: its mark, the border, and a key. */
 const toastRoom = 6;
 
-/** A side's last answer, if there is one. */
 export function lastAnswer({ session }: Side): Turn | undefined {
   return session.conversation.turns.findLast(turn => turn.role === 'assistant');
 }

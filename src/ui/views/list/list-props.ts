@@ -123,7 +123,6 @@ export interface ResourceListProps<Row> {
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row that the cursor starts on; by default, the first row. */
   readonly startAt?: string | undefined;
-  /** The initial filter. */
   readonly startFilter?: string | undefined;
   /** Called with the row under the cursor when it changes. */
   readonly onCurrent?: (row: Row | undefined) => void;

@@ -159,7 +159,7 @@ export async function saveWithSteps(
     leftOut.length > 0 && `${leftOut.length} left out`,
     incomplete.length > 0 && `${incomplete.length} incomplete`,
   ].filter(Boolean);
-  // Put the path last: it may leave no room after it.
+  // Put the path last, because it may leave no room for other words.
   const faults = counts.length === 0 ? '' : ` (${counts.join(', ')})`;
   const saved = `${counted(written, 'trajectory', 'trajectories')} with steps${faults} to ${path}`;
   const [example] = [...leftOut, ...incomplete];

@@ -78,7 +78,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   return (
     <ResourceList<GridRow>
       name="compared-runs"
-      // The view replaces its rows.
+      // Only its type differs: `rows` replaces its rows.
       source={source as unknown as ListSource<GridRow>}
       rows={grid.rows}
       columns={columns}

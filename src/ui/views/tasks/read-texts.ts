@@ -34,7 +34,7 @@ class ReadTexts {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** By trajectory id; the same map until there are more. */
+  /** The texts by trajectory id; the same map until more texts are read. */
   readonly all = (): ReadonlyMap<string, RolloutTexts> => this.#known;
 
   add(texts: Iterable<readonly [id: string, texts: RolloutTexts]>): void {

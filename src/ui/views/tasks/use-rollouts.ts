@@ -112,7 +112,7 @@ export function useRollouts(
     if (training !== undefined && only !== undefined) return stepTrajectories(training, only);
     return run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended);
   }, [run, training, dataset, ended, only]);
-  // The list of a file's rollouts is in this order, and may have been read.
+  // The list of a file's rollouts uses this order, and may already have been read.
   const { file } = useWorkbench();
   const ordering = useOrderedSource(source, file && fileOrder);
   const live = useLive(ordering.query, attention);

@@ -60,7 +60,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { column, toggle } = useStepColumn(data, pane.width);
   const width = column ? pane.width - column.width - 1 : pane.width;
   const { graded } = place;
-  // The head, and the grade from a regrading.
+  // Minus the lines for the head, and for the grade from a regrading.
   const height = pane.height - (graded === undefined ? 1 : 2);
   const notes = useNotes().get(id);
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found, notes);

@@ -133,7 +133,7 @@ function useUploadBindings(job: BenchmarkUpload | undefined): readonly Binding[]
   const agents = useAgents();
   if (!job) return [];
   const { phase, benchId, plan } = job.state;
-  // A run never rejects.
+  // `run` never rejects.
   const run = (): void => void job.run(workbench.service);
   const runAnew = (): void => {
     job.startOver();

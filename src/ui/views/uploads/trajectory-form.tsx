@@ -71,7 +71,7 @@ function useUpload(
         const records = workbench.remembered.trajectoryUploads;
         const job = new TrajectoryUpload(id, path, dataset, { agent, records, resendUnknown });
         workbench.jobs.add(job);
-        // It continues off screen and never rejects; its view shows how it ends.
+        // The upload continues off screen, and `run` never rejects; its view shows how it ends.
         void job.run(workbench.service);
         return job;
       },

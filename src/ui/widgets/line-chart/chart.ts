@@ -96,7 +96,7 @@ interface DrawnCurve {
   readonly curve: Curve;
   readonly series: number;
   readonly isFaint: boolean;
-  /** A limit of a band. */
+  /** Whether it is a limit of a band. */
   readonly isLimit: boolean;
 }
 

@@ -51,7 +51,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
       return [];
     case 'text':
       if (token.tokens !== undefined) return spansOf(asMarkedTokens(token.tokens), theme, styles);
-      // Its `text` is HTML-escaped: some character references are decoded, others added.
+      // The token's `text` is HTML-escaped: some character references are decoded, others added.
       return [{ text: textOf(token.escaped === true ? token.raw : decoded(token.raw)), styles }];
     default:
       return [{ text: textOf('text' in token ? token.text : token.raw), styles }];

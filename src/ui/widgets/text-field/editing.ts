@@ -22,7 +22,6 @@ export function textOf({ characters }: EditState): string {
   return characters.join('');
 }
 
-/** The text before the cursor. */
 export const textBefore = ({ characters, cursor }: EditState): string => characters.slice(0, cursor).join('');
 
 /** The field without the text before the cursor. */
