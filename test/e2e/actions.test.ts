@@ -535,7 +535,7 @@ describe('a benchmark', () => {
       'ctrl-p',
       { see: 'benchmarks/uploads' },
       'esc',
-      { gone: '/ingest' },
+      { gone: 'Upload requests' },
       'enter',
       { see: 'uploaded; enter opens it' },
       'enter',

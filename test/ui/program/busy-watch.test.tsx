@@ -191,8 +191,9 @@ it('reads a curve only when it has grown, and not that of the trainer (W21)', as
 });
 
 it('reads a curve that lacks a round sooner than the others, because it may show a collapse', async () => {
-  const { scripted } = await openBusy({ minutes: 8, columns: 60, rows: 15 });
-  // Its held-out reward comes every 20 steps of 1.5 seconds. With 50 unfinished resources, four turns take five minutes.
+  const { scripted } = await openBusy({ minutes: 9, columns: 60, rows: 15 });
+  // Its held-out reward comes every 20 steps of 1.5 seconds. With 50 unfinished resources, four turns take five minutes:
+  // it is read the fourth time after 7.3 minutes, and then after 10.7.
   expect(scripted.asked('getHeldOutRewards', 'trn_0000001')).toBe(4);
 });
 
