@@ -17,7 +17,7 @@ import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { confirmed, recheck, sendEach, withProduction } from '../resources/changes.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
-import { type TracedDeployment, withOrigin } from '../resources/origins.ts';
+import { withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
 import { isUnanswered, RequestError, ServiceError } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
@@ -87,7 +87,7 @@ type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 
 /** One invocation of a change command. */
 interface ChangeRun {
-  readonly command: ChangeCommand;
+  readonly command: string;
   /** The past participle for messages: `cancelled`. */
   readonly past: string;
   readonly flags: ActFlags & ServiceFlags;
@@ -173,7 +173,11 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
   const loses = [...new Set(found.map(({ action: { change } }) => capitalised(change.loses)))].join(' ');
   const ask = async (rows: readonly Target[]): Promise<void> => {
     const outages = outagesOf(rows);
-    const question = `${asTitle(command)} ${rows.map(nameOf).join(', ')}? ${outageWords(outages)}${loses}`;
+    const names = rows.map(each => {
+      const called = each.action.change.called?.(each.row);
+      return called === undefined ? nameOf(each) : `${wordFor(each.resource)} ${called}`;
+    });
+    const question = `${asTitle(command)} ${names.join(', ')}? ${outageWords(outages)}${loses}`;
     await confirm(question, flags, io, typedFor(outages));
   };
   const known = await withProduction(found, context);
@@ -286,25 +290,28 @@ export async function promoteOne(
   checkOutcomeField(flags, [deployment]);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
-    const { id, row } = await findAmong(among, word, context, 'write');
-    const { send, means } = flags.undo ? deploymentActions.unpromote.change : deploymentActions.promote.sends;
+    const found = await findAmong(among, word, context, 'write');
+    const { promote, unpromote } = deploymentActions;
+    const { send } = flags.undo ? unpromote.change : promote.sends;
     const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context, 'write');
-    const input = { deployment_id: id, ...(demoted && { demote_deployment_id: demoted.id }) };
+    const input = { deployment_id: found.id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
-    const slug = calledName(row as Deployment);
-    const trace = async (each: object): Promise<TracedDeployment> =>
-      flags.yes ? (each as Deployment) : withOrigin(each as Deployment, context);
-    const promoted = await trace(row);
-    const words = means(promoted, withStep(promoted));
-    const ask = (loses: string): Promise<void> => confirm(`${words} ${loses}`.trimEnd(), flags, io, slug);
-    if (flags.undo || flags.yes) await ask('');
-    else {
-      const entry = { slug, id, from_run: promoted.from_run, demoted: demoted && (await trace(demoted.row)) };
-      await confirmEntry(entry, ask, context);
+    const row = found.row as Deployment;
+    const slug = calledName(row);
+    if (!flags.yes && flags.undo) {
+      const action = unpromote as unknown as ChangeAction<object>;
+      await confirmChange([{ ...found, action }], { command: 'unpromote', past: 'unpromoted', flags, io, context });
+    } else if (!flags.yes) {
+      const promoted = await withOrigin(row, context);
+      const left = demoted && (await withOrigin(demoted.row as Deployment, context));
+      const words = promote.sends.means(promoted, withStep(promoted));
+      const ask = (effects: string): Promise<void> => confirm(`${words} ${effects}`, flags, io, slug);
+      await confirmEntry({ slug, id: found.id, from_run: promoted.from_run, demoted: left }, ask, context);
     }
     io.stopOnSignals?.();
-    await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
+    const answer = await send(context.service, input, { signal: context.signal });
+    await printOutcome(answer, { id: found.id, label: slug }, flags, io);
     return exitCodes.done;
   });
 }

@@ -295,10 +295,6 @@ export const deploymentActions = {
       verb: 'unpromote',
       past: 'unpromoted',
       loses: 'it stays deployed, and can be reached by its id.',
-      means: (row, called) => {
-        const nothing = surelyInProduction(row) === false ? '' : ' Nothing answers there until another is promoted.';
-        return `${clean`This stops ${called} from serving ${calledName(row)}.`}${nothing}`;
-      },
       called: slugAndId,
       withProduction: (rows, context) => Promise.all(rows.map(row => withOrigin(row, context))),
       asks: () => 'Stop this deployment from answering?',

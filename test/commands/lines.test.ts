@@ -153,7 +153,7 @@ describe('a change in the line mode', () => {
       return { out, deletions: server.requests.filter(({ method }) => method === 'DELETE').length };
     };
     const kept = await undeploying('yes', 'yes');
-    expect(kept.out).toMatch(/Undeploy deployment tutor \(dep_1\)\?.* \[y\/N\]/);
+    expect(kept.out).toMatch(/Undeploy deployment tutor, dep_1.*\?.* \[y\/N\]/);
     expect(kept.out).toContain('This has changed since you were asked. Nothing was sent');
     expect(kept.out).toMatch(/In production: tutor\. .* Type tutor to confirm.*Nothing was changed\./s);
     expect(kept.deletions).toBe(0);
@@ -164,7 +164,7 @@ describe('a change in the line mode', () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
     expect(kept.out).toContain('Delete secret TOKEN (sec_1)? Tasks that need it cannot run');
     expect(kept.out).toMatch(/In production: (\S+)\. .* Type \1 to confirm/);
-    expect(kept.out).toMatch(/\(dep_1\)\? .*Serving ends/);
+    expect(kept.out).toMatch(/, dep_1.*\? .*Serving ends/);
     expect(kept.sent).toEqual([]);
     const [, slug = ''] = /Type (\S+) to confirm/.exec(kept.out) ?? [];
     const lost = await changes('secrets', 'delete 1', 'yes', 'deployments', 'undeploy 1', slug, 'quit');

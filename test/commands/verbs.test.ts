@@ -231,7 +231,7 @@ describe('deploy, promote and undeploy', () => {
     expect([promoted.code, promoted.out]).toEqual([exitCodes.done, 'true\n']);
     const refused = await cli('undeploy', ['tutor']);
     expect([refused.code, refused.out]).toEqual([exitCodes.usage, '']);
-    expect(refused.notes).toMatch(/Undeploy deployment tutor \(dep_\w+\)\?.*add --yes/);
+    expect(refused.notes).toMatch(/Undeploy deployment tutor, dep_\w+ \(step \d+\)\?.*add --yes/);
     expect((await cli('undeploy', ['tutor', '-n'])).out).toMatch(/^DELETE \/api\/v1\/deploy\/dep_/);
     expect((await cli('undeploy', ['tutor', '--yes'])).code).toBe(exitCodes.done);
     expect((await cli('get', ['deployment', 'tutor'])).code).toBe(exitCodes.notFound);
@@ -261,24 +261,27 @@ describe('production', () => {
   it.each([
     ['undeploy', 'y', 'DELETE'],
     ['promote', 'tutor', 'POST'],
-  ])('is asked about again if that is no longer true by the time of the answer: %s', async (command, first, method) => {
+    ['promote --undo', 'y', 'POST'],
+  ])('is asked about again if that is no longer true by the time of the answer: %s', async (words, first, method) => {
+    const [command = '', ...flags] = words.split(' ');
+    const isEntry = words === 'promote';
     const row = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'test', is_active: false };
     const active = { ...row, role: 'production', is_active: true };
     const answering = async (second: string) => {
       let reads = 0;
       const server = await hostileServer((response, request) => {
         const isList = request.url.startsWith('/api/v1/deploy?');
-        const isRead = request.method === 'GET' && (command === 'promote') === isList;
+        const isRead = request.method === 'GET' && isEntry === isList;
         if (isRead) reads += 1;
         const items = reads > 1 ? [row, { ...active, deployment_id: 'dep_2' }] : [row];
-        const one = reads > 1 && command === 'undeploy' ? active : row;
+        const one = reads > 1 && !isEntry ? active : row;
         return json(isList ? { items, has_more: false } : one)(response, request);
       });
       const input = new PassThrough();
       input.write(`${first}\n`);
       const onNote = (text: string): void => void (text.startsWith('This has changed') && input.write(`${second}\n`));
       const options = { input, asked: true, onNote };
-      const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(command, ['dep_1'], options);
+      const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(command, ['dep_1', ...flags], options);
       return { code, sent: server.requests.filter(request => request.method === method).length };
     };
     expect(await answering('y')).toEqual({ code: exitCodes.failed, sent: 0 });
@@ -293,7 +296,8 @@ describe('production', () => {
     });
     const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
     const { notes } = await on('promote', ['dep_1', '--undo']);
-    const stops = 'This stops dep_1 from serving talker. Nothing answers there until another is promoted. There is no';
+    const stops =
+      'Unpromote deployment talker, dep_1? May be in production: talker. If so, nothing answers there until another deployment is promoted. It stays deployed, and can be reached by its id. There is no';
     expect(notes).toContain(stops);
     expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/deploy?'))).toEqual([]);
     const replaced = 'This makes dep_1 serve talker. Nothing serves talker now. There is no terminal';

@@ -35,12 +35,11 @@ async function hostile() {
 }
 
 describe('a hostile service', () => {
+  const called = shown('talker').replaceAll(/ +/g, ' ');
+
   it.each([
-    [['undeploy', 'dep_1'], `Undeploy deployment ${shown('talker')} (dep_1)? In production: `],
-    [
-      ['promote', 'dep_1', '--undo'],
-      `This stops dep_1 from serving ${shown('talker').replaceAll(/ +/g, ' ')}. Nothing`,
-    ],
+    [['undeploy', 'dep_1'], `Undeploy deployment ${called}, dep_1? In production: `],
+    [['promote', 'dep_1', '--undo'], `Unpromote deployment ${called}, dep_1? In production: `],
     [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}.`],
     [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? Record, rewards`],
   ])('takes no words of %j with it, and begins no line', async ([command = '', ...args], words) => {
