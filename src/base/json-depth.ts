@@ -49,7 +49,7 @@ function isAsTyped(value: number, text: string): boolean {
   return typedWhole === sentWhole && typed.padEnd(sent.length, '0') === sent.padEnd(typed.length, '0');
 }
 
-/** Whether a typed number, or one in typed JSON, would be sent as another number. */
+/** Whether a number that the user typed, alone or in JSON, would be sent as a different number. */
 export function changesNumber(typed: string): boolean {
   const value = typed === '' ? Number.NaN : Number(typed);
   if (!Number.isNaN(value)) return /\d/.test(typed) && !isAsTyped(value, typed);

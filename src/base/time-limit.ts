@@ -4,7 +4,7 @@ import { createContext, Script } from 'node:vm';
 import { errorCode } from './errors.ts';
 
 let guard: { readonly run: (timeout: number) => void; task: () => void } | undefined;
-/** A nested guard would only cost time. */
+/** Whether a guard is active: a nested one would only cost time. */
 let guarding = false;
 
 /** Whether the current code is already running under a time limit. */

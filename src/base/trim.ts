@@ -1,6 +1,6 @@
 /**
- * Removes these characters from the end of a string. Not with `/x+$/`, which takes quadratic time on a string with a
- * long run in the middle.
+ * Removes these characters from the end of a string. Avoids `/x+$/`, which takes quadratic time on a string with a long
+ * run in the middle.
  */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length;

@@ -201,7 +201,7 @@ function requestOfKnown(
   return { send, preview: service => service.describe(noting => send(noting, {})) };
 }
 
-/** The fields go into the query for a GET, or if a whole body is given as well. */
+/** The request for a path. The fields go into the query for a GET, or if a whole body is given as well. */
 function requestOfPath(
   { method, path }: Extract<Target, { path: string }>,
   fields: readonly Field[],
@@ -233,7 +233,7 @@ function headText({ status, headers }: AnswerHead): string {
 
 /**
  * The response in the contract's `items` envelope, which some services omit; --paginate joins the items instead. The
- * number of rows that could not be read is a note: the service does not send it.
+ * number of rows that could not be read is noted separately, because the service does not send it.
  */
 function inItems(answer: unknown, { response }: Endpoint, paginate: boolean | undefined): unknown {
   if (Array.isArray(answer)) return paginate ? answer : { items: answer };

@@ -35,7 +35,7 @@ async function sendEach<Input extends object>(
   const { startKeys } = memory;
   const { keyed = kind } = send;
   const begun: StartedWork[] = [];
-  /** The names of the rest, split by whether they may have started. */
+  /** The names of the other runs: `open` ones may have started, `unsent` ones were not requested. */
   const left = { open: [] as string[], unsent: [] as string[] };
   const errors: unknown[] = [];
   let isStopped = false;

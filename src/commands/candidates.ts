@@ -78,7 +78,7 @@ interface Row {
   readonly status: string | undefined;
 }
 
-/** The rows on a list's first page, and the remembered ones. */
+/** The rows on a list's first page, and the remembered rows. */
 async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<readonly Row[]> {
   const { kind } = resource;
   const seen: readonly Row[] = kind === undefined ? [] : context.memory.list(kind);

@@ -54,7 +54,7 @@ export interface FoundCheckpoint {
   readonly chosenBy?: HeldOutMean | undefined;
   /** The better checkpoints, see `betterThan`. */
   readonly better?: Better | undefined;
-  /** The other checkpoints that may be as good. */
+  /** Other checkpoints that may be as good. */
   readonly rivals?: Rivals | undefined;
   /** Whether the word is just the name of a training run. */
   readonly isRun?: boolean;
@@ -101,7 +101,7 @@ export async function findOrCheckpoint(
   });
 }
 
-/** Finds a checkpoint as `findCheckpoint` does, with its record. @throws CommandError if no training run lists it */
+/** Like `findCheckpoint`, but with the checkpoint's record. @throws CommandError if no training run lists it */
 export async function recordedCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   const named = await findCheckpoint(word, context);
   const found = named.row ? named : (await searchCheckpoint(named.id, context)).found;

@@ -144,7 +144,7 @@ export async function lookUp(
   const unlisted: ServiceError[] = [];
   const gaps: Gaps[] = [];
   let failure: ServiceError | undefined;
-  // After a failure with all its retries, the others are tried only once: the whole service may be failing.
+  // After one lookup fails despite its retries, the others are tried only once: the whole service may be failing.
   let attempted = context;
   // For a word that looks like an id, skip rows without names: a service may have too many of them.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {

@@ -230,7 +230,7 @@ class EndWait {
       label: this.#ref.label,
       look: () => this.#look(),
       onChange: seen => this.#report(seen),
-      // A failed request is retried in a moment, so it is not worth a note.
+      // A failed request is not worth a note, because it is retried in a moment.
       ...(!change && { onWait: () => this.#parts.report(this.#reading()).catch(() => undefined) }),
       note: this.#io.note,
       intervals: sharedBy(among, this.#io.poll ?? config.preferences.poll),

@@ -6,7 +6,7 @@ import { notePage } from './lists.ts';
 import type { TrainerCurve } from './trainer-curve.ts';
 import { type TrainerReward, trainerReward } from './training.ts';
 
-/** The most other columns. Numbers beyond that are unlikely to be diagnostics. */
+/** Maximum number of other columns. Any further numbers are unlikely to be diagnostics. */
 const maxOthers = 24;
 
 /** The reader's state at the end of a block. */

@@ -12,8 +12,9 @@ export const namedSteps = {
 } as const;
 
 /**
- * Whether the word looks like a checkpoint id. Such a word is always taken for one, even if a training run has this
- * name, because no operation reads a checkpoint by its id alone to check. The run can be named as `NAME@latest`.
+ * Whether the word looks like a checkpoint id. Such a word is always treated as one, even if a training run has this
+ * name, because no operation can check: none reads a checkpoint by its id alone. Users can refer to the run as
+ * `NAME@latest`.
  */
 export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);

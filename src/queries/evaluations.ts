@@ -122,7 +122,8 @@ export const deleteRun = action(
     removes: {
       resource: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
       reread: async (service, { bench_id, eval_run_id }, options): Promise<unknown> => {
-        // A list that contains the run is conclusive; one without it may omit evaluations made by training runs.
+        // A list that contains the run is conclusive. A list without it may just omit evaluations made by training
+        // runs.
         const listed = await ifThere(Boolean(bench_id), () =>
           findOnPages(
             cursor => readRows({ cursor }, query => listRuns({ service, ...options }, bench_id ?? '', query)),

@@ -28,7 +28,7 @@ type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 export interface AcrossOptions<Row> {
   readonly operation: Operation;
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
-  /** Whether a benchmark may have rows, judging by its record. Others are skipped, unless none may have rows. */
+  /** Whether a benchmark may have rows, according to its record. Other benchmarks are skipped, unless all would be. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** The plural noun for the rows in notes: `runs`. */
   readonly noun: string;
@@ -49,7 +49,10 @@ interface Rest {
   readonly isCutOff: boolean;
 }
 
-/** Drops repeated parts. A list whose cursors loop repeats its benchmarks, and a growing rest would hide the loop. */
+/**
+ * Drops repeated parts. If the cursors of the benchmark list form a loop, benchmarks repeat, and a growing rest would
+ * hide that.
+ */
 const eachPartOnce = (parts: readonly Part[]): readonly Part[] => [
   ...new Map(parts.map(part => [JSON.stringify([part.benchId, part.cursor]), part])).values(),
 ];
@@ -81,7 +84,7 @@ export async function readAcross<Row extends BenchmarkPart>(
   const reading = new PartsReader(context, parts, { ...options, knownToExist: isContinued });
   await reading.readAll();
   const { items, failed, dropped } = reading;
-  // Responses arrive in any order: rows created at the same time must not change places.
+  // Responses arrive in any order, but rows created at the same time must keep theirs.
   items.sort(
     (left, right) =>
       (right.created_at ?? '').localeCompare(left.created_at ?? '') ||

@@ -11,7 +11,7 @@ export interface RecordedMean {
 /** The number of rollouts per task, from a run's options. */
 export interface SamplesPerTask {
   readonly each: number;
-  /** From the options that benchtop sent, because the service returns none. It may have ignored them. */
+  /** Whether it is from the options that benchtop sent, because the service returns none. It may have ignored them. */
   readonly isSent: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly isUnfinished?: boolean | undefined;
   /** Whether, by its counts, all its rollouts have ended although the service reports it as unfinished. */
   readonly haveAllEnded?: boolean | undefined;
-  /** A later round exists or is due but has not been read, so there may be a newer or better mean. */
+  /** Whether a later round exists or is due but has not been read, so that there may be a newer or better mean. */
   readonly isOld?: boolean | undefined;
   /** Later rounds in which every rollout failed, so the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
@@ -73,7 +73,7 @@ export interface HeldOutMeans {
   readonly upTo: number;
 }
 
-/** Prefers the loaded samples, because a service may leave completed ones out of the mean. */
+/** Prefers the loaded samples, because a service may leave completed samples out of the mean. */
 export function samplesOf(point: HeldOutReward): HeldOutSamples {
   const { loaded_trajectories, completed_samples, expected_samples } = point;
   const samples = countOf(loaded_trajectories) ?? countOf(completed_samples);

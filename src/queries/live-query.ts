@@ -23,9 +23,9 @@ export interface LiveQuery<Data> {
   readonly leastMs?: (data: Data | undefined) => number;
   /** How long settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation that the data makes, reported with each response to this query in any view. */
+  /** Extracts the observation from the data. Each response reports it, whichever view sent the query. */
   readonly observes?: ((data: Data) => Observation) | undefined;
-  /** The observations that the rows make, if the data consists of rows. */
+  /** How to report the observations from the rows, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
   /** The resource that the data belongs to. A 404 means that it has been deleted. */
   readonly about?: Subject | undefined;

@@ -54,7 +54,7 @@ export function startTime({ record, startedAt, firstSeenAt }: RememberedResource
   return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
 }
 
-/** Makes a list fall back on remembered rows, and declares the observations that its rows make. */
+/** Makes a list fall back on remembered rows, and declares the observations from its rows. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
   { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
@@ -92,7 +92,7 @@ const maxPagesSearched = 20;
 
 type RememberedRecord<Row> = Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>;
 
-/** Makes a record fall back on other endpoints and remembered data, and declares the observation it makes. */
+/** Makes a record fall back on other endpoints and remembered data, and declares the observation from it. */
 export function rememberingOne<Row extends object>(
   query: LiveQuery<Row>,
   id: string,

@@ -26,7 +26,7 @@ export interface RunResults extends ReadRewards {
   readonly statisticsError: string | undefined;
 }
 
-/** The observation that a run's rewards make. Includes their mean and number if the ended run's record has none. */
+/** The observation from a run's rewards, with their mean and number if the ended run's record has none. */
 export function observationOf(id: string, certainty: Certainty | undefined): Observation {
   const { isFinal = false, recorded = undefined, means: [mean] = [], rewards } = certainty ?? {};
   const isOnly = isFinal && recorded !== undefined && recorded.mean === undefined;

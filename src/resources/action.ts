@@ -116,7 +116,10 @@ export interface Change<Row> extends Sending<Row> {
   readonly says?: (names: string) => string;
   /** The words that replace `past` if the response reports a smaller change. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slugs that would lose their deployment, which the user must type to confirm; empty if certainly none would. */
+  /**
+   * The slugs that would lose their deployment, which the user must type to confirm; empty only if it is certain that
+   * none would.
+   */
   readonly outages?: (row: Row) => readonly Outage[];
   /** Reads the data that `outages` needs and adds it to the rows. Throws only if aborted. */
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;

@@ -105,7 +105,7 @@ export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
 /** A pause of this length is normal, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
-/** Minimum number of rollouts needed to judge, unless the run has no more. */
+/** Minimum number of rollouts needed for an alarm, unless the run has fewer. */
 export const minRollouts = 20;
 
 /** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */

@@ -124,7 +124,7 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
   return { findings, read: words.join(', '), unread, lastStep };
 }
 
-/** The curves to audit. The trainer's is thinned out, because it may have a million points. */
+/** The curves to audit. The trainer's curve is thinned out, because it may have a million points. */
 function auditedCurves({ steps, rewards }: TrainerCurve, heldOut: readonly HeldOutReward[]) {
   const means = heldOutMeansOf(heldOut.toSorted((left, right) => left.step - right.step));
   const even = evenCurve(steps, rewards);

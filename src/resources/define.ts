@@ -88,8 +88,8 @@ export interface ResourceOf<Row> {
   /** Matches its ids, both in the document's examples and on other services. */
   readonly idPattern?: RegExp;
   /**
-   * The kind under which it is remembered and, if it has `get`, pinned and watched. Without a kind, rows are none of
-   * these. Stored on disk, so it must not change.
+   * The kind under which it is remembered and, if it has `get`, pinned and watched. Without a kind, rows are not
+   * remembered, pinned or watched. Stored on disk, so it must not change.
    */
   readonly kind?: string;
   readonly scopes?: readonly ScopeName[];
@@ -120,7 +120,7 @@ export interface ResourceOf<Row> {
    * (`qualified`), because many rows share a label; or not at all, only by its id (`never`).
    */
   readonly findsLabel?: 'qualified' | 'never';
-  /** Whether a row serves its label. A read then takes it among rows that share the label. */
+  /** Whether a row serves its label. A read by label then prefers it to other rows with the same label. */
   readonly servesLabel?: (row: Row) => boolean;
   /** The value that narrows another list to this row, if not its id. */
   readonly scopeValue?: (row: Row) => string | null | undefined;
@@ -148,7 +148,7 @@ export interface ResourceOf<Row> {
 /** A resource whose row type is not known. Its rows must come from the same resource. */
 export type Resource = ResourceOf<object>;
 
-/** The column that shows the rows' status, and knows the usual ones. */
+/** The status column, which knows the usual statuses. */
 export const statusColumnOf = ({ columns }: Pick<Resource, 'columns'>): Resource['columns'][number] | undefined =>
   columns.find(({ status }) => status);
 

@@ -29,7 +29,8 @@ function eventWord(event: InboxEvent): string {
 /**
  * A word for an event, with a stall's duration as of the last read of the steps, as in Watch.
  *
- * @param readAt when that was, in epoch milliseconds; until then, the stall has lasted at least until it was noticed
+ * @param readAt when the steps were last read, in epoch milliseconds; before the first read, the stall has lasted at
+ * least until it was noticed
  */
 export function happenedWords(event: InboxEvent, readAt?: number): string {
   const { since, atLeast, noticedAt = event.at } = event.detail;
@@ -78,7 +79,9 @@ function shortHeldOut(held: HeldOutMean, range: Range | undefined): string {
   return `${heldOutCell(held)}${limits && ` (${limits})`} at step ${held.step}`;
 }
 
-/** An event's last numbers: the held-out reward or the mean, and the progress. @param words for a held-out reward */
+/**
+ * An event's last numbers: the held-out reward or the mean, and the progress. @param words describes a held-out reward
+ */
 export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = heldOutWords): string {
   const { measured, mean, total, done } = detail;
   const isTraining = kind === 'training';
@@ -133,7 +136,7 @@ export function summaryOf(inbox: Inbox): string {
 /**
  * The events' names, with words that distinguish resources of one kind and label.
  *
- * @param isNarrow whether space is tight, so that they are few
+ * @param isNarrow whether space is tight, so that the words must be few
  */
 export function eventNames(
   memory: RememberedStore,

@@ -1,4 +1,4 @@
-/** The states of Watch's lines in words: as much as there is room for. */
+/** The states of Watch's lines in words, for different widths. */
 
 import { hasEnded, statusMeaning, statusWords } from '../contract/status.ts';
 import { type StatusLook, waitingWord } from '../present/column.ts';
@@ -20,20 +20,20 @@ export interface LineState {
   readonly short?: string;
   /** The state for the narrowest column, without an ended resource's duration. */
   readonly shortest?: string;
-  /** For a table with more important columns: times only, in one unit, because the mark shows the rest. */
+  /** The state for a table with more important columns: only times, in one unit, because the mark shows the rest. */
   readonly brief?: string;
   readonly look: StatusLook;
   /** The reasons for its alarms, most urgent first. */
   readonly reasons?: readonly string[];
 }
 
-/** A state in words, by the room for it. */
+/** A state in words, in the form that the room allows. */
 export const stateText = (
   { text, short = text, shortest = short, brief = shortest }: LineState,
   room: 'short' | 'shortest' | 'brief',
 ): string => ({ short, shortest, brief })[room];
 
-/** A record's facts; in alarm, with its state in Watch and the reasons in place of its status. */
+/** A record's facts. If it has an alarm, its state in Watch and the reasons replace its status. */
 export function statedFacts(facts: readonly Fact[], state: LineState | undefined): readonly Fact[] {
   const { reasons, text } = state ?? {};
   if (!reasons) return facts;

@@ -195,7 +195,7 @@ const isEntering = ({ role, status }: Deployment): boolean =>
 const outageWord = (row: Deployment): string =>
   clean`${calledName(row)} by ${withStep(row)}${isEntering(row) ? ', still being deployed' : ''}`;
 
-/** Adds the deployments of their checkpoints to training runs. @throws AbortError if the user interrupts */
+/** Adds to training runs the deployments of their checkpoints. @throws AbortError if the user interrupts */
 export async function withRunsInProduction(
   runs: readonly TrainingRun[],
   context: QueryContext,

@@ -57,7 +57,7 @@ const countsAtOnce = 2;
 export interface Frame {
   /** Whether it shows the section counts. */
   readonly counted: boolean;
-  /** Whether it opened at home, so that the first view depends on what runs. */
+  /** Whether it opened at home, so that the first view depends on what is running. */
   readonly atHome: boolean;
 }
 
@@ -84,7 +84,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, { 
   return due !== undefined && isDueIn(purpose, Math.max(due, last && last + intervals * poll.visibleMs));
 }
 
-/** The lists that are due. Reads for a count block nothing, and a failing one does not hold up the others. */
+/** The lists that are due. Reads for counts block nothing, and one failure does not delay the others. */
 export function dueLists(
   workbench: Workbench,
   purpose: Purpose,

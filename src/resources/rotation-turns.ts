@@ -166,7 +166,7 @@ const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
-/** How many turns apart a curve is read, because curves are large, unless it lacks a round. */
+/** A curve is read only every fourth turn, because curves are large, unless it lacks a round. */
 const curveTurns = 4;
 
 /**

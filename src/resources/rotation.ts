@@ -40,7 +40,7 @@ const progressKey = ['progress'];
 /** A round continues without a curve that takes longer than this, in milliseconds. */
 const longestDetailMs = 10_000;
 
-/** Waits for a read; false if it takes too long. It continues, and its response counts when it arrives. */
+/** Waits for a read; false if it takes too long. The read continues, and its response counts when it arrives. */
 async function inTime(read: Promise<unknown>): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(resolve, longestDetailMs, false);

@@ -130,7 +130,7 @@ function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>):
 
 /**
  * Adds a run's difference from the baseline of its benchmark, by task. Sends a request for the run's rewards, unless
- * the run has ended and its difference is in memory, or there is no baseline.
+ * the run has ended and its difference is remembered, or there is no baseline.
  */
 function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
   const runOf = once(
@@ -177,7 +177,10 @@ const withEndOfId = perObject((row: MeasuredRun) => {
   return { ...row, trained_in: `${row.trained_in} (${endOfId(row.training_run_id ?? '')})` };
 });
 
-/** Adds the ends of the ids to names that several training runs share. @param among where these runs are */
+/**
+ * Adds the ends of the ids to names that several training runs share. @param among the training runs to compare the
+ * names with
+ */
 export function trainedApart<Row extends MeasuredRun>(
   rows: readonly Row[],
   among: readonly Pick<MeasuredRun, 'trained_in' | 'training_run_id'>[] = rows,

@@ -93,8 +93,8 @@ export function outcomeOf(
 }
 
 /**
- * Follows the number of rollouts without a reward, and counts those that failed or are running, e.g. `(2 failed, 1
- * running)`. Empty if none are.
+ * A suffix for the number of rollouts without a reward. Counts the failed and the running ones, e.g. `(2 failed, 1
+ * running)`. Empty if there are none.
  */
 export function failedAmong(without: number, failed: number = 0, running: number = 0): string {
   if (failed + running === 0 || failed + running > without) return '';

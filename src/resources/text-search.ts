@@ -44,7 +44,7 @@ export interface TextSearchState {
 export const maxSearched = 20_000;
 /** Maximum time without handling keys, in milliseconds. */
 const sliceMs = 12;
-/** In characters. A longer text is not indexed, which would freeze the screen, but read again for each search. */
+/** In characters. Indexing a longer text would freeze the screen, so it is read again for each search. */
 const maxIndexedLength = 2 * 1024 * 1024;
 /** After this many failures in a row, the problem is the service rather than a trajectory, so the search stops. */
 const maxFailures = 10;

@@ -120,7 +120,7 @@ const heldOutInterval = perObject((held: HeldOutMean) =>
  * A held-out mean's interval on its own tasks; missing samples count as missing rewards. Undefined if any mean of the
  * curve is outside the range, because the true range is then unknown.
  *
- * @param confidence the usual one by default
+ * @param confidence by default, the usual confidence
  */
 export const intervalOfHeldOut = (
   held: HeldOutMean,
@@ -297,7 +297,7 @@ const alarmColumn: Column<MeasuredTraining> = {
 };
 
 /**
- * The declared columns, with the measurements that decide between runs after the status.
+ * The declared columns. The measurements that help to choose between runs follow the status.
  *
  * @param nameOf returns a benchmark's name, if known
  * @param onScreen the state column of Watch, which replaces the status except in filters, the width of the names, and
@@ -344,7 +344,7 @@ export function listColumns(
     ...(isRoomy ? [ranked(done, 2), ranked(steps, 3)] : []),
     ranked(trainer, 5, false),
     ranked(durationColumn(), 8),
-    // If there is no room for both counts, no short name is truncated for an option.
+    // Without room for both counts, an option must not truncate short names.
     ...optionColumns(rows).map((column, index) => (isRoomy || index > 0 ? column : ranked(column, 0))),
     ranked(model, 9),
     ...others

@@ -321,7 +321,7 @@ function intervalOf({ kind, held_out, record }: TreeRow, range: Range): Interval
 /**
  * @param range the range of rewards in the settings
  * @param mark the prefix of the name, which shows whether the row is folded
- * @param alarmOf the row's state in Watch, if it is in alarm
+ * @param alarmOf the row's state in Watch, if it has an alarm
  */
 export function treeColumns(
   range: Range,

@@ -222,7 +222,7 @@ function lineMaker(workbench: Workbench, now: number): (known: KnownResource, pi
   };
 }
 
-/** Returns a function that finds the line of one resource; undefined if it is neither watched nor in alarm. */
+/** Returns a function that finds the line of one resource; undefined if it is not watched and has no alarm. */
 export function lineFinder(workbench: Workbench, now = Date.now()) {
   const lineOf = lineMaker(workbench, now);
   return (resource: KindAndId): WatchedResource | undefined => {

@@ -117,7 +117,7 @@ export class RememberedStore {
     this.#timer ??= setTimeout(() => this.flush(), writeAfterMs).unref();
   }
 
-  /** Writes pending changes. Reading does so, too. */
+  /** Writes pending changes. Reads do so, too. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,6 +1,6 @@
 /**
  * Uploads a benchmark: its files, then ingest, then the build of its images. Records progress on disk, so that a retry,
- * here or in another process, does only the rest.
+ * here or in another process, does only what is left.
  */
 
 import { errorCode, errorMessage } from '../base/errors.ts';

@@ -11,22 +11,22 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   /** How help shows its value, e.g. `NAME`. A flag without one is a switch. */
   readonly value?: string;
   readonly choices?: readonly string[];
-  /** Its value is a number: `count` is a whole number from 1, `positive` any number above 0. */
+  /** Set if its value is a number: `count` is a whole number from 1, `positive` any number above 0. */
   readonly number?: 'any' | 'positive' | 'count' | 'whole';
-  /** The value may be an empty string. */
+  /** Whether the value may be an empty string. */
   readonly empty?: true;
   /** The key of another flag that this one requires. */
   readonly needs?: string;
-  /** May be given several times. */
+  /** Whether it may be given several times. */
   readonly many?: true;
   /**
-   * Line mode asks for it. `unless` is the key of a flag that replaces it; a flag with `defaultWords` is asked for only
-   * if no flag is given, and may be left out.
+   * Set if line mode asks for it. `unless` is the key of a flag that replaces it; a flag with `defaultWords` is asked
+   * for only if no flag is given, and may be left out.
    */
   readonly prompt?: { readonly unless?: string; readonly defaultWords?: string };
   /** The environment variable with the same meaning. */
   readonly variable?: string;
-  /** Selects the service; help lists these flags once for all commands. */
+  /** Set if it selects the service; help lists these flags once for all commands. */
   readonly group?: 'service';
   /** Internal; not shown in help. */
   readonly hidden?: true;

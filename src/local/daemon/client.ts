@@ -30,7 +30,7 @@ export interface EnsureOptions {
   readonly version: string;
   /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Why the service is needed; determines whether one with other settings is replaced. */
+  /** Why the service is needed, which determines whether a service with other settings is replaced. */
   readonly reason?: LocateReason;
   /** Stops waiting, but not a service that is already starting. */
   readonly signal?: AbortSignal | undefined;

@@ -23,7 +23,7 @@ const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
 const holderFile = 'lock.pid';
 const successorFile = 'successor';
-/** Files that hold a key, or decide where one is sent. */
+/** Files that hold a key, or decide where a key is sent. */
 const secretFiles = [addressFile, keyFile, masterKeyFile];
 
 /** Describes how other users can access the folder or its secret files; undefined if they cannot. */

@@ -34,7 +34,10 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly mayRepeat?: boolean;
   /** The number of rows left out because the service did not apply the filter. */
   readonly others?: number;
-  /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field shows it. */
+  /**
+   * Ids of rows, on this page or an earlier one, that may not belong to the list, because no field shows whether they
+   * do.
+   */
   readonly unsure?: ReadonlySet<string>;
   /** Whether another response contradicts the page, so that it is not final yet. */
   readonly mayChange?: boolean;
@@ -54,7 +57,7 @@ export const unsureWords = (rows: number): string =>
     ? '1 row may be unrelated: the service does not report its parent'
     : `${rows} rows may be unrelated: the service does not report their parents`;
 
-/** The only page of a list. */
+/** Makes the only page of a list. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }

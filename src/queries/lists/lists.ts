@@ -97,7 +97,7 @@ export class Lists {
     return this.#readers.get(hashKey(key))?.reader;
   }
 
-  /** The observations that the rows on screen make. */
+  /** The observations from the rows on screen. */
   shown(): Observation[] {
     return [...this.#readers.values()].flatMap(({ reader }) => {
       const { observes } = reader.source;

@@ -111,7 +111,10 @@ export interface KnownResource {
   readonly error: string | undefined;
   /** Whether the service no longer has it. */
   readonly gone: boolean;
-  /** This program started it, and no response has given its status yet. It is polled, but does not count as running. */
+  /**
+   * Whether this program started it and no response has reported its status yet. It is polled, but does not count as
+   * running.
+   */
   readonly isNew: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface AllOfKind {
 
 /** A query's declarations about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
-  /** The observation that the data makes, or that each of its rows makes. */
+  /** Extracts the observation from the data, or from each of its rows. */
   readonly observes?: ((row: never) => Observation) | undefined;
   /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;

@@ -23,7 +23,7 @@ import {
 
 /** A kind of resource whose statuses are tracked; each resource declares its own. */
 export interface Kind {
-  /** Whether such resources run on their own: they are counted and watched without a pin, and their ends announced. */
+  /** Whether such resources run on their own: they are counted, watched without a pin, and announced when they end. */
   readonly runs?: boolean;
   /** Whether its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
   readonly endsForGood?: boolean;
