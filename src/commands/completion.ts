@@ -17,8 +17,8 @@ import { argumentsIn, choicesOf, lineOf } from './words.ts';
 
 const scripts = {
   // bash splits words at : = and @, and replaces only the part after the last of these; an @ is replaced too. Within
-  // quotes, it replaces the part after the opening quote without escaping it, so the script escapes: names come over the
-  // wire, and may hold a command. bash closes the quote, unless the word ends with the same character.
+  // quotes, it replaces the part after the opening quote without escaping it, so the script escapes: names come over
+  // the wire, and may contain a command. bash closes the quote, unless the word ends with the same character.
   bash: `_benchtop() {
   local value description word gap i c quote= head= escaped last=-1 before= breaks= line=$COMP_LINE
   local -a words=()
@@ -182,7 +182,7 @@ export async function complete(words: readonly string[], io: CommandIo): Promise
   const before = splitFlags([...words.slice(0, -1).map(unquoted), ...(prefix === '' ? [] : [prefix.slice(0, -1)])]);
   const partial = last === '=' ? '' : unquoted(last.slice(prefix.length));
   const all = await candidates(before, partial, io).catch((): Candidate[] => []);
-  // Names come over the wire: one that cannot be typed safely is not offered.
+  // Names come over the wire: do not offer any that cannot be typed safely.
   const fitting = all.filter(
     ([value]) => value === fileNames || (value.startsWith(partial) && value === sanitiseLine(value)),
   );

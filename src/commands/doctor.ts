@@ -157,7 +157,10 @@ async function listedIn(
   );
 }
 
-/** Reads of undocumented endpoints that need no id, a benchmark's, or that of a training run seen on this machine. */
+/**
+ * Reads of undocumented endpoints, which need no id, a benchmark's id, or the id of a training run seen on this
+ * machine.
+ */
 const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
   listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),

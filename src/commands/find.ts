@@ -235,7 +235,7 @@ export async function findAmong(
   return isListed ? readFound(first, context) : first;
 }
 
-/** The error for a name that several rows share, with each row's words on this command's line, and its differences. */
+/** The error for a name that several rows share. It lists what to type for each row, and how the rows differ. */
 export function severalNamed(
   among: readonly Resource[],
   word: string,

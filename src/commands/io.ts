@@ -9,7 +9,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
-/** A note's data, printed next to its text, but only in JSON. */
+/** A note's data, which only JSON output contains, next to the text. */
 export type NoteFields = Readonly<Record<string, unknown>>;
 
 /** Line mode's additions to a command's input and output. */
@@ -151,7 +151,7 @@ export function processIo(asJson: boolean): CommandIo {
     print: text =>
       new Promise(resolve => {
         const { stdout } = process;
-        // The screen prints nothing, and has its own way to end.
+        // The screen prints nothing, and handles such errors itself.
         if (stdout.listenerCount('error', stop) === 0) stdout.on('error', stop);
         // Output to a file or a pipe is data and stays unchanged.
         if (stdout.write(stdout.isTTY ? shown(text) : text)) resolve();

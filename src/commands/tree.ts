@@ -35,7 +35,7 @@ import { printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** How many training runs to read checkpoints and held-out rewards for, at two requests each. */
+/** Maximum number of training runs whose checkpoints and held-out rewards are read, at two requests each. */
 const maxRunsRead = 100;
 
 export async function run({ args: [word], flags }: CommandInput<'tree'>, io: CommandIo): Promise<number> {

@@ -8,7 +8,7 @@ export const hasFailed = ({ is_error }: Fields): boolean => is_error === true ||
 
 const partsOf = ({ content }: Fields): Fields[] => (Array.isArray(content) ? content.filter(isRecord) : []);
 
-/** A failed result's text; its parts' text if it has parts. */
+/** A failed result's text, or the texts of its parts. */
 const textsOf = (result: Fields): unknown[] => [
   result['tool_response'],
   result['content'],

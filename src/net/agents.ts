@@ -1,4 +1,4 @@
-/** Shared keep-alive connections: how many, through which proxy, trusting which certificates. */
+/** Shared keep-alive connections: their number, their proxies, and the certificates that they trust. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

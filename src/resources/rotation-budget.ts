@@ -7,7 +7,7 @@ const windowIntervals = 30;
 const maxInWindow = 60;
 /** The budget while there is a resource that has never been read. */
 const firstInWindow = 120;
-/** The part of that budget reserved for resources that have just ended. */
+/** The part of `firstInWindow` reserved for resources that have just ended. */
 const endsInWindow = 20;
 /**
  * The requests reserved for the list and the preview on screen, which poll independently, and for lists across

@@ -113,7 +113,7 @@ function differenceWords({ pairs, first, differing }: Alignment): string {
   return `They first differ at ${place}; ${differing} of ${counted(pairs.length, 'place')} differ.`;
 }
 
-/** Compares two rollouts of a task: the worse run's worst one, and the other run's best one. */
+/** Compares two rollouts of a task: the worst of the worse run, and the best of the other run. */
 async function* changedTask(task: ComparedTask, names: Record<Side, string>, context: ReportContext): Blocks {
   const { base, new: fresh, difference: by } = task;
   yield {
@@ -247,7 +247,7 @@ async function* comparisonBlocks(
   yield madeBy();
 }
 
-/** More than two runs beside each other: their means, the verdicts on them, and the tasks. */
+/** Compares more than two runs: their means, their verdicts and the tasks. */
 function* gridBlocks(items: readonly ComparedRun[], grid: Grid, confidence: number): Generator<ReportBlock> {
   yield table(grid.rows, gridColumns(grid.confidence));
   yield { kind: 'words', text: familyWords(grid, confidence) };

@@ -1,6 +1,6 @@
 /**
- * Numbers a file's identical trajectories. Sampling short answers repeatedly yields identical trajectories, each of
- * which is a result; without the number, the second would look like a repeated request.
+ * Numbers a file's identical trajectories. Repeatedly sampled short answers are often identical, but each is a result
+ * of its own; without the number, the second would look like a repeated request.
  */
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';

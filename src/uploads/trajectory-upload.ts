@@ -264,7 +264,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (setAside !== undefined && this.#record?.isStartedOver !== true)
       throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     const skipsAll = service.skipsStored(false);
-    // Leave out other accounts' and agents' unknown requests if their items are sent here: only they can settle them.
+    // Leave out other accounts' and agents' unknown requests if their items are sent here: only their owners can settle
+    // them.
     const sendsOthers = skipsAll || this.#resendUnknown;
     // Do not read the record: `startOver` may have failed to write it.
     const requests = isNew
@@ -452,7 +453,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return { batch: { dataset: this.dataset, trajectories, agent: this.#namedAgent }, headers };
   }
 
-  /** Hashes the request as JSON, one item at a time: its whole text is large, and is written only to be sent. */
+  /** Hashes the request as JSON, one item at a time: its whole text is large, and is built only for sending. */
   #bodyHash(items: readonly Trajectory[]): string {
     const { batch, headers } = this.#sent(items);
     const list = '"trajectories":[';

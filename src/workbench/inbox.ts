@@ -21,7 +21,7 @@ export type EventDetail = Partial<
 > & {
   /** An alarm's text. */
   readonly alarm?: string;
-  /** The step at which an alarm ended; for an evaluation, how many of its rollouts had ended by then. */
+  /** The step at which an alarm ended; for an evaluation, the number of rollouts that had ended. */
   readonly overAtStep?: number;
   /** The last step at which a repeatable alarm was seen to be active. */
   readonly heldAtStep?: number | undefined;
@@ -292,7 +292,8 @@ export class Inbox {
     if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    // Commands of this machine may have started it and seen its end, and a session may have left before reading it.
+    // Commands on this machine may have started it and seen its end, and an earlier session may have ended without
+    // reading it.
     const since = this.#before === undefined ? 0 : this.#begun - lostAfterMs;
     if ((remembered.find(kind, id)?.startedAt ?? 0) > since) return true;
     // If the end time is unknown, the start must also be more recent than that.
@@ -344,7 +345,7 @@ export class Inbox {
     if (before && !isRepeated && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
       // Another process may have recorded it first.
       if (overAtStep === undefined && heldAtStep <= lastHeld) return undefined;
-      // A dismissed event stays dismissed only under its own status.
+      // Keep the status: a dismissed event stays dismissed only while its status is the same.
       const newest = { ...detailOf(resource), ...alarm, status: before.detail['status'], overAtStep: undefined };
       events.put({ ...before, detail: { ...before.detail, ...newest } });
       this.#set(this.#read());

@@ -49,7 +49,7 @@ const maxConnections = 512;
 /** A connection that does not send a request's head in time is closed. */
 const connectionLimits = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Programs on one machine send less. */
+/** More than programs on one machine send. */
 const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
 export class Daemon implements Control {

@@ -214,7 +214,7 @@ const readFields: ReadonlySet<string> = new Set([
 
 function unknownFields(item: Uploaded): Fields {
   const steps = stepsOf(item);
-  // Drop values equal to the messages' own, so that an export from a list is the same trajectory.
+  // Drop values equal to the messages' own, so that a trajectory exported from a list equals the original.
   const read = { finish_reason: finishOf(steps), tool_error: lastToolError(messagesOf(steps)) };
   const isRead = (name: string, value: unknown) => readFields.has(name) || own(read, name) === value;
   return Object.fromEntries(Object.entries(item).filter(([name, value]) => !isRead(name, value)));
