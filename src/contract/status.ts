@@ -77,17 +77,6 @@ export function statusWords(status: string): string {
   return isUnknown(status) ? status : status.toLowerCase().replaceAll('_', ' ');
 }
 
-/** Normalises a status for comparison: services differ in case, and in the spelling of `cancelled`. */
-const spelling = (status: string): string =>
-  status
-    .toLowerCase()
-    .replaceAll(/[ -]/g, '_')
-    .replace(/^cancel(?=ed$|ing$)/, 'cancell');
-
-export function isSameStatus(one: string, other: string): boolean {
-  return spelling(one) === spelling(other);
-}
-
 const ends: ReadonlySet<StatusMeaning> = new Set<StatusMeaning>(['success', 'failure', 'stopped']);
 
 /** Whether this status is final. A missing or unknown status is not. */

@@ -3,7 +3,8 @@
 import { isRecord } from '../base/own-property.ts';
 import { failureReason } from '../contract/common.ts';
 import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
-import { isRunning, isSameStatus, knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
+import { isRunning, knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
+import { isSameStatus } from '../text/status-spelling.ts';
 import { action } from './action.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
@@ -113,7 +114,7 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
     readPage: async ({ service, query, signal }) => {
       const page = await service.call('listDeployments', { query: { ...query, ...filter } }, { signal });
       // A service may ignore unknown parameters.
-      return { ...page, items: page.items.filter(row => isSameStatus(row.status ?? '', status)) };
+      return { ...page, items: page.items.filter(row => isSameStatus(row.status, status)) };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The last known states of a service's resources. Writes are batched until they are flushed. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/own-property.ts';
+import { isSameStatus } from '../text/status-spelling.ts';
 import { jsonIn, type Row, type Tables } from './tables.ts';
 
 /** An observation of a resource. Missing fields keep their remembered values. */
@@ -69,23 +70,18 @@ export const keptOfKind = 5_000;
 
 const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
+/** The reason, the end time and the wait: they belong to a status. Records and known resources name them differently. */
+const ofStatus = new Set(['failure', 'completed_at', 'waits_because', 'reason', 'endTime', 'waits']);
+
 /**
- * A record with the status of a newer response, unless that is unknown. If the status changes, drops the reason, the
- * end time and the wait, which belong to the old one.
+ * A resource with the status of a newer response, unless that is unknown or only spelled differently. If the status
+ * changes, drops what belongs to the old one.
  */
-export function atStatus<Row extends { readonly status?: unknown }>(
-  record: Row,
-  status: string | null | undefined,
-): Row {
-  if (status == null || record.status === status) return record;
-  if (record.status == null) return { ...record, status };
-  const {
-    failure: _,
-    completed_at: __,
-    waits_because: ___,
-    ...rest
-  } = record as Row & Readonly<Record<string, unknown>>;
-  return { ...rest, status } as unknown as Row;
+export function atStatus<Row extends { readonly status?: unknown }>(row: Row, status: string | null | undefined): Row {
+  if (status == null) return row;
+  if (row.status == null) return { ...row, status };
+  if (isSameStatus(String(row.status), status)) return row;
+  return { ...Object.fromEntries(Object.entries(row).filter(([name]) => !ofStatus.has(name))), status } as Row;
 }
 
 /** Drops the progress, which a status change invalidates. */
@@ -144,7 +140,7 @@ function rewardsSinceOf(old: RememberedResource | undefined, record: object, see
 function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
-  const isSame = old?.status === status;
+  const isSame = isSameStatus(old?.status, status);
   const known = isSame ? old?.record : withoutProgress(old && atStatus(old.record, status));
   const record = {
     ...known,

@@ -4,12 +4,12 @@ import {
   hasEnded,
   isOver,
   isRunning,
-  isSameStatus,
   knownDeploymentStatuses,
   statusMeaning,
   statusWords,
   trainingStatuses,
 } from '../../src/contract/status.ts';
+import { isSameStatus } from '../../src/text/status-spelling.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 

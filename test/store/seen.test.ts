@@ -70,6 +70,16 @@ it('keep what was said before where less is said', () => {
   expect(seen.find('run', 'a')).toMatchObject({ label: 'yours', parent: 'b2', record: { x: 1, y: 2 } });
 });
 
+it('keep what belongs to a status that is only spelled differently (attack30 B2)', () => {
+  const { seen } = opened();
+  const failed = { failure: { message: 'out of memory' }, completed_at: '2026-01-01T10:00:00Z', completed_steps: 3 };
+  seen.see([{ kind: 'training', id: 'a', status: 'failed', record: { status: 'failed', ...failed } }], 1);
+  seen.see([{ kind: 'training', id: 'a', status: 'FAILED' }], 2);
+  expect(seen.find('training', 'a')?.record).toEqual({ status: 'FAILED', ...failed });
+  seen.see([{ kind: 'training', id: 'a', status: 'running' }], 3);
+  expect(seen.find('training', 'a')?.record).toEqual({ status: 'running' });
+});
+
 it('remember when they were first seen, and when this machine started them', () => {
   const { tables, seen } = opened();
   seen.see([{ kind: 'run', id: 'a', isStart: true }], 1);

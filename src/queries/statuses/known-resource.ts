@@ -1,7 +1,8 @@
 /** The known state of one resource, from all responses about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { hasEnded, isSameStatus, statusMeaning } from '../../contract/status.ts';
+import { hasEnded, statusMeaning } from '../../contract/status.ts';
 import { defaultRange } from '../../present/statistics/interval.ts';
+import { atStatus } from '../../store/seen.ts';
 import type { ProgressPoint, ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
 import { endInstant } from '../../text/time.ts';
@@ -146,15 +147,6 @@ function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observatio
   return isOlder ? {} : { mean: certainty.means[0], graded: certainty.rewards };
 }
 
-/** Drops the reason, the end time and the wait if they belong to a different status than the response's. */
-export function atStatus<Known extends Partial<Pick<KnownResource, 'status' | 'reason' | 'endTime' | 'waits'>>>(
-  known: Known,
-  status: string | null | undefined,
-): Known {
-  const isNew = status != null && known.status !== undefined && !isSameStatus(known.status, status);
-  return isNew ? { ...known, reason: undefined, endTime: undefined, waits: undefined } : known;
-}
-
 /** A resource after a response about it. */
 export function merged(before: KnownResource, observation: Observation): KnownResource {
   const old = atStatus(before, observation.status);
@@ -164,7 +156,6 @@ export function merged(before: KnownResource, observation: Observation): KnownRe
   return {
     ...old,
     label: observation.label || old.label,
-    status: observation.status ?? old.status,
     done: countOf(observation.done) ?? old.done,
     total: countOf(observation.total) ?? old.total,
     mean: observation.mean ?? soFar.mean ?? old.mean,

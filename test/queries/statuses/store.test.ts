@@ -44,7 +44,7 @@ function randomOf(seed: number): (below: number) => number {
 }
 
 it('keeps a reason and an end time only as long as the status that they belong to (out29 A3)', () => {
-  const { statuses } = listening();
+  const { statuses, transitions } = listening();
   const known = () => statuses.get({ kind: 'deployment', id: 'dep_1' });
   const deployment = { kind: 'deployment', id: 'dep_1' };
   const failed = { status: 'FAILED', reason: 'out of memory', endTime: '2026-01-01T10:00:00Z', waits: 'disk' };
@@ -53,6 +53,8 @@ it('keeps a reason and an end time only as long as the status that they belong t
     statuses.report([{ ...deployment, status }], times(2));
     expect(known()).toMatchObject({ reason: failed.reason, endTime: failed.endTime, waits: failed.waits });
   }
+  // Another spelling is no change.
+  expect(transitions).toEqual([]);
   statuses.report([{ ...deployment, status: 'DEPLOYING' }], times(3));
   expect([known()?.reason, known()?.endTime, known()?.waits]).toEqual([undefined, undefined, undefined]);
 });
