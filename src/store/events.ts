@@ -36,13 +36,11 @@ export class EventRecords {
     this.#tables = tables;
   }
 
-  /** Adds or updates an event. A dismissed event stays dismissed until its status or end time changes. */
+  /** Adds or updates an event. A dismissed event stays dismissed; to add another one, remove it first. */
   put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
     const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
       values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update
-      set label = excluded.label, at = excluded.at, exact = excluded.exact, detail = excluded.detail,
-      dismissed = dismissed and json_extract(detail, '$.status') is json_extract(excluded.detail, '$.status')
-        and not (exact and excluded.exact and excluded.at > at)`;
+      set label = excluded.label, at = excluded.at, exact = excluded.exact, detail = excluded.detail`;
     const values = [this.#tables.scope, kind, id, what, label, at, isExact ? 1 : 0, JSON.stringify(detail)];
     this.#tables.lazily(() => this.#tables.run(sql, ...values));
   }

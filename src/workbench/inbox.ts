@@ -14,6 +14,7 @@ import type { EventKey, StoredEvent } from '../store/events.ts';
 import { atStatus } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
+import { isSameStatus } from '../text/status-spelling.ts';
 import { endInstant, parseTime } from '../text/time.ts';
 
 /** The state of a resource at the time of an event. */
@@ -63,6 +64,9 @@ const clockMs = 60_000;
 const lastAnswerSetting = 'looked at';
 /** The setting that holds when the user last opened the inbox. */
 const openedSetting = 'inbox opened';
+
+/** When this machine noticed an event, in epoch milliseconds; 0 for none. */
+const noticedAt = (event: InboxEvent | undefined): number => event?.detail.noticedAt ?? event?.at ?? 0;
 
 /** The key for an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
@@ -178,8 +182,8 @@ export class Inbox {
     return times.length === 0 ? undefined : maxOf(times);
   }
 
-  isNew({ at, detail: { noticedAt = at } }: InboxEvent, since = this.newSince): boolean {
-    return since === undefined || noticedAt > since;
+  isNew(event: InboxEvent, since = this.newSince): boolean {
+    return since === undefined || noticedAt(event) > since;
   }
 
   /** Records that the user opened the inbox. */
@@ -243,8 +247,13 @@ export class Inbox {
     this.clear('stall', resource);
     if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
     const endTime = endInstant(resource, now);
+    const { ended, lastReadAt = 0 } = transition;
+    const before = this.#recordedEnd(resource);
+    // Another process may have recorded this end, and the user may have dismissed it there.
+    const isSame = lastReadAt < noticedAt(before) && isSameStatus(before?.detail.status, resource.status);
+    if (before && !isSame) this.#remembered().events.remove(before);
     // After a second end, the record may still contain the time of the first.
-    const isOld = !transition.ended && (endTime ?? 0) <= (transition.lastReadAt ?? 0);
+    const isOld = !ended && (endTime ?? 0) <= lastReadAt;
     this.#put('end', resource, isOld ? undefined : endTime, now);
   }
 
@@ -266,6 +275,7 @@ export class Inbox {
         const exact = failedAt === undefined ? endInstant(observation, at) : failedAt.exact;
         if ((exact ?? parseTime(observation.startedAt) ?? to) <= to)
           this.#missed.add(nameOf({ ...observation, what: 'end' }));
+        this.#remembered().events.remove({ kind, id, what: 'end' });
         this.#put('end', known, exact, at);
         this.#statuses.noteEnd(observation, at);
       }
@@ -280,19 +290,18 @@ export class Inbox {
     const { kind, id, status } = observation;
     if (this.#before === undefined || statusMeaning(status ?? '') !== 'failure' || !this.#statuses.runs(kind))
       return undefined;
-    const remembered = this.#remembered();
-    const recorded = remembered.events.find({ kind, id, what: 'end' });
-    const before = recorded ? (recorded.detail as EventDetail).status : remembered.find(kind, id)?.status;
-    if (statusMeaning(before ?? '') !== 'success') return undefined;
+    const recorded = this.#recordedEnd(observation);
+    const seen = this.#remembered().find(kind, id);
+    const before = recorded && noticedAt(recorded) >= (seen?.seenAt ?? 0) ? recorded.detail : seen;
+    if (statusMeaning(before?.status ?? '') !== 'success') return undefined;
     const time = endInstant(observation);
     return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
   }
 
   /** Whether a resource has ended since the user was last watching, without any process recording it. */
   #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
-    if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
+    if (!hasEnded(status) || !this.#statuses.runs(kind) || this.#recordedEnd({ kind, id })) return false;
     const remembered = this.#remembered();
-    if (remembered.events.find({ kind, id, what: 'end' })) return false;
     // Commands on this machine may have started it and seen its end, and an earlier session may have ended without
     // reading it.
     const since = this.#before === undefined ? 0 : this.#begun - lostAfterMs;
@@ -346,14 +355,15 @@ export class Inbox {
     if (before && !isRepeated && (fromStep === undefined ? overAtStep === undefined : fromStep <= lastHeld)) {
       // Another process may have recorded it first.
       if (overAtStep === undefined && heldAtStep <= lastHeld) return undefined;
-      // Keep the status: a dismissed event stays dismissed only while its status is the same.
-      const newest = { ...detailOf(resource), ...alarm, status: before.detail['status'], overAtStep: undefined };
-      events.put({ ...before, detail: { ...before.detail, ...newest } });
+      events.put({
+        ...before,
+        detail: { ...before.detail, ...detailOf(resource), ...alarm, overAtStep: undefined },
+      });
       this.#set(this.#read());
       return undefined;
     }
     // Another process may have seen the end first.
-    if (what === 'stall' && events.find({ kind, id, what: 'end' })) return undefined;
+    if (what === 'stall' && this.#recordedEnd(resource)) return undefined;
     // A dismissed event would stay dismissed.
     if (before) events.remove(before);
     const { since = at } = alarm;
@@ -386,8 +396,7 @@ export class Inbox {
   restarted({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     const { events } = this.#remembered();
     for (const alarm of events.alarms())
-      if (alarm.kind === kind && alarm.id === id)
-        events.put({ ...alarm, detail: { ...alarm.detail, isBeforeRestart: true } });
+      if (alarm.kind === kind && alarm.id === id) events.put({ ...alarm, detail: { ...alarm.detail, isBeforeRestart: true } });
   }
 
   /** Dismisses events. @returns false if it could not be saved */
@@ -408,6 +417,11 @@ export class Inbox {
   /** Dismisses all of a resource's events. */
   dismissAll({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     this.dismiss(this.#list.filter(event => event.kind === kind && event.id === id));
+  }
+
+  /** The end of a resource that some process has recorded, dismissed or not. */
+  #recordedEnd({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): InboxEvent | undefined {
+    return this.#remembered().events.find({ kind, id, what: 'end' }) as InboxEvent | undefined;
   }
 
   #find(key: EventKey): InboxEvent | undefined {

@@ -85,6 +85,46 @@ it('has a later failure of a run that was restarted, although the first was dism
   await end(second);
 });
 
+it.each(['DEPLOYED', 'DEPLOYING'])(
+  'has a second failure of a deployment without end times, after a dismissed one and %s (attack30 A3)',
+  async between => {
+    const path = storeFolder(onTestFinished);
+    const deployment = (status: string, reason?: string): Observation => ({
+      ...{ kind: 'deployment', id: 'd', label: 'd', status, reason },
+    });
+    /** Nothing is read at the time at which another was noticed. */
+    const later = async () => {
+      const now = Date.now();
+      await eventually(() => expect(Date.now()).toBeGreaterThan(now));
+    };
+    const first = start(path);
+    const [dismissed, other] = [first.workbench.records, start(path)];
+    first.answer(deployment('DEPLOYING'));
+    other.answer(deployment('DEPLOYING'));
+    await later();
+    first.answer(deployment('FAILED', 'one'));
+    dismissed.dismiss({ kind: 'deployment', id: 'd' });
+    // The other process notices the same failure later.
+    await later();
+    other.workbench.inbox.readAgain();
+    other.answer(deployment('FAILED', 'one'));
+    expect([first.said(), other.said()]).toEqual([[], []]);
+    first.answer(deployment(between));
+    first.answer(deployment('FAILED', 'two'));
+    expect(first.said()).toEqual(['d failed, two']);
+    dismissed.dismiss({ kind: 'deployment', id: 'd' });
+    await later();
+    first.answer(deployment(between));
+    await end(other);
+    await end(first);
+
+    const second = start(path);
+    second.answer(deployment('FAILED', 'three'));
+    expect(second.said()).toEqual(['d failed, three']);
+    await end(second);
+  },
+);
+
 it('raises no stall of a run whose end another process has recorded', () => {
   const path = storeFolder(onTestFinished);
   const [one, other] = [start(path), start(path)];

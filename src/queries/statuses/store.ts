@@ -43,7 +43,7 @@ export interface Transition {
   readonly ended: boolean;
   /** The mean in the same response. */
   readonly mean?: number | undefined;
-  /** When it was last read before the change; in epoch milliseconds. */
+  /** When its status was last read before the change; in epoch milliseconds. */
   readonly lastReadAt?: number | undefined;
 }
 
@@ -61,8 +61,9 @@ interface Entry {
   readAt: number;
   /** Hash of the query that last read it. */
   readBy: string | undefined;
-  /** When its current status was read; in epoch milliseconds. */
+  /** When its current status was first and last read; in epoch milliseconds. */
   statusAt: number;
+  statusReadAt: number;
   /** When a response last reported its progress; in epoch milliseconds. */
   doneAt: number | undefined;
   /** When its progress last changed; in epoch milliseconds. */
@@ -81,6 +82,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
     readAt,
     readBy: undefined,
     statusAt: readAt,
+    statusReadAt: readAt,
     doneAt: undefined,
     movedAt: undefined,
     goneAt: undefined,
@@ -174,8 +176,8 @@ export class StatusStore {
           ? withLateMeans(fresh, askedAt, before.endedAt)
           : withKnownSteps(before, fresh);
       const wasSeen = entry.seen;
-      const lastReadAt = entry.readAt;
-      if (observation.status != null) entry.seen = true;
+      const lastReadAt = entry.statusReadAt;
+      if (observation.status != null) [entry.seen, entry.statusReadAt] = [true, at];
       [entry.readAt, entry.readBy] = [at, by];
       if (observation.done != null) entry.doneAt = at;
       if (next.done !== undefined && next.done !== before.done) entry.movedAt = at;
