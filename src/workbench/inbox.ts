@@ -27,8 +27,8 @@ export type EventDetail = Partial<
   readonly overAtStep?: number;
   /** The last step at which a repeatable alarm was seen to be active. */
   readonly heldAtStep?: number | undefined;
-  /** Whether the run has gone back to an earlier step since. */
-  readonly isBeforeRestart?: boolean;
+  /** The earlier step to which the run has gone back since. */
+  readonly restartStep?: number;
   /** When a silence began, in epoch milliseconds. */
   readonly since?: number;
   /** Whether the silence may have begun earlier. */
@@ -346,9 +346,10 @@ export class Inbox {
     if (raised && heldAtStep === (raised.heldAtStep ?? 0)) return undefined;
     const { events } = this.#remembered();
     const before = events.find({ kind, id, what });
-    const { overAtStep, heldAtStep: lastHeld = 0, isBeforeRestart }: EventDetail = before?.detail ?? {};
+    const { overAtStep, heldAtStep: lastHeld = 0, restartStep }: EventDetail = before?.detail ?? {};
     const step = judgedStep(what, resource) ?? Number.POSITIVE_INFINITY;
-    const isRepeated = isBeforeRestart && step < Math.max(lastHeld, overAtStep ?? 0);
+    const isRepeated =
+      restartStep !== undefined && (step < Math.max(lastHeld, overAtStep ?? 0) || (fromStep ?? 0) > restartStep);
     // Another process may have read a later step, at which the alarm had ended.
     if (overAtStep !== undefined && step < overAtStep && !isRepeated) return undefined;
     this.#raised.set(name, { heldAtStep });
@@ -392,11 +393,11 @@ export class Inbox {
     this.#set(this.#read());
   }
 
-  /** Lets alarms be raised again at the steps that a run repeats. */
-  restarted({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
+  /** Lets alarms be raised again at the steps that a run repeats. @param restartStep the last step that it keeps */
+  restarted({ kind, id }: Pick<KnownResource, 'kind' | 'id'>, restartStep: number): void {
     const { events } = this.#remembered();
     for (const alarm of events.alarms())
-      if (alarm.kind === kind && alarm.id === id) events.put({ ...alarm, detail: { ...alarm.detail, isBeforeRestart: true } });
+      if (alarm.kind === kind && alarm.id === id) events.put({ ...alarm, detail: { ...alarm.detail, restartStep } });
   }
 
   /** Dismisses events. @returns false if it could not be saved */

@@ -40,7 +40,7 @@ export class Records {
   constructor(options: RecordsOptions) {
     this.#of = options;
     options.statuses.onTransitions(transitions => this.#changed(transitions));
-    options.restarts.subscribe(({ resource }) => options.inbox.restarted(resource));
+    options.restarts.subscribe(({ resource, step }) => options.inbox.restarted(resource, step));
     this.recall(true);
   }
 

@@ -385,6 +385,26 @@ it('is not raised again by what was read before another process saw that it was 
   expect(raiseIn(other, 40)).toBeDefined();
 });
 
+it('raises an alarm that began in repeated steps, although it is read past the old one (attack30 B3)', () => {
+  const { workbench, answer } = start(storeFolder(onTestFinished));
+  const { inbox, statuses } = workbench;
+  const raise = (fromStep: number, step: number) => {
+    answer(run('a', { measured: heldOutMeans([{ step, held_out_reward: 0.1 }]) }));
+    const known = statuses.get({ kind: 'training', id: 'a' });
+    return known && inbox.raise('held-out drop', known, Date.now(), { heldAtStep: step }, fromStep);
+  };
+  expect(raise(70, 80)).toBeDefined();
+  inbox.dismiss(inbox.list());
+  inbox.restarted(run('a'), 50);
+  inbox.clear('held-out drop', run('a'), 50);
+  expect(raise(75, 85)).toBeDefined();
+  // One that began before the restart goes on.
+  inbox.dismiss(inbox.list());
+  inbox.restarted(run('a'), 78);
+  inbox.clear('held-out drop', run('a'), 78);
+  expect(raise(75, 90)).toBeUndefined();
+});
+
 it('has an alarm of a run that has ended', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
