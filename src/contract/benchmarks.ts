@@ -146,7 +146,7 @@ export const benchmarkEndpoints = defineEndpoints({
     body: createUploadBody,
     response: createUploadResult,
     // The service stores nothing before the benchmark is ingested.
-    repeatable: () => true,
+    storesNothing: true,
     sensitiveAnswer: ['url', 'headers'],
   },
   getBenchmarkReadiness: {

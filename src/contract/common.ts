@@ -270,6 +270,8 @@ export interface Endpoint<
    * response may be a refusal.
    */
   readonly isIdempotent?: true;
+  /** Set for a write after which nothing is stored yet: it may be retried, and a lost response does not matter. */
+  readonly storesNothing?: true;
   /** Whether a field in the body makes a retry safe. */
   readonly repeatable?: (body: unknown, service: SkipsStored) => boolean;
   /** How the operation differs in the newest generation. */

@@ -118,9 +118,9 @@ export class OperationCall<Value> implements Call<Value> {
   }
 
   get repeatable(): boolean {
-    return (
-      this.#endpoint.repeatable?.(this.#input.body, this.#client) === true || (this.keyed && this.#client.honoursKeys)
-    );
+    const { storesNothing, repeatable } = this.#endpoint;
+    const isHarmless = storesNothing ?? repeatable?.(this.#input.body, this.#client) ?? false;
+    return isHarmless || (this.keyed && this.#client.honoursKeys);
   }
 
   async locate(): Promise<URL> {
@@ -171,12 +171,13 @@ export class OperationCall<Value> implements Call<Value> {
   }
 
   facts({ attempts, mayHaveHappened }: Attempts): CallFacts {
-    const { auth, isIdempotent } = this.#endpoint;
+    const { auth, isIdempotent, storesNothing } = this.#endpoint;
     const { pathname: path, host } = this.#url;
     return {
       method: this.method,
       isWrite: this.isWrite,
       isIdempotent: isIdempotent ?? isRepeatable(this.method),
+      storesNothing,
       // Part of the answer may already be on screen.
       ...(auth === 'inferenceToken' && { lostAdvice: 'Send it again.' }),
       path,

@@ -184,6 +184,8 @@ export interface CallFacts {
   readonly isWrite: boolean;
   /** Whether repeating it has no further effect. */
   readonly isIdempotent?: boolean;
+  /** Whether nothing is stored yet after such a write. */
+  readonly storesNothing?: boolean | undefined;
   /** Advice if the response was lost and the call changes nothing. */
   readonly lostAdvice?: string;
   /** Advice if the host cannot be reached; by default, to check the profile's base URL. */
@@ -207,8 +209,8 @@ export interface CallFacts {
 }
 
 /** Whether a write may have happened, in this attempt or an earlier one. */
-export function isOutcomeUnknown({ isWrite, mayHaveHappened }: CallFacts, outcome: Outcome): boolean {
-  return mayHaveHappened || (isWrite && mayHaveTakenEffect(outcome));
+export function isOutcomeUnknown({ isWrite, storesNothing, mayHaveHappened }: CallFacts, outcome: Outcome): boolean {
+  return mayHaveHappened || (isWrite && !storesNothing && mayHaveTakenEffect(outcome));
 }
 
 export const outcomeAdvice = ({ isIdempotent = false }: CallFacts): string =>
