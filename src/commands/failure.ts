@@ -60,9 +60,10 @@ function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The exit code after a change. Never `usage`, which means that nothing was changed. */
+/** The exit code after a change. Never one that means that nothing was changed. */
 export function exitCodeAfterChange(error: unknown): ExitCode {
   const code = exitCodeOf(error);
+  if (code === exitCodes.unreachable) return exitCodes.endUnseen;
   return code === exitCodes.usage ? exitCodes.failed : code;
 }
 

@@ -74,18 +74,10 @@ async function finish(
   }
 }
 
-interface End {
-  readonly phase: string;
-  readonly error: Error | undefined;
-  /** Whether part of the upload is on the service. */
-  readonly hasSent: boolean;
-  /** Whether part of it may be on the service, in which case repeating the command does not send that part. */
-  readonly isUnknown?: boolean;
-}
-
-/** Reports why an upload ended early. */
+/** Reports why an upload ended early. @param isChange whether part of it is stored, or may be */
 async function noteEnd(
-  { phase, error, hasSent, isUnknown = false }: End,
+  { phase, error }: JobState,
+  isChange: boolean,
   asJson: boolean,
   io: CommandIo,
 ): Promise<ExitCode> {
@@ -95,8 +87,7 @@ async function noteEnd(
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
   }
   const failure = error ?? new CommandError('The upload ended early.', exitCodes.failed);
-  const own = hasSent ? exitCodeAfterChange(failure) : exitCodeOf(failure);
-  const code = isUnknown && own === exitCodes.unreachable ? exitCodes.endUnseen : own;
+  const code = isChange ? exitCodeAfterChange(failure) : exitCodeOf(failure);
   await io.fail(failure, code);
   // The JSON error already has them.
   const { context, docUrl } = failure instanceof ServiceError && !asJson ? failure : noDetails;
@@ -216,9 +207,9 @@ async function reportBenchmark(
   context: CommandContext,
   io: CommandIo,
 ) {
-  const { plan, phase, benchId, notes, failedTasks, error } = job.state;
+  const { plan, phase, benchId, notes, failedTasks } = job.state;
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
-  const code = await noteEnd({ phase, error, hasSent: benchId !== undefined }, flags.json ?? false, io);
+  const code = await noteEnd(job.state, job.isIngested, flags.json ?? false, io);
   // The JSON result already has it.
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);
@@ -335,7 +326,7 @@ async function uploadTrajectories(
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
   noteUpload(job, flags, io);
-  const { phase, counts, error, hasSent } = job.state;
+  const { phase, counts, hasSent } = job.state;
   const own = countsOfRun(job.state);
   const text = `${runWords(job.state).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
@@ -351,7 +342,7 @@ async function uploadTrajectories(
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
   const isUnknown = counts.unknown + totalOf(own.others) > 0;
-  const code = await noteEnd({ phase, error, hasSent, isUnknown }, flags.json ?? false, io);
+  const code = await noteEnd(job.state, hasSent || isUnknown, flags.json ?? false, io);
   if (code !== exitCodes.done) return code;
   if (counts.failed > 0 || job.hasOtherFailure) return exitCodes.failed;
   return isUnknown ? exitCodes.endUnseen : code;

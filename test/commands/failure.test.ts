@@ -1,7 +1,7 @@
 /** The exit code shows whether anything may have changed. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { exitCodeOf } from '../../src/commands/failure.ts';
+import { exitCodeAfterChange, exitCodeOf } from '../../src/commands/failure.ts';
 import { ResponseError, ServerError, ValidationError } from '../../src/service/errors.ts';
 
 it('a change whose answer is unclear was not refused', () => {
@@ -22,4 +22,10 @@ it('a refusal after a lost answer does not say that nothing was changed', () => 
 it('a lost answer of a write is an unknown outcome, one of a read may come with a retry', () => {
   expect(exitCodeOf(new ServerError('Out of luck.', { status: 503 }))).toBe(exitCodes.unreachable);
   expect(exitCodeOf(new ServerError('Out of luck.', { status: 503, outcomeUnknown: true }))).toBe(exitCodes.endUnseen);
+});
+
+it('after a change, no code says that nothing was changed (attack30 B5)', () => {
+  const unreached = new ServerError('Out of luck.', { status: 503 });
+  expect(exitCodeAfterChange(unreached)).toBe(exitCodes.endUnseen);
+  expect(exitCodeAfterChange(new ValidationError('The name is taken.', { status: 422 }))).toBe(exitCodes.failed);
 });

@@ -1,7 +1,7 @@
-/** `upload` to a service that ingests at a path other than the assumed one. */
+/** `upload` of a benchmark to a service that ingests at a path other than the assumed one, or that fails. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { apiKey, type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { smallFolder } from '../uploads/small-folder.ts';
 import { cliOn } from './cli.ts';
 
@@ -10,15 +10,18 @@ interface Declared {
 }
 
 async function withoutIngest(message: string) {
+  return withIngest(refusal(404, 'invalid_request_error', 'not_found', { message }));
+}
+
+async function withIngest(ingest: Behaviour, allocate?: Behaviour) {
   const server = await hostileServer((response, request) => {
     const { method, url, body, headers } = request;
     if (method === 'PUT') return void response.writeHead(200).end();
     if (url.startsWith('/api/v1/benchmarks?')) {
       return json({ items: [], has_more: false, next_cursor: null })(response, request);
     }
-    if (url !== '/api/v1/benchmarks/uploads') {
-      return refusal(404, 'invalid_request_error', 'not_found', { message })(response, request);
-    }
+    if (url !== '/api/v1/benchmarks/uploads') return ingest(response, request);
+    if (allocate) return allocate(response, request);
     const urls = (JSON.parse(body) as Declared).files.map(({ path }) => ({
       path,
       url: `http://${headers.host}/store/${path}`,
@@ -61,4 +64,19 @@ it('reports the error as JSON, and the benchmark in the result (C12)', async () 
     },
   ]);
   expect(notes).not.toContain('bench_id: bench_9');
+});
+
+const final = { 'service-should-retry': 'false' };
+const failing = refusal(503, 'api_error', 'internal_error', {}, final);
+const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, final);
+
+it.each<[string, Behaviour, Behaviour | undefined, number]>([
+  ['asks for addresses, which stores nothing', limited, failing, exitCodes.unreachable],
+  ['has sent the files', limited, undefined, exitCodes.unreachable],
+  ['ingests', failing, undefined, exitCodes.endUnseen],
+])('that fails while it %s, ends with a code that says whether a repeat is safe', async (_, ingest, allocate, code) => {
+  const { cli } = await withIngest(ingest, allocate);
+  const ended = await cli('upload', [smallFolder()]);
+  expect(ended.code).toBe(code);
+  expect(ended.notes.includes('may have happened')).toBe(code === exitCodes.endUnseen);
 });

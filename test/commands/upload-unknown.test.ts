@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isRecord } from '../../src/base/own-property.ts';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
+import { apiKey, type Behaviour, hostileServer, json, refusal, resetAtOnce } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 /** A service that stores all but `bad`, and loses the answer to the second request. */
@@ -280,4 +280,18 @@ it.each([405, 501])('ends at once where a %i says that the service takes no uplo
   const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey })('upload', [path, '--dataset', 'd']);
   expect([code, out]).toEqual([exitCodes.unsupported, '0 stored, 0 skipped, 0 failed\n']);
   expect(notes).toContain('This service does not offer POST /api/v1/trajectories/upload.');
+});
+
+it('does not end with the code of an upload that changed nothing once a batch is stored (attack30 B5)', async () => {
+  const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'service-should-retry': 'false' });
+  const stored: Behaviour = (response, { body }) =>
+    json({ uploaded: (JSON.parse(body) as { trajectories: unknown[] }).trajectories.length })(response, {} as never);
+  const path = join(testFolder(), 'many.jsonl');
+  writeFileSync(path, Array.from({ length: 150 }, (_, index) => `{"messages":[{"content":"${index}"}]}`).join('\n'));
+  const upload = async (...script: Behaviour[]) => {
+    const { url } = await hostileServer(...script);
+    return (await cliOn({ baseUrl: url, apiKey })('upload', [path, '--dataset', 'd'])).code;
+  };
+  expect(await upload(limited)).toBe(exitCodes.unreachable);
+  expect(await upload(stored, limited)).toBe(exitCodes.endUnseen);
 });
