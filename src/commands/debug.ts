@@ -11,10 +11,15 @@ import type { ServiceFlags } from './table/flags.ts';
 /** Reports a command's requests: all of them with --debug, otherwise only retries and slow responses. */
 export function requestNotes(
   { debug }: ServiceFlags,
-  { environment, note }: Pick<CommandIo, 'environment' | 'note'>,
+  { environment, note, columns }: Pick<CommandIo, 'environment' | 'note' | 'columns'>,
 ): Pick<ServiceOptions, 'logger' | 'tracer' | 'onSlow'> {
-  const onSlow = (operation: string, received: number): void =>
-    note(`Reading the response to ${operation}, ${bytes(received)} so far.`);
+  // For a terminal, which may show nothing else meanwhile; once is enough.
+  let isNoted = columns === undefined;
+  const onSlow = (operation: string, received: number): void => {
+    if (received > 0) note(`Reading the response to ${operation}, ${bytes(received)} so far.`);
+    else if (!isNoted) note(`Waiting for the response to ${operation}: the service is slow.`);
+    isNoted ||= received === 0;
+  };
   if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) {
     return { onSlow, logger: line => noteRetry(line, note) };
   }

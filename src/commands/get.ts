@@ -19,7 +19,6 @@ import { failedAmong, withoutReward } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { type Note, savedNotes } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
-import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
@@ -109,16 +108,6 @@ const isProgress = ({ kind, watch }: Resource, [name = '', ...rest]: readonly st
 
 const checkpoints = resourceOrThrow('checkpoints');
 
-/** How long a command reads before it says so on a terminal, in milliseconds. */
-const silentMs = 3_000;
-
-/** Notes on a terminal that the work takes long. */
-function notingSlowness<Result>(word: string, work: () => Promise<Result>, io: CommandIo): Promise<Result> {
-  const say = (): void => io.note(clean`Reading ${word}: the service is slow.`);
-  const timer = io.columns === undefined ? undefined : setTimeout(say, silentMs);
-  return work().finally(() => clearTimeout(timer));
-}
-
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const find = among.includes(checkpoints) ? recordedCheckpoint(word, context) : findOrCheckpoint(among, word, context);
@@ -146,13 +135,9 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     const context = readingOnce({ ...connected, service, inFull: true, takesKind: true });
     const word = second ?? first;
     const [field] = flags.field?.split('.') ?? [];
-    const read = async () => {
-      const found = await findToShow(among, word, context);
-      const isOfRow = field !== undefined && (field === 'id' || hasValue(found.row, field));
-      const known = isOfRow ? { facts: [], record: found.row } : await knownOf(found.resource, found.row, context, io);
-      return { ...found, known };
-    };
-    const { resource, id, row, known } = await notingSlowness(word, read, io);
+    const { resource, id, row } = await findToShow(among, word, context);
+    const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));
+    const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context, io);
     if (printsRecord(flags)) {
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
       const mayLack = (names: readonly string[]): boolean =>

@@ -79,7 +79,10 @@ export interface ServiceOptions {
   readonly onSuccess?:
     | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
     | undefined;
-  /** Called with the bytes received of a response that takes long to arrive, every few seconds. */
+  /**
+   * Called with the bytes received of a response that takes long to arrive, every few seconds; with 0 if a response to
+   * a GET has not begun by then.
+   */
   readonly onSlow?: ((operation: string, received: number) => void) | undefined;
   readonly logger?: Logger | undefined;
   readonly tracer?: Tracer | undefined;

@@ -22,6 +22,9 @@ import {
 import { type TraceOptions, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, hostUnavailable, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
+/** How long a GET may wait for its response before this is reported, in milliseconds. */
+const slowMs = 3_000;
+
 /** The parts of a request that each attempt sets itself. */
 export type AttemptRequest = Omit<WireRequest, 'url' | 'method' | 'signal' | keyof Timeouts>;
 
@@ -71,7 +74,7 @@ type Attempt<Value> = {
 
 /** The state that all calls to a service share. */
 export interface Sending {
-  readonly options: Pick<ServiceOptions, 'logger' | 'tracer'>;
+  readonly options: Pick<ServiceOptions, 'logger' | 'tracer' | 'onSlow'>;
   readonly gates: Gates;
   readonly clock: Clock;
 }
@@ -158,9 +161,9 @@ async function run<Value>(
   call: Call<Value>,
   url: URL,
   before: Attempts,
-  { tracer }: Sending['options'],
+  { tracer, onSlow }: Sending['options'],
 ): Promise<Attempt<Value>> {
-  const { method, timeouts, time } = call;
+  const { operation, method, timeouts, time } = call;
   let tries = before;
   let answer: WireAnswer | undefined;
   let head: { readonly status: number; readonly requestId: string | undefined } | undefined;
@@ -170,7 +173,8 @@ async function run<Value>(
     const facts = call.facts(tries);
     const traced = { ...call.traced, tracer, redact: facts.redact };
     traceRequest(request, traced);
-    answer = traceAnswer(await exchange(request), traced);
+    const slow = onSlow && method === 'GET' ? setTimeout(onSlow, slowMs, operation, 0) : undefined;
+    answer = traceAnswer(await exchange(request).finally(() => clearTimeout(slow)), traced);
     head = { status: answer.status, requestId: requestIdOf(answer.headers, facts.redact) };
     call.answered(answer, facts);
     return { ...head, ok: true, value: await call.read(answer, facts), tries };
