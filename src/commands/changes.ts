@@ -319,7 +319,7 @@ export async function promoteOne(
 /** Adds the reward's id to the error if the response was lost: a service recognises a repeat by its id. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
-  const advice = `To send it again, add --reward-id ${reward_id}: the service may count each id only once.`;
+  const advice = `To send it again, add --reward-id ${reward_id}: the service may count each id only once. Another id logs another reward.`;
   const context = { ...error.context, reward_id };
   return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });
 }

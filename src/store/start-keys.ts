@@ -156,10 +156,9 @@ export class StartKeys {
     const known = this.#latest(action, content, now);
     const repeated = known && !isExpired(known) ? known.key : undefined;
     const key = chosen ?? repeated ?? crypto.randomUUID();
-    // A new key replaces those that the service may have forgotten.
-    if ((chosen ?? repeated) === undefined)
-      for (const { key } of all.filter(isExpired)) this.#forget(action, content, key);
     const before = all.find(each => each.key === key);
+    // A new key replaces those that the service may have forgotten.
+    if (!before) for (const { key } of all.filter(isExpired)) this.#forget(action, content, key);
     this.#keep(action, content, {
       key,
       // If this program did not send it, its sender ended before the response arrived.

@@ -229,3 +229,18 @@ it('keeps the name of the first start with a key of the user, for a day', () => 
   later.keepName('run', run, 'K1', 'words 3', 1_000 + dayMs);
   expect(names(1_000 + dayMs)[0]).toBe('words 3');
 });
+
+it('forgets an open key that the service may have forgotten, once the user sends another one (attack30 B6)', () => {
+  const { keys } = program(testFolder());
+  const open = keys.take('logReward', run, undefined, 0);
+  keys.settle('logReward', run, open, 'unknown');
+  const earlier = (now: number) => keys.earlier('logReward', run, now)?.key;
+  // A repeat with its own key says nothing about it yet.
+  expect([keys.take('logReward', run, open, honouredMs + 1), earlier(honouredMs)]).toEqual([open, open]);
+  keys.take('logReward', run, 'mine', honouredMs - 1);
+  keys.settle('logReward', run, 'mine', 'started');
+  expect(earlier(honouredMs)).toBe(open);
+  keys.take('logReward', run, 'mine', honouredMs + 1);
+  keys.settle('logReward', run, 'mine', 'started');
+  expect(earlier(honouredMs)).toBeUndefined();
+});
