@@ -2,11 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../base/errors.ts';
-import { changesNumber, jsonOrText } from '../base/json-depth.ts';
+import { jsonOrText } from '../base/json-depth.ts';
 import { originOf } from '../config/address.ts';
 import { loadConfig } from '../config/load.ts';
 import { CommandError } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
+import { checkNumbers } from './parse.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 
@@ -27,12 +28,6 @@ function splitPair(pair: string): [name: string, text: string] {
   const at = pair.indexOf('=');
   if (at < 1) throw new CommandError(`${pair} is not NAME=VALUE.`);
   return [pair.slice(0, at), pair.slice(at + 1)];
-}
-
-/** @throws CommandError if a number in the JSON cannot be sent exactly */
-function checkNumbers(what: string, json: string): void {
-  if (changesNumber(json.trim()))
-    throw new CommandError(`A number in ${what} cannot be sent exactly. Nothing was sent.`);
 }
 
 /** The JSON value of a field's text, or the text itself. @throws CommandError if a number in it would be rounded */

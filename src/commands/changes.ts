@@ -49,6 +49,7 @@ import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkField } from './output.ts';
+import { numberIn } from './parse.ts';
 import { confirmEntry } from './production.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
@@ -326,8 +327,8 @@ function withRewardId(error: unknown, reward_id: string): unknown {
 
 export async function reward({ args, flags }: CommandInput<'reward'>, io: CommandIo): Promise<number> {
   const [trajectory_id = '', name = '', text = ''] = args;
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isNaN(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
+  const value = numberIn('the value', text);
+  if (!Number.isFinite(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
   const { explanation, weight, rewardId } = flags;
   const token = trajectoryToken(flags, io);
   checkOutcomeField(flags, [logRewardResult, z.object({ reward_id: z.string() })]);

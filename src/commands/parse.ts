@@ -1,4 +1,5 @@
 /** Parses the command line into a command with arguments and flags, or a request for help. */
+import { changesNumber } from '../base/json-depth.ts';
 import { own } from '../base/own-property.ts';
 import { CommandError } from './exit.ts';
 import { didYouMean } from './suggest.ts';
@@ -23,6 +24,18 @@ const numberWords = {
   whole: 'a whole number of at least 0',
 } as const;
 
+/** @throws CommandError if a number in the text or JSON cannot be sent exactly */
+export function checkNumbers(what: string, text: string): void {
+  if (changesNumber(text.trim()))
+    throw new CommandError(`A number in ${what} cannot be sent exactly. Nothing was sent.`);
+}
+
+/** The typed number; NaN if it is none. @throws CommandError as `checkNumbers` does */
+export function numberIn(what: string, text: string): number {
+  checkNumbers(what, text);
+  return text.trim() === '' ? Number.NaN : Number(text);
+}
+
 /** @throws CommandError if the flag does not take this value */
 function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, text: string): string | number {
   if (choices && !choices.includes(text))
@@ -32,10 +45,10 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
     if (text === '' && !empty) throw new CommandError(`${flag} takes a value, not an empty string.`);
     return text;
   }
-  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const number = numberIn(flag, text);
   const isWhole = kind === 'count' || kind === 'whole';
   const least = { any: Number.NEGATIVE_INFINITY, positive: Number.MIN_VALUE, count: 1, whole: 0 }[kind];
-  if (number >= least && (!isWhole || Number.isInteger(number))) return number;
+  if (number >= least && (!isWhole || Number.isSafeInteger(number))) return number;
   throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty string' : text}.`);
 }
 

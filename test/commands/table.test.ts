@@ -299,6 +299,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['%trajectory%', 'helpful', '1', '--reward-id', 'r3', '--jq', '.reward_id'], /^r3\n$/),
     bad(['%trajectory%', 'helpful', '1', '--field', 'nope'], usage, /no field nope/),
     bad(['%trajectory%', 'helpful', 'much'], usage, /is a number, not much/),
+    bad(['%trajectory%', 'helpful', 'Infinity'], usage, /is a number, not Infinity/),
+    bad(['%trajectory%', 'helpful', '1e-400'], usage, /A number in the value cannot be sent exactly/),
     bad(['%trajectory%', '', '1'], usage, /./),
     bad(['traj_none', 'helpful', '1'], notFound, /./),
     bad(['%trajectory%', 'helpful', '1', '--token-env', 'NOT_SET'], forbidden, /NOT_SET is not set/),
