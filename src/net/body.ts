@@ -4,8 +4,9 @@ import { GrowingBytes } from '../base/growing-bytes.ts';
 import { WireFailure } from './failure.ts';
 import type { WireAnswer } from './wire.ts';
 
-/** A larger error body is not more useful. */
+/** A larger error body is not more useful, nor is one that takes longer, in milliseconds. */
 const maxErrorBytes = 1024 * 1024;
+const maxErrorMs = 5_000;
 
 /** How many bytes to read before handling key presses; parsing them takes a millisecond or two. */
 const turnBytes = 64 * 1024;
@@ -75,10 +76,13 @@ export async function readBody(
  * @throws WireFailure if the call was stopped
  */
 export async function readErrorBody(answer: WireAnswer): Promise<string> {
+  const timer = setTimeout(answer.close, maxErrorMs);
   try {
     return await readBody(answer, maxErrorBytes);
   } catch (error) {
     if (error instanceof WireFailure && (error.reason === 'aborted' || error.reason === 'deadline')) throw error;
     return '';
+  } finally {
+    clearTimeout(timer);
   }
 }

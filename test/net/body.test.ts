@@ -1,6 +1,7 @@
 /** Reading response bodies. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { readBody } from '../../src/net/body.ts';
+import { errorOf, hostileServer, serviceAt } from '../service/hostile-server.ts';
 
 it('lets other work have its turn after every 64 KB', async () => {
   const part = Buffer.alloc(16 * 1024, ' ');
@@ -22,4 +23,19 @@ it('lets other work have its turn after every 64 KB', async () => {
     text: () => `${count}`,
   });
   expect([text, longest]).toEqual(['100', 64 * 1024]);
+});
+
+it('does without an error body that stalls, since the status is known (out27 B7)', async () => {
+  const { url } = await hostileServer(response => {
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.write('{"error":');
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise: answered, resolve: onAnswer } = Promise.withResolvers();
+  const read = serviceAt(url).service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } }, { onAnswer });
+  const error = errorOf(read);
+  await answered;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await error).toMatchObject({ kind: 'not_found', status: 404, attempts: 1 });
 });
