@@ -369,6 +369,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     };
     for await (const page of pagesOf(resource, scope, context)) {
       last = page;
+      // The rows that a filter leaves may lack a field that others have.
+      await fields.find(page.rows);
       const rows = status ? page.rows.filter(status.isOf) : page.rows;
       if (measured.needsAll) {
         pushAll(held, rows);

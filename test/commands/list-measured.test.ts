@@ -612,3 +612,15 @@ it.each([
   expect(await ids('--filter', 'tokens!=20', '--limit', '1')).toEqual([0, without.slice(0, 1)]);
   expect(await ids('--sort', 'tokens')).toEqual([0, [...withValue, ...without]]);
 });
+
+it('knows a field that only rows beside the filter have', async () => {
+  const rows = [
+    { deployment_id: 'dep_1', status: 'DEPLOYED', custom: 'value' },
+    { deployment_id: 'dep_2', status: 'FAILED' },
+  ];
+  const { url } = await hostileServer(json({ items: rows, has_more: false, next_cursor: null }));
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  const list = (name: string, ...flags: string[]) => cli('list', ['deployments', '--columns', `id,${name}`, ...flags]);
+  expect(await list('custom', '--filter', 'dep_2')).toMatchObject({ code: 0, out: 'ID\tcustom\ndep_2\t\n' });
+  expect((await list('custon', '--filter', 'dep_2')).code).toBe(2);
+});
