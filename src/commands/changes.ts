@@ -14,7 +14,7 @@ import { logReward } from '../queries/trajectories.ts';
 import type { ChangeAction } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
-import { confirmed, recheck, sendEach, withProduction } from '../resources/changes.ts';
+import { changeEach, confirmed, recheck, withProduction } from '../resources/changes.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
 import { withOrigin } from '../resources/origins.ts';
@@ -117,7 +117,7 @@ async function changeAll(
     const run: ChangeRun = { command, past, flags, io, context };
     if (!flags.dryRun) context.service.requireWrites();
     const found = await findEach(words, among, run);
-    const send = sendEach(found);
+    const send = changeEach(found);
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirmChange(found, run);
     const code = await changeFound(send, found, run);

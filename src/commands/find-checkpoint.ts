@@ -1,6 +1,6 @@
 /** Finds checkpoints by id, or by the name of their training run and a step. */
 
-import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { rememberCheckpoints } from '../queries/checkpoint-memory.ts';
 import {
   type CheckpointReading,
@@ -155,16 +155,6 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   return { isComplete };
 }
 
-/** A training run's held-out rewards; none if the service does not offer them. */
-async function heldOutRewards(runId: string, context: CommandContext): Promise<readonly HeldOutReward[]> {
-  try {
-    return await heldOutRewardsQuery(runId, true).read(context);
-  } catch (error) {
-    if (!isNotOffered(error)) throw error;
-    return [];
-  }
-}
-
 /** The error for a word with several meanings; it gives an unambiguous word for each. */
 function ambiguous(word: string, readings: readonly CheckpointReading<Found>[], context: CommandContext): CommandError {
   const [first] = readings;
@@ -281,7 +271,8 @@ async function checkpointOfRun(
   steps: readonly Checkpoint[],
   context: CommandContext,
 ): Promise<FoundCheckpoint> {
-  const heldOut = which === 'best' && steps.length > 0 ? await heldOutRewards(runId, context) : [];
+  const isRated = which === 'best' && steps.length > 0;
+  const heldOut = (await ifThere(isRated, () => heldOutRewardsQuery(runId, true).read(context))) ?? [];
   const checkpoint = checkpointCalled(which, steps, heldOut);
   if (!checkpoint) throw noCheckpoint(name, which, steps);
   const { checkpoint_id: id, step_index: step } = checkpoint;

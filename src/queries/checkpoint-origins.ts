@@ -5,7 +5,7 @@
 import { perObject } from '../base/memo.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import { isAbsent, isNotOffered } from '../service/errors.ts';
+import { ifThere, isNotOffered } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
 import {
   knownOrigin,
@@ -106,11 +106,8 @@ export class OriginSearch {
     const known = this.#checkpoints.get(id) ?? final.get(id);
     if (known) return known;
     if (this.#checkpoints.size >= maxSearched) return Promise.resolve([]);
-    const read = checkpointsByStep(service, id, { signal }).catch((error: unknown) => {
-      // The run may have been deleted, or the service may not list checkpoints.
-      if (!isAbsent(error)) throw error;
-      return [];
-    });
+    // The run may have been deleted, or the service may not list checkpoints.
+    const read = ifThere(true, () => checkpointsByStep(service, id, { signal })).then((found = []) => found);
     this.#checkpoints.set(id, read);
     if (hasEnded(status)) read.then(() => final.set(id, read)).catch(() => {});
     return read;
@@ -122,12 +119,8 @@ export class OriginSearch {
     const query = heldOutRewardsQuery(training_run_id, isOver);
     const read = this.#heldOut.get(training_run_id) ?? context.shared?.(query) ?? query.read(context);
     this.#heldOut.set(training_run_id, read);
-    const rewards = await read.catch((error: unknown) => {
-      // The run may have been deleted, or the service may have no held-out rewards.
-      if (!isAbsent(error)) throw error;
-      return [];
-    });
-    const held_out = heldOutOfStep(rewards)(step);
+    // The run may have been deleted, or the service may have no held-out rewards.
+    const held_out = heldOutOfStep((await ifThere(true, () => read)) ?? [])(step);
     rememberHeldOut(id, held_out, isOver && held_out?.isUnfinished !== true, context.memory);
   }
 }

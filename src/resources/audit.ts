@@ -23,7 +23,7 @@ import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-cu
 import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { patienceMs } from './origins.ts';
+import { readInTime } from './origins.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
@@ -214,15 +214,9 @@ interface KnownToAudit {
 /** Reads the curves for `auditWords`, if they can be read in time. @throws AbortError if the user interrupts */
 export async function readAuditWords(origin: AuditedOrigin, context: QueryContext): Promise<string> {
   const { training_run_id: id } = origin;
-  const limited = { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(patienceMs)]) };
-  const ifRead = <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> =>
-    answer.catch(() => {
-      context.signal.throwIfAborted();
-      return undefined;
-    });
-  const [trainer, heldOut] = await Promise.all([
-    ifRead(trainerRewardsQuery(id, true).read(limited)),
-    ifRead(heldOutRewardsQuery(id, true).read(limited)),
+  const [{ answer: trainer }, { answer: heldOut }] = await Promise.all([
+    readInTime(trainerRewardsQuery(id, true).read, context),
+    readInTime(heldOutRewardsQuery(id, true).read, context),
   ]);
   return auditWords(origin, { trainer, heldOut }, context.compare?.rewardRange ?? defaultRange);
 }

@@ -119,7 +119,7 @@ export async function recheck<Each extends ConfirmedRow<object>>(
 }
 
 /** Sends the request of each row's own action. */
-export function sendEach<Each extends Pick<ConfirmedRow<object>, 'action' | 'row'>>(
+export function changeEach<Each extends Pick<ConfirmedRow<object>, 'action' | 'row'>>(
   rows: readonly Each[],
 ): Action<Each> {
   const sends = [...new Set(rows.map(({ action }) => action.change.send))];

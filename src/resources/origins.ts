@@ -1,4 +1,5 @@
 /** The origins of deployed checkpoints, i.e. training runs: their columns and facts, and how to read them. */
+import { errorMessage } from '../base/errors.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
@@ -12,6 +13,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { ifThere } from '../service/errors.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
+import { duration } from '../text/time.ts';
 import type { MeasuredList } from './define.ts';
 import { heldOutWords } from './held-out-words.ts';
 import { measureEach } from './measure-each.ts';
@@ -103,16 +105,29 @@ export const originOf = (referred: CheckpointUser, context: QueryContext): Promi
 /** Timeout for the reads that delay a question, in milliseconds. */
 export const patienceMs = 15_000;
 
+/** Reads what a question needs. If it is not read in time, `why` says so in a part of a sentence. @throws AbortError */
+export async function readInTime<Answer>(
+  read: (context: QueryContext) => Promise<Answer>,
+  context: QueryContext,
+  late: AbortSignal = AbortSignal.timeout(patienceMs),
+): Promise<{ readonly answer?: Answer; readonly why?: string }> {
+  try {
+    return { answer: await read({ ...context, signal: AbortSignal.any([context.signal, late]) }) };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (late.aborted) return { why: `no response within ${duration(patienceMs)}` };
+    const [sentence = ''] = errorMessage(error).split(/\.(?: |$)/, 1);
+    return { why: sentence };
+  }
+}
+
 /** Adds a checkpoint's origin, if it can be read in time. @throws AbortError if the user interrupts */
 export async function withOrigin<Row extends CheckpointUser>(
   row: Row,
   context: QueryContext,
-  late: AbortSignal = AbortSignal.timeout(patienceMs),
+  late?: AbortSignal,
 ): Promise<Row & { readonly from_run?: Origin | undefined }> {
-  const from_run = await originOf(row, { ...context, signal: AbortSignal.any([context.signal, late]) }).catch(() => {
-    context.signal.throwIfAborted();
-    return undefined;
-  });
+  const { answer: from_run } = await readInTime(reading => originOf(row, reading), context, late);
   return { ...row, from_run };
 }
 

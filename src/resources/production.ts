@@ -1,22 +1,20 @@
 /** Deployments in production: which of them a new deployment replaces, and which depend on a training run. */
-import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
 import { spelledId } from '../contract/common.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { statusMeaning } from '../contract/status.ts';
-import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import type { TrainingRun } from '../contract/training.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
-import { duration } from '../text/time.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
 import { changedWords, type Rechecked } from './changes.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
-import { areOfDifferentBenchmarks, patienceMs, type TracedDeployment, withOrigin } from './origins.ts';
+import { areOfDifferentBenchmarks, patienceMs, readInTime, type TracedDeployment, withOrigin } from './origins.ts';
 import { pagesOf } from './pages.ts';
 
 /** Compares slugs case-insensitively, because services store them in lower case. */
@@ -77,15 +75,6 @@ interface Deployments {
   readonly unread: string | undefined;
 }
 
-/** The first sentence of an error message, without its full stop, for use inside another sentence. */
-const errorReason = (error: unknown): string =>
-  errorMessage(error)
-    .split(/\.(?: |$)/, 1)
-    .join('');
-
-const lateReason = (error: unknown, late: AbortSignal): string =>
-  late.aborted ? `no response within ${duration(patienceMs)}` : errorReason(error);
-
 /** Reads the list of deployments again. @throws AbortError if the user interrupts */
 async function readDeployments(
   context: QueryContext,
@@ -93,20 +82,20 @@ async function readDeployments(
 ): Promise<Deployments> {
   const rows: Deployment[] = [];
   let unread: string | undefined;
-  try {
-    const signal = AbortSignal.any([context.signal, late]);
-    for await (const page of pagesOf(deployments, {}, { ...context, signal })) {
-      pushAll(rows, page.rows);
-      const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < maxRows;
-      if (page.isRemembered) unread = 'this service does not list deployments';
-      else unread = isWhole ? undefined : 'not all deployments could be read';
-      if (rows.length >= maxRows) break;
-    }
-  } catch (error) {
-    context.signal.throwIfAborted();
-    return { rows, unread: clean`the deployments could not be read: ${lateReason(error, late)}` };
-  }
-  return { rows, unread };
+  const { why } = await readInTime(
+    async reading => {
+      for await (const page of pagesOf(deployments, {}, reading)) {
+        pushAll(rows, page.rows);
+        const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < maxRows;
+        if (page.isRemembered) unread = 'this service does not list deployments';
+        else unread = isWhole ? undefined : 'not all deployments could be read';
+        if (rows.length >= maxRows) break;
+      }
+    },
+    context,
+    late,
+  );
+  return { rows, unread: why === undefined ? unread : clean`the deployments could not be read: ${why}` };
 }
 
 /** The deployment that leaves production, as `replacedWords` describes it. */
@@ -222,18 +211,15 @@ export async function withRunsInProduction(
 async function servingOf(
   run: TrainingRun,
   serving: readonly Deployment[],
-  { service, signal }: QueryContext,
+  context: QueryContext,
   late: AbortSignal,
 ): Promise<{ readonly sure: readonly Deployment[]; readonly doubt: string | undefined }> {
-  let checkpoints: readonly Checkpoint[] = [];
-  let unread: string | undefined;
-  try {
-    checkpoints = await checkpointsByStep(service, run.training_run_id, { signal: AbortSignal.any([signal, late]) });
-    unread = unreadCheckpoints(checkpoints);
-  } catch (error) {
-    signal.throwIfAborted();
-    unread = lateReason(error, late);
-  }
+  const read = ({ service, signal }: QueryContext) => checkpointsByStep(service, run.training_run_id, { signal });
+  const { answer: checkpoints = [], why: unread = unreadCheckpoints(checkpoints) } = await readInTime(
+    read,
+    context,
+    late,
+  );
   const ids = new Set(checkpoints.map(({ checkpoint_id }) => spelledId(checkpoint_id)));
   const steps = new Set(checkpoints.map(({ step_index }) => step_index));
   const servesRun = ({ checkpoint_id: id, checkpoint_step: step, base_model_slug: base }: Deployment) => {

@@ -4,7 +4,7 @@ import { unlessStopped } from '../../queries/action.ts';
 import { fetchAnew, type LiveQuery } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
-import { type ConfirmedRow, recheck, sendEach, withProduction } from '../../resources/changes.ts';
+import { type ConfirmedRow, changeEach, recheck, withProduction } from '../../resources/changes.ts';
 import { idOf, labelOf, type Resource } from '../../resources/define.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
@@ -66,7 +66,7 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const nameOf = new Map(rows.map((each, index) => [each, names[index] ?? '']));
   const label = (each: ChangedRow): string => nameOf.get(each) ?? '';
   const outages = (left: readonly ChangedRow[]) => outagesOf(left.map(nowOf));
-  const send = sendEach(rows);
+  const send = changeEach(rows);
   const [first, ...others] = parts;
   const rowsOf = (part: ChangedPart, left: readonly ChangedRow[]) => left.filter(each => each.part === part);
   const titleOf = (left: readonly ChangedRow[]): string => {
