@@ -209,7 +209,7 @@ async function reportBenchmark(
 ) {
   const { plan, phase, benchId, notes, failedTasks } = job.state;
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
-  const code = await noteEnd(job.state, job.isIngested, flags.json ?? false, io);
+  const code = await noteEnd(job.state, benchId !== undefined, flags.json ?? false, io);
   // The JSON result already has it.
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);

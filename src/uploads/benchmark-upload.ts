@@ -109,11 +109,6 @@ export class BenchmarkUpload extends Job<UploadState> {
     return this.#isTaken;
   }
 
-  /** Whether the service has the benchmark: before that, it stores nothing. */
-  get isIngested(): boolean {
-    return this.#sent.isIngested();
-  }
-
   override get hasStarted(): boolean {
     return this.#sent.benchId !== undefined;
   }
