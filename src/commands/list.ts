@@ -277,8 +277,7 @@ class PrintedRows {
   readonly text = async (found: readonly object[], isFirst: boolean): Promise<string> => {
     const [flags, io, format] = [this.#flags, this.#io, formatOf(this.#flags)];
     const room = format === 'table' && hasColumns(flags) ? io.columns : undefined;
-    const known = hasColumns(flags) ? this.#measured.remembered(found) : found;
-    const rows = await this.#measured.shown(known, this.named(found).shown, room);
+    const rows = await this.#measured.shown(found, this.named(found).shown, room);
     const { field, shown } = this.named(rows);
     if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
     if (isLineFlags(flags)) {
@@ -365,7 +364,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       lacking.look(rows);
       const found = await measured.filtered(rows);
       pushAll(waits, waitsOf(resource, found));
-      await output.take(found, read);
+      await output.take(hasColumns(flags) ? measured.remembered(found) : found, read);
     };
     for await (const page of pagesOf(resource, scope, context)) {
       last = page;

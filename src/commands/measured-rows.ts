@@ -185,11 +185,14 @@ export class MeasuredRows {
     };
     const about = this.#isForOrder ? { onUnread, silentMs, needsOne: true } : {};
     const read = await this.#read(rows, this.#first, this.#context, about);
-    const arrange = this.#resource.measures ? createArrange(this.#filtered(read), this.#id) : this.#arrange;
-    const { rows: kept, notice } = arrange(read, { filter: this.#options.filter, sort: undefined });
+    // Columns show what is remembered, JSON does not.
+    const known = this.remembered(read);
+    const arrange = this.#resource.measures ? createArrange(this.#filtered(known), this.#id) : this.#arrange;
+    const { rows: kept, notice } = arrange(known, { filter: this.#options.filter, sort: undefined });
     if (notice) throw new CommandError(notice);
     for (const row of rows) this.#ofStatus.set(this.#status?.value(row), row);
-    return kept;
+    const readOf = new Map(known.map((row, index) => [row, read[index]]));
+    return kept.map(row => readOf.get(row) ?? row);
   }
 
   /** Call this after the last row if none passed. @throws CommandError if the filter names a status that does not exist */

@@ -136,14 +136,18 @@ export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = tru
 /** Looks up a resource's name by its id; undefined if unknown. */
 export type NameOf = (id: string) => string | undefined;
 
-/** A column of ids that shows and sorts by names, where known. The values remain ids; filters accept both. */
-export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Row> {
-  const text = (row: Row): string => {
+/** A column that shows and sorts by a text in place of its value. Programs get the value; filters accept both. */
+export const columnShownAs = <Row>(column: Column<Row>, text: (row: Row) => string): Column<Row> => ({
+  ...{ ...column, text },
+  sortedBy: row => text(row) || undefined,
+});
+
+/** A column of ids that shows names, where known. */
+export const namedColumn = <Row>(column: Column<Row>, nameOf: NameOf): Column<Row> =>
+  columnShownAs(column, row => {
     const id = String(column.value(row) ?? '');
     return id && (nameOf(id) ?? id);
-  };
-  return { ...column, text, sortedBy: row => text(row) || undefined };
-}
+  });
 
 /** The user's choices for a column; the declaration provides the defaults. */
 interface ColumnPreference {

@@ -5,6 +5,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
 import {
   type Column,
+  columnShownAs,
   idColumn,
   type NameOf,
   namedColumn,
@@ -68,7 +69,10 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
   }),
   // A narrow column keeps the step.
-  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
+  columnShownAs(
+    modelColumn<MeasuredRun>(row => row.base_model_slug),
+    modelWords,
+  ),
   plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
     wide: true,
     forPrograms: true,

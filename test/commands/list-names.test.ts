@@ -68,4 +68,11 @@ it('tells training runs with one name apart, whatever page the other is on, and 
   const first = ['words (…aaa01) step 3', 'evr_0'];
   expect(await models()).toEqual([first, ['words (…bbb02) step 3', 'evr_1'], ['sums step 3', 'evr_2']]);
   expect(await models('--limit', '1')).toEqual([first]);
+  // A filter finds what the column shows, and JSON has only what the service sent.
+  expect(await models('--filter', 'model:words', '--sort', 'model')).toEqual([
+    first,
+    ['words (…bbb02) step 3', 'evr_1'],
+  ]);
+  const json = await cli('list', ['runs', '--benchmark', 'b1', '--json', '--filter', 'model:sums']);
+  expect(JSON.parse(json.out)).toEqual([evaluated[2]]);
 });

@@ -4,6 +4,7 @@ import type { EvalRun } from '../../src/contract/evaluations.ts';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { type Column, cellText, exportColumns, fitColumns, markWidth } from '../../src/present/column.ts';
 import { withValue } from '../../src/present/fact.ts';
+import { parseRowFilter } from '../../src/present/row-filter.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
@@ -290,12 +291,17 @@ describe('the table of runs', () => {
     const run = { eval_run_id: 'a', base_model_slug: 'benchtop/tutor-base' };
     const trained = { ...run, parent_checkpoint_id: 'ckpt_1', step: 6 };
     const model = runColumns.find(({ id }) => id === 'model');
-    expect([run, trained, { ...trained, trained_in: 'long' }].map(row => model?.value(row))).toEqual([
+    const named = { ...trained, trained_in: 'long' };
+    expect([run, trained, named].map(row => model?.text?.(row))).toEqual([
       'benchtop/tutor-base',
       'benchtop/tutor-base at step 6',
       'long step 6',
     ]);
-    expect(model?.exported?.(trained)).toBe('benchtop/tutor-base');
+    // Filters accept the base model too, and programs get it.
+    expect(model?.value(named)).toBe('benchtop/tutor-base');
+    const filter = (words: string) => parseRowFilter(words, runColumns);
+    for (const words of ['model:"long step"', 'model:tutor-base', 'model=benchtop/tutor-base'])
+      expect(filter(words)).toMatchObject({ passing: expect.toSatisfy(passing => passing(named) === named) });
     expect(model?.cutAt).toBe('start');
   });
 
