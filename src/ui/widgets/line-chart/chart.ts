@@ -227,7 +227,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const values = own && (yRange ?? own);
   if (!x || !values || width < smallest.width || height < smallest.height) {
     return {
-      lines: emptyChart(width, height, theme, extent ? '  no points here' : '  no points yet'),
+      lines: emptyChart(width, height, theme, extent ? '  no points here' : '  no points'),
       perColumn: undefined,
       plotWidth: Math.max(1, width),
       columnOf: () => undefined,

@@ -90,7 +90,8 @@ describe('a chart', () => {
     expect(text).toContain('*');
     expect(text).toContain('+');
     const cross = plain(chartLines([], options));
-    expect(cross).toContain('no points yet');
+    // The run may have ended without any.
+    expect(cross).toMatch(/no points *$/m);
     const columns = chartLines(series, options).map(line => stripVTControlCharacters(line)[11]);
     expect(columns.filter(cell => cell === '|').length).toBeGreaterThan(3);
   });
