@@ -51,6 +51,8 @@ interface Places {
     readonly at?: string;
     /** The trajectory for the same task in another run. */
     readonly twin?: Twin;
+    /** The rollout that the comparison opens, if another one of its task is shown. */
+    readonly listed?: string;
     /** The grade from a regrading, in words. */
     readonly graded?: string;
   };

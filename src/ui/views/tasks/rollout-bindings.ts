@@ -88,13 +88,13 @@ export function twinPlace(place: Place<'record'>): Place<'record'> | undefined {
 /** A trajectory and its twin side by side, the base run on the left; undefined if it has none. */
 export function pairOfTwins(place: Place | undefined): Place<'pair'> | undefined {
   if (place?.view !== 'record' || place.twin?.id === undefined) return undefined;
-  const { id, twin } = place;
+  const { id, twin, listed } = place;
   const sides = [
     { id, name: twin.of },
     { id: place.twin.id, name: twin.name },
   ] as const;
   const [left, right] = twin.isBase ? [sides[1], sides[0]] : sides;
-  return { view: 'pair', left, right };
+  return { view: 'pair', left, right, ...(listed && { listed }) };
 }
 
 export const markTwo = 'Mark two rollouts to see them side by side';

@@ -158,7 +158,8 @@ function usePairBindings(place: ViewProps<'pair'>['place'], listed: Place<'recor
     const places = listed ? [listed, twinPlace(listed)].filter(each => each !== undefined) : [];
     // A rollout that is not in the comparison belongs to the run that its side names.
     const ofRun = left.name === right.name ? undefined : places.find(({ twin }) => twin?.of === name);
-    const unlistedPlace = ofRun?.twin && { ...ofRun, id, twin: { ...ofRun.twin, id: other.id } };
+    const unlistedPlace = ofRun?.twin &&
+      listed && { ...ofRun, id, listed: listed.id, twin: { ...ofRun.twin, id: other.id } };
     shell.open(places.find(each => each.id === id) ?? unlistedPlace ?? recordPlace(trajectories, id, name));
   };
   return [

@@ -65,7 +65,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const notes = useNotes().get(id);
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found, notes);
   const siblings = useSiblings();
-  const listedId = siblings.listed('trajectories', id, place.twin?.id) ?? id;
+  const listedId = siblings.listed('trajectories', place.listed, id, place.twin?.id) ?? id;
   useNeighbours(id, reader.textLength, { listedId, twin: place.twin?.id });
   const twin = useTwinBinding(place);
   const promptBinding = usePromptBinding();
