@@ -28,7 +28,7 @@ export interface CostedRun {
   readonly model: string | undefined;
 }
 
-const costUnknown = 'cost unknown: set priceUnit, the unit of prices';
+const costUnknown = 'cost unknown: set priceUnit';
 
 const isPrice = (value: number | null | undefined): value is number => typeof value === 'number' && value >= 0;
 
@@ -50,24 +50,20 @@ function costWords(
 }
 
 /** `1,200 output and 300 input tokens` */
-function tokenWords(
-  { input, output }: NonNullable<KnownCost['tokens']>,
-  words: (tokens: number) => string,
-  noun = ' tokens',
-): string {
-  return `${words(output)} output${input === undefined ? '' : ` and ${words(input)} input`}${noun}`;
-}
+const tokenWords = ({ input, output }: NonNullable<KnownCost['tokens']>, words: (tokens: number) => string): string =>
+  `${words(output)} output${input === undefined ? '' : ` and ${words(input)} input`} tokens`;
 
 const exact = (each: number): string => Math.round(each).toLocaleString('en');
 
 const sourceOf = ({ step, name = '' }: KnownCost): string =>
   clean`in ${step === undefined ? '' : `step ${step} of `}${name}`;
 
-/** `, about 18M output tokens, at 1,200 output each, as in step 60 of words`; empty if the tokens are unknown. */
+/** `, about 18M output tokens (1,200 each in step 60 of words)`; empty if the tokens are unknown. */
 function allTokenWords({ tokens, ...source }: KnownCost, rollouts: number): string {
   if (!tokens) return '';
   const all = tokenWords(tokens, each => count(Math.round(each * rollouts)));
-  return `, about ${all}, at ${tokenWords(tokens, exact, '')} each, as ${sourceOf(source)}`;
+  const each = [tokens.output, tokens.input].filter(count => count !== undefined).map(exact);
+  return `, about ${all} (${each.join(' and ')} each ${sourceOf(source)})`;
 }
 
 /** `; a rollout in step 60 of words took 1,200 output tokens`; empty if they are unknown. */
@@ -88,8 +84,8 @@ const evaluatedTasks = ({ by_split, task_count }: KnownCost): number | undefined
   countOf(own(by_split ?? undefined, 'test') as number | undefined) ?? countOf(task_count);
 
 /**
- * `6 runs x 12 tasks x 2 samples = 144 rollouts, about 173k output tokens, at 1,200 output each, as in words; about
- * $0.41`. Tokens and prices apply to one model, so the cost of runs with several models is unknown.
+ * `6 runs x 12 tasks x 2 samples = 144 rollouts, about 173k output tokens (1,200 each in words); about $0.41`. Tokens
+ * and prices apply to one model, so the cost of runs with several models is unknown.
  *
  * @param runs at least one
  */
@@ -124,7 +120,7 @@ export function evaluationCost(
 }
 
 /**
- * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M output tokens, at 1,200 output each, as in step 60 of words; cost
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M output tokens (1,200 each in step 60 of words); cost
  * unknown: …`. No service states the unit of its prices, so without the setting the cost is unknown.
  *
  * @param chosen the chosen options by name; the others have the service's default

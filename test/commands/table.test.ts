@@ -205,7 +205,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
     asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//), {
       notes:
-        /^\{"note":"Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens, at \d+ output each, as in \S+)?; cost unknown: set priceUnit, the unit of prices\."\}$/,
+        /^\{"note":"Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens \(\d+ each in \S+\))?; cost unknown: set priceUnit\."\}$/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
@@ -227,8 +227,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
         /^\{"note":"Estimate: rollouts and cost unknown: the service chooses num_steps; a rollout in step \d+ of \w+ took \d+ output and \d+ input tokens\."\}$/,
     }),
     asJson(['t-words', '-m', model, '-n', '-o', 'num_steps=2'], request('POST', /\/train/), {
-      notes:
-        /"Estimate: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: set priceUnit, the unit of prices\."/,
+      notes: /"Estimate: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: set priceUnit\."/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),

@@ -13,7 +13,7 @@ const offered = {
 
 it('multiplies what a training run does, with the defaults of the service', () => {
   expect(trainingCost({}, offered)).toBe(
-    '60 steps x 16 tasks x 16 samples = 15,360 rollouts, of at most 1200 tokens a step; cost unknown: set priceUnit, the unit of prices',
+    '60 steps x 16 tasks x 16 samples = 15,360 rollouts, of at most 1200 tokens a step; cost unknown: set priceUnit',
   );
   expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
 });
@@ -21,10 +21,10 @@ it('multiplies what a training run does, with the defaults of the service', () =
 it('estimates the tokens from an earlier run, and names it', () => {
   const used = { tokens: { input: undefined, output: 1_180.4 }, step: 60, name: 'words' };
   expect(trainingCost({}, offered, 'm', used)).toContain(
-    '15,360 rollouts, of at most 1200 tokens a step, about 18M output tokens, at 1,180 output each, as in step 60 of words; cost',
+    '15,360 rollouts, of at most 1200 tokens a step, about 18M output tokens (1,180 each in step 60 of words); cost',
   );
   expect(trainingCost({}, offered, 'm', { ...used, tokens: { input: 300, output: 1_180 } })).toContain(
-    ', about 18M output and 4.6M input tokens, at 1,180 output and 300 input each, as in step 60 of words; cost',
+    ', about 18M output and 4.6M input tokens (1,180 and 300 each in step 60 of words); cost',
   );
   expect(trainingCost({}, offered, 'm', {})).not.toContain('about');
   expect(trainingCost({}, undefined, 'm', used)).toMatch(/; a rollout in step 60 of words took 1,180 output tokens$/);
@@ -51,7 +51,7 @@ it('adds up what several evaluations do', () => {
     ...{ options: { ...options }, model },
     offered: { evaluation_max_samples: { default: null }, evaluation_samples_per_task: { default: 1 } },
   });
-  const cost = 'cost unknown: set priceUnit, the unit of prices';
+  const cost = 'cost unknown: set priceUnit';
   expect(evaluationCost([run({})], { task_count: 28 })).toBe(`1 run x 28 tasks x 1 sample = 28 rollouts; ${cost}`);
   const six = Array.from({ length: 6 }, () => run({ evaluation_max_samples: 12, evaluation_samples_per_task: 2 }));
   expect(evaluationCost(six, { task_count: 28 })).toBe(`6 runs x 12 tasks x 2 samples = at most 144 rollouts; ${cost}`);
@@ -74,7 +74,7 @@ it('estimates the tokens and cost of evaluations of one model from an earlier on
   const used = { tokens: { input: 500, output: 1_000 }, name: 'base', prices: { input: 0.1, output: 0.4 } };
   const known = { task_count: 20, ...used };
   expect(evaluationCost([run('a'), run('a')], known, unit)).toBe(
-    '2 runs x 20 tasks x 2 samples = 80 rollouts, about 80k output and 40k input tokens, at 1,000 output and 500 input each, as in base; about $0.04',
+    '2 runs x 20 tasks x 2 samples = 80 rollouts, about 80k output and 40k input tokens (1,000 and 500 each in base); about $0.04',
   );
   expect(evaluationCost([run('a'), run('b')], known, unit)).toBe(
     '2 runs x 20 tasks x 2 samples = 80 rollouts; cost unknown: the runs have several models',

@@ -236,7 +236,7 @@ function neededFor(situation: Situation): Pick<Verdict, 'words' | 'moreTasks'> {
   const more = moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided');
   if (more.moreTasks === undefined) return more;
   const isEqual = verdictFor(evidence, equalWithin, 1 + more.moreTasks / pairs) === 'equal';
-  return isEqual ? { ...more, words: `${more.words} to be equal within ±${equalWithin}` } : more;
+  return isEqual ? { ...more, words: `${more.words} to be equal` } : more;
 }
 
 const aboutMore = (tasks: number): string => `about ${counted(tasks, 'more task')}`;

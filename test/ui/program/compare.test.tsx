@@ -206,6 +206,13 @@ it('reaches each pair of rollouts of a task side by side, and says that [ and ] 
   await screen.waitFor(text => text.includes('left 1 of 2, right 2 of 2') && text.includes('this is evr_new_lost_1'));
   await screen.press(',');
   await screen.waitFor(text => text.includes('left 2 of 2, right 2 of 2') && text.includes('this is evr_old_lost_1'));
+  // Each side is another rollout than the one listed; they keep its place.
+  await screen.press('>');
+  await screen.waitFor(text => text.includes('lost in after (new)') && text.includes('1/2 changed'));
+  await screen.press('=');
+  await screen.waitFor('task 1/2 changed  ·  left 2 of 2, right 2 of 2');
+  await screen.press('esc', 'esc');
+  await screen.waitFor('task 1/2 changed  ·  left 2 of 2, right 2 of 2');
   await screen.press('.');
   await screen.waitFor('task 1/2 changed  ·  left 2 of 2, right 1 of 2');
   // The rollouts still belong to the comparison.
@@ -234,6 +241,29 @@ it('reaches each pair of rollouts of a task side by side, and says that [ and ] 
   await screen.press('enter');
   await screen.waitFor(text => /\d\/3/.test(text));
   expect(screen.text()).not.toContain('changed');
+});
+
+it('keeps the tally in sight at 60x15, below words on how the answers ended', async () => {
+  const named = { evr_old: 'before-all-others', evr_new: 'after-all-others' } as const;
+  const service = fakeService({
+    getEvalProgress: ({ params: { eval_run_id } }) => ({
+      ...{ eval_run_id: String(eval_run_id), status: 'completed' },
+      ...{ terminal_rollouts: 28, total_rollouts: 28 },
+    }),
+    getTrajectoryRewards: ({ params: { eval_run_id: run } }) => ({
+      trajectory_rewards: Array.from({ length: 28 }, (_, task) => ({
+        ...{ task_id: `task ${task}`, trajectory_id: `${run}_${task}` },
+        reward: ((task * 7) % 10) / 10 + (run === 'evr_new' ? (task % 5) / 50 : 0.03),
+      })),
+    }),
+  });
+  const run = (id: keyof typeof named) => ({ id, name: named[id], model: 'benchtop/tutor-base' });
+  const start = { view: 'compare', base: run('evr_old'), new: run('evr_new') } as const;
+  const { screen, close } = openProgram({ service, start, columns: 60, rows: 15 });
+  onTestFinished(close);
+  await screen.waitFor('How the answers of the base and the new run ended');
+  expect(screen.text()).toMatch(/Undecided: needs about \d+ more tasks to be equal +│/);
+  expect(screen.text()).toContain('new is higher on');
 });
 
 it('says that a run is compared with itself', async () => {
