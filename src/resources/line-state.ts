@@ -5,10 +5,9 @@ import { type StatusLook, waitingWord } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
 import { checkpointWords, type Silence } from '../queries/pace.ts';
-import { age, duration, endInstant, roughly } from '../text/time.ts';
+import { age, duration, endInstant, parseTime, roughly } from '../text/time.ts';
 import type { Alarm } from './alarms.ts';
 import { oldMs, type WatchedResource } from './watch.ts';
-import { beginOf } from './watch-reads.ts';
 
 /** A line's state in words, and how it looks. */
 export interface LineState {
@@ -44,7 +43,7 @@ export const alarmFacts = (reasons: readonly string[] = []): readonly Fact[] =>
   reasons.map(value => ({ label: 'alarm', value }));
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
-  const [from, to] = [beginOf(row), endInstant(row, now)];
+  const [from, to] = [row.beganAt ?? parseTime(row.startedAt), endInstant(row, now)];
   const word = statusWords(status);
   const look = statusMeaning(status);
   // Without an end time, show when the end was seen.
@@ -53,8 +52,10 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (to === undefined) return { word, text: `${word}, ${ago}`, shortest: word, look };
   const ended = `${word} ${ago}`;
   if (from === undefined || to < from) return { word, text: ended, brief: ago, look };
-  const text = `${ended}, took ${duration(to - from)}`;
-  return { word, text, short: `${ended}, ${age(to - from)}`, shortest: ended, brief: ago, look };
+  // The time in the queue is part of it if nothing saw when it left the queue.
+  const most = row.beganAt === null ? 'up to ' : '';
+  const text = `${ended}, took ${most}${duration(to - from)}`;
+  return { word, text, short: `${ended}, ${most}${age(to - from)}`, shortest: ended, brief: ago, look };
 }
 
 /** Whether it is waiting, for a reason that the service reports. */

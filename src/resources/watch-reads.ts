@@ -72,8 +72,5 @@ export const paceHints = (
 ): PaceHints => ({ startedAt: known && beginOf(known), checkpoints: known?.checkpoints });
 
 /** When a resource began to run, in epoch milliseconds; undefined if benchtop did not see it leave the queue. */
-export const beginOf = ({
-  beganAt,
-  startedAt,
-}: Partial<Pick<KnownResource, 'beganAt' | 'startedAt'>>): number | undefined =>
+const beginOf = ({ beganAt, startedAt }: Partial<Pick<KnownResource, 'beganAt' | 'startedAt'>>): number | undefined =>
   beganAt === null ? undefined : (beganAt ?? parseTime(startedAt));
