@@ -91,10 +91,15 @@ export interface OutcomeClass {
   readonly mean: number | undefined;
 }
 
+/** A rollout that could not be read: its end is unknown, not missing. */
+const unreadField = 'end_unread';
+export const asUnread = (row: Trajectory): Trajectory => ({ ...row, [unreadField]: true });
+const unreadClass = 'could not be read';
+
 /** Returns a function that classifies the given rollouts. */
 export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
   const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= maxNumbers;
-  return (row, by) => {
+  const known = (row: Trajectory, by: OutcomeKind): string | undefined => {
     switch (by) {
       case 'status':
         return row.status ? statusWords(row.status) : undefined;
@@ -112,7 +117,11 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
         return stepsClass(countOf(row.num_steps), isExact);
     }
   };
+  return (row, by) => known(row, by) ?? (row[unreadField] === true ? unreadClass : undefined);
 }
+
+/** Whether a class is of rollouts without a known value. */
+const isNone = (value: string | undefined): boolean => value === undefined || value === unreadClass;
 
 /**
  * The classes of rollouts: failures first, then the most frequent; numbers of steps in numeric order. Omits criteria
@@ -122,13 +131,13 @@ export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeCla
   const classIn = classOf(rows);
   return (Object.keys(outcomeKinds) as OutcomeKind[]).flatMap(by => {
     const groups = Map.groupBy(rows, row => classIn(row, by));
-    if (groups.size === 1 && groups.has(undefined)) return [];
+    if ([...groups.keys()].every(isNone)) return [];
     const classes = [...groups].map(([value, group]): OutcomeClass => {
       const scores = scoresOf(group);
       return { by, value, rows: group, share: group.length / rows.length, scores, mean: mean(scores) };
     });
     const rank = ({ value, rows: [first] }: OutcomeClass): number =>
-      value === undefined ? 2 : by === 'status' && first && hasFailed(first) ? 0 : 1;
+      isNone(value) ? 2 : by === 'status' && first && hasFailed(first) ? 0 : 1;
     const place = ({ value, rows: all }: OutcomeClass): number =>
       by === 'steps' ? Number.parseInt(value ?? '', 10) || 0 : -all.length;
     return classes.sort((one, other) => rank(one) - rank(other) || place(one) - place(other));

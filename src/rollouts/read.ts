@@ -3,7 +3,7 @@
 import { pushAll } from '../base/many.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { finishOf, toolErrorOf } from '../present/outcome-classes.ts';
+import { asUnread, finishOf, toolErrorOf } from '../present/outcome-classes.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
@@ -95,12 +95,12 @@ export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryCont
     });
   }
   const unread = ids.length - read.size;
-  const words = unread === 0 ? [] : [`${counted(unread, 'rollout')} could not be read, so counted as none`];
+  const words = unread === 0 ? [] : [`${counted(unread, 'rollout')} could not be read`];
   return {
     ...own,
     rows: rows.map(row => {
       const ended = read.get(row.trajectory_id);
-      if (!ended) return row;
+      if (!ended) return row.status == null ? asUnread(row) : row;
       const reward = own.rewards ? row.reward : (row.reward ?? ended.reward);
       return { ...row, ...ended, reward, task_id: row.task_id ?? ended.task_id };
     }),

@@ -104,13 +104,13 @@ it('failures reads each trajectory where rewards have no status, or says that no
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
   const { code, out, notes } = await cli('failures', [run]);
   const unlisted = 'The service does not report how many rollouts the run has: it may not list failed ones.';
-  expect([code, notes]).toEqual([1, `${unlisted}\n1 rollout could not be read, so counted as none.`]);
+  expect([code, notes]).toEqual([1, `${unlisted}\n1 rollout could not be read.`]);
   expect(out).toMatch(/^failed\tstatus\t1\t0\.25\t0\.5\t1$/m);
   expect(out).toMatch(/^no such tool N\terror\t1\t/m);
   expect(out).toMatch(/^length\tfinish reason\t1\t/m);
   const report = await cli('report', [run, '--format', 'markdown', '--worst', '0', '--best', '0']);
   expect(report.out).toMatch(/^\| no such tool N +\| error +\| 1 /m);
-  expect(report.out).toContain('1 rollout could not be read, so counted as none.');
+  expect(report.out).toContain('1 rollout could not be read.');
   const silent = await standIn('documented', {
     unknown,
     routes: Object.fromEntries(
