@@ -206,7 +206,7 @@ const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(
  * A cell's search text: its text on one line. Empty for numbers shown as words, such as ages, which change while the
  * user types. A status or a name is searchable both as shown and as the service wrote it, one per line.
  */
-function searchedText<Row>(column: Column<Row>, row: Row): string {
+export function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   if (typeof value === 'number' && column.text) return '';
   const line = onOneLine(String(value ?? ''));

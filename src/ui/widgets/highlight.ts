@@ -16,8 +16,12 @@ export function withMatches(text: string, ranges: readonly Range[], { styles }: 
   return shown + style(text.slice(from));
 }
 
-/** Text with a filter's matches highlighted, and the rest in its own style. */
-export function highlight(text: string, filter: Filter | undefined, theme: Theme, style = plain): string {
+/** The ranges of a text to highlight. */
+export function matchesIn(text: string, filter: Filter | undefined): readonly Range[] {
   const isSearch = filter && filter.kind !== 'all' && filter.kind !== 'inverse';
-  return withMatches(text, (isSearch && filter.matches(text)) || [], theme, style);
+  return (isSearch && filter.matches(text)) || [];
 }
+
+/** Text with a filter's matches highlighted, and the rest in its own style. */
+export const highlight = (text: string, filter: Filter | undefined, theme: Theme, style = plain): string =>
+  withMatches(text, matchesIn(text, filter), theme, style);

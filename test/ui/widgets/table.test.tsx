@@ -460,6 +460,29 @@ describe('TableView', () => {
     unmount();
   });
 
+  it('names what a filter finds in the row under the cursor where no cell shows it (out29 C5)', async () => {
+    const id: Column<Run> = { id: 'id', title: 'ID', width: 5, hidden: true, value: idOf };
+    function Ids() {
+      const [rows] = useState(() => runs(20));
+      const all = [...columns.slice(0, 2), id];
+      const table = useTable({ rows, columns: all, id: idOf, height: 8, width: 60 });
+      return <TableView table={table} columns={all} id={idOf} width={60} focused total={20} emptyWords="none" />;
+    }
+    const { stdin, lastFrame, unmount } = render(
+      <KeyRouter>
+        <Ids />
+      </KeyRouter>,
+    );
+    stdin.write('/r1\r');
+    await eventually(() => expect(plain(lastFrame())).toContain('/r1  ▸ matches ID r1 '));
+    stdin.write('j');
+    await eventually(() => expect(plain(lastFrame())).toContain('/r1  ▸ matches ID r10 '));
+    stdin.write('/\u0015run 1\r');
+    await eventually(() => expect(plain(lastFrame())).toContain('/run 1 '));
+    expect(plain(lastFrame())).not.toContain('matches');
+    unmount();
+  });
+
   it('shows the whole error of a filter, below the rows, while it is typed and after', async () => {
     const { stdin, lastFrame, unmount } = open(500);
     const text = () => plain(lastFrame()).replace(/\s+/g, ' ');

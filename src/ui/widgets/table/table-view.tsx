@@ -17,15 +17,17 @@ import {
   type WidestTexts,
   withNamesCut,
 } from '../../../present/column.ts';
+import { searchedText } from '../../../present/rows.ts';
 import { isSameSort, type Sort, sortWordsOf } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import type { Range } from '../../../text/fuzzy.ts';
 import { counted } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
-import { highlight } from '../highlight.ts';
+import { highlight, matchesIn } from '../highlight.ts';
 import { Line } from '../lines.tsx';
 import { lookStyle, markedText, statusStyle, statusText } from '../status.ts';
 import { type EditState, textOf } from '../text-field/editing.ts';
@@ -103,6 +105,8 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { arranged, cursor, offset, rowLines, noticeLines, below, belowLines, shown } = table;
   const { fitted, words } = useFittedColumns(props);
   const { marker } = theme.glyphs;
+  const current = arranged.rows[cursor];
+  const match = current === undefined ? '' : unseenMatch(props, fitted, words, current, theme);
   const lookOf = (row: Row, index: number): RowLook => ({
     underCursor: focused && offset + index === cursor,
     marked: table.state.marks.has(id(row)),
@@ -145,7 +149,12 @@ export function TableView<Row>(props: TableViewProps<Row>) {
           width={width}
           total={known}
           hasMore={hasMore}
-          facts={[below === '' || belowLines.length > 0 ? '' : `${marker} ${below}`, ...words, ...facts]}
+          facts={[
+            match && `${marker} ${match}`,
+            below === '' || belowLines.length > 0 ? '' : `${marker} ${below}`,
+            ...words,
+            ...facts,
+          ]}
         />
       </Box>
     </KeyScope>
@@ -290,12 +299,9 @@ export function rowText<Row>(
   theme: Theme,
 ): string {
   const { glyphs, styles } = theme;
-  const cells = columns.map(({ column, width, cuts }, index) => {
-    const text = shownText(column, row, width, theme);
-    const cut = fitCells(cuts?.get(text) ?? text, width, column.align, {
-      ellipsis: glyphs.ellipsis,
-      position: cutOf(column),
-    });
+  const cells = columns.map((each, index) => {
+    const { column } = each;
+    const cut = cellOf(each, row, theme);
     if (index === 0 && look.underCursor) return styles.selected(cut);
     if (column.look) return lookStyle(column.look(row), theme)(cut);
     if (column.status) return statusStyle(cellText(column, row), theme)(cut);
@@ -304,6 +310,32 @@ export function rowText<Row>(
   const marker = look.underCursor ? styles.selected(glyphs.marker) : ' ';
   const mark = look.marked ? styles.accent(glyphs.mark) : look.read ? styles.muted(glyphs.bullet) : ' ';
   return `${marker}${mark}${cells.join(gap)}`;
+}
+
+/** A cell's text, cut to its column. */
+function cellOf<Row>({ column, width, cuts }: FittedColumn<Row>, row: Row, theme: Theme): string {
+  const text = shownText(column, row, width, theme);
+  const { ellipsis } = theme.glyphs;
+  return fitCells(cuts?.get(text) ?? text, width, column.align, { ellipsis, position: cutOf(column) });
+}
+
+/** Why the filter finds a row, if neither its cells nor the words below show it: `matches BENCHMARK bench_4`. */
+function unseenMatch<Row>(
+  { columns, table }: Pick<TableViewProps<Row>, 'columns' | 'table'>,
+  fitted: readonly FittedColumn<Row>[],
+  words: readonly string[],
+  row: Row,
+  theme: Theme,
+): string {
+  const { filter } = table.arranged;
+  if (filter === undefined || filter.kind === 'all') return '';
+  const isIn = (text: string): boolean => matchesIn(text, filter).length > 0;
+  if (words.some(isIn) || fitted.some(each => isIn(cellOf(each, row, theme)))) return '';
+  for (const column of columns) {
+    const found = column.filtered === false ? undefined : searchedText(column, row).split('\n').find(isIn);
+    if (found !== undefined) return `matches ${column.title} ${sanitiseLine(found)}`;
+  }
+  return '';
 }
 
 function shownText<Row>(column: Column<Row>, row: Row, width: number, theme: Theme): string {
