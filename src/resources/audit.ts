@@ -168,18 +168,12 @@ const firstFinding = perObject((range: Range) =>
   ),
 );
 
-/** The most important finding in a run's curves, if there is one. */
-const firstOfCurves = (
+/** The most important finding in a run's curves in words, if there is one. */
+export const hintOfCurves = (
   trainer: TrainerCurve | undefined,
   heldOut: readonly HeldOutReward[] | undefined,
   range: Range,
-): Finding | undefined => firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards);
-
-/** {@link firstOfCurves} in a few words: `never rewarded`. */
-export function hintOfCurves(...curves: Parameters<typeof firstOfCurves>): string | undefined {
-  const found = firstOfCurves(...curves);
-  return found && findingKinds[found.kind];
-}
+): string | undefined => firstFinding(range)(trainer ?? emptyCurve)(heldOut ?? noRewards)?.words;
 
 /**
  * Describes the audit of a checkpoint's run before the checkpoint goes live: its findings in the curves, or that there
@@ -198,7 +192,7 @@ export function auditWords(
     const kinds = findings.map(({ kind }) => findingKinds[kind]).join(', ');
     return `Audit${at}: ${kinds === '' ? 'nothing found' : `look at ${kinds}`}.`;
   }
-  const found = firstOfCurves(trainer, heldOut, range)?.words;
+  const found = hintOfCurves(trainer, heldOut, range);
   const command = clean`describe ${shellWord(id)} --audit`;
   return found === undefined ? `Not audited: ${command}.` : `Audit of its curves: ${found} (${command} reads more).`;
 }

@@ -12,8 +12,8 @@ const curveOf = (values: readonly number[]) => ({
 
 it('a curve without any reward is a finding, from twenty steps on', () => {
   const never = Array.from({ length: 20 }, () => 0);
-  expect(hintOfCurves(curveOf(never), [], [0, 1])).toBe('never rewarded');
-  expect(auditOfCurves(curveOf(never), [], [0, 1])[0]?.words).toMatch(/^the trainer's reward is 0 in all 20 steps/);
+  expect(hintOfCurves(curveOf(never), [], [0, 1])).toMatch(/^the trainer's reward is 0 in all 20 steps/);
+  expect(auditOfCurves(curveOf(never), [], [0, 1])[0]?.words).toBe(hintOfCurves(curveOf(never), [], [0, 1]));
   for (const others of [never.slice(1), [...never, 0.1], [...never, -1], []])
     expect(hintOfCurves(curveOf(others), [], [0, 1])).toBeUndefined();
   expect(hintOfCurves(undefined, undefined, [0, 1])).toBeUndefined();
@@ -29,6 +29,7 @@ it('the inspector of Training names it with the keys that lead to the audit (B15
   });
   service.answers.getHeldOutRewards = () => ({ held_out_rewards: [] });
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns: 160, rows: 40 });
-  await screen.waitFor('audit: never rewarded (<enter> <Q> reads more)');
+  await screen.waitFor("audit: the trainer's reward is 0 in all 30 steps");
+  expect(screen.text()).toContain('tasks are too hard (<enter> <Q> reads more)');
   expect(service.asked('getStepTrajectoryRewards')).toBe(0);
 });
