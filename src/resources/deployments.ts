@@ -46,8 +46,8 @@ import { pagesOf } from './pages.ts';
 
 /** The role in words. A deployment that no longer serves its slug keeps the production role. */
 export function roleWords({ role, status, is_active }: Deployment): string {
-  const isReplaced = role === 'production' && status === 'DEPLOYED' && is_active === false;
-  return isReplaced ? 'was production' : (role ?? '');
+  const isDemoted = role === 'production' && status === 'DEPLOYED' && is_active === false;
+  return isDemoted ? 'demoted' : (role ?? '');
 }
 
 const deploymentColumns: readonly Column<Deployment>[] = [

@@ -74,7 +74,7 @@ it('is read as past where another deployment serves the slug', () => {
   const texts = [active, { ...active, is_active: false }, { ...active, is_active: undefined }].map(row =>
     column?.text?.(row),
   );
-  expect(texts).toEqual(['production', 'was production', 'production']);
+  expect(texts).toEqual(['production', 'demoted', 'production']);
 });
 
 describe('held-out rewards that stand beside each other', () => {
