@@ -3,6 +3,7 @@
  * trajectory. Without one, the n-th of several identical trajectories matches the n-th stored one: this keeps all
  * identical samples, and skips a file that is uploaded again.
  */
+import { orderedJson } from '../../base/ordered-json.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
 import { newId, sha256 } from './ids.ts';
@@ -65,12 +66,14 @@ export class TrajectoryUploads {
    * Stores all valid items. Must run in a transaction. Creates the dataset along with the first stored trajectory.
    *
    * @param occurrences numbers the upload's identical items, from 1; by default, they are counted in `items`
+   * @param read parses an exported trajectory, which has more fields than the one that was stored, as an upload
    */
   store(
     organizationId: string,
     datasetName: string,
     items: readonly (UploadedTrajectory | UploadFailure)[],
     occurrences: readonly number[] = [],
+    read?: (exported: unknown) => UploadedTrajectory | UploadFailure,
   ) {
     const latest = new Map<string, number>();
     let dataset = this.#datasets.named(organizationId, datasetName);
@@ -80,7 +83,13 @@ export class TrajectoryUploads {
       const occurrence = Math.max(occurrences[request_index] ?? 1, (latest.get(content_hash) ?? 0) + 1);
       latest.set(content_hash, occurrence);
       const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash, occurrence);
-      if (known && known.content_hash !== content_hash) return conflict(request_index, known);
+      const isExport = (id: string): boolean => {
+        const row = this.#trajectories.row(organizationId, id);
+        const exported = row && read?.(this.#trajectories.recordOf(row, true));
+        return exported !== undefined && !('code' in exported) && contentOf(exported) === contentOf(item);
+      };
+      if (known && known.content_hash !== content_hash && !isExport(known.trajectory_id))
+        return conflict(request_index, known);
       if (known) return { ...unknownOutcome, request_index, status: 'skipped', ...identityOf(known) };
       dataset ??= this.#datasets.touch(organizationId, uploadDataset(datasetName));
       const trace_id = item.trace_id ?? newId('trace');
@@ -131,6 +140,11 @@ export function hashOf({ origin: _, rewards = [], ...content }: UploadedTrajecto
   // Hash step by step, because the text of all steps can be very large.
   const steps = content.steps.map(step => sha256(JSON.stringify(step)));
   return sha256(JSON.stringify({ ...content, steps, ...(rewards.length > 0 && { rewards }) }));
+}
+
+/** A trajectory's content as text. The order of fields makes no difference: an export may have another one. */
+function contentOf({ origin: _, details, ...content }: UploadedTrajectory): string {
+  return orderedJson({ ...content, details: typeof details === 'string' ? JSON.parse(details) : null });
 }
 
 /** @param details JSON, if there are any */

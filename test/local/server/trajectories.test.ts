@@ -224,6 +224,24 @@ describe('an upload', () => {
       expect(second.origin).toEqual(first.origin);
     });
 
+    it.each([
+      ['without ids', {}],
+      ['with a conversation', { conversation_id: 'talk' }],
+      ['with a trace', { trace_id: 'trace_own' }],
+    ])('%s, is skipped in its own dataset, and a conflict once it is changed (B6)', async (name, ids) => {
+      const record = conversation('z', { ...ids, rewards: [{ name: 'a', value: 1 }], policy_step: 3 });
+      const { trajectory_id, ...rest } = await exported(record, name);
+      // A program may write the fields in another order.
+      const again = { ...rest, trajectory_id };
+      const [step] = again.steps;
+      again.steps = [
+        { ...step, messages: step.messages.map(({ role, ...more }: { role: string }) => ({ ...more, role })) },
+      ];
+      expect((await upload([again], name)).body.trajectories).toMatchObject([{ status: 'skipped' }]);
+      const changed = await upload([{ ...again, reward: 0.25 }], name);
+      expect(changed.body.error.code).toBe('trajectory_upload_conflict');
+    });
+
     it('keeps words that are not known here, of both generations', async () => {
       expect(
         await exported(conversation('a', { rollout: { status: 'ARCHIVED', termination_reason: 'NEWER' } }), 'words'),

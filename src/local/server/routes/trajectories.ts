@@ -38,7 +38,9 @@ function uploadTrajectories(
   const request = { organizationId, operation: 'uploadTrajectories', key: idempotencyKey };
   try {
     return idempotency.once({ ...request, body: occurrences ? { body, occurrences } : body }, () =>
-      summaryOf(trajectoryUploads.store(organizationId, body.dataset, items, occurrences)),
+      summaryOf(
+        trajectoryUploads.store(organizationId, body.dataset, items, occurrences, each => readUploaded(each, 0)),
+      ),
     );
   } catch (error) {
     if (!isStorageError(error)) throw error;
