@@ -12,6 +12,7 @@ import {
   type MergeCounts,
   type Note,
   type NoteChange,
+  noteKinds,
   noteProblem,
   parseNote,
   saysSomething,
@@ -97,9 +98,9 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
 /** @throws CommandError for the id of a resource that takes no notes */
 function kindOf(id: string, memory: RememberedStore): string {
   // A remembered id's kind is certain; the form of an id is only a hint.
-  const seen = ['trajectory', 'run'].find(kind => memory.find(kind, id));
+  const seen = noteKinds.find(kind => memory.find(kind, id));
   const kind = seen ?? resourceOfId(id)?.kind ?? 'trajectory';
-  if (kind === 'trajectory' || kind === 'run') return kind;
+  if (noteKinds.includes(kind)) return kind;
   throw new CommandError(clean`${id} is a ${kind}: notes are only for trajectories and runs.`);
 }
 

@@ -53,6 +53,9 @@ export function noteProblem({ flag = '', text = '' }: NoteChange): string | unde
   return tooLong('a note', longestText, text) ?? tooLong('a flag', longestName, flag);
 }
 
+/** The kinds of resources that take notes. */
+export const noteKinds: readonly string[] = ['trajectory', 'run'];
+
 /** How far an author's clock may be ahead, in milliseconds: a note from the future would win every merge. */
 const maxAheadMs = 24 * 60 * 60 * 1000;
 
@@ -63,6 +66,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const { kind, id, message = 0, author, flag = '', text = '', label = '', at } = value;
   const isText = (each: unknown): each is string => typeof each === 'string';
   if (![kind, id, author].every(each => isText(each) && each !== '')) return none;
+  if (!noteKinds.includes(kind as string)) return `notes are only for trajectories and runs, not for a ${kind}`;
   if (!isText(flag) || !isText(text) || !isText(label)) return none;
   const problem = noteProblem({ flag, text });
   if (problem !== undefined) return problem;

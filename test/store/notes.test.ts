@@ -145,6 +145,7 @@ describe('notes', () => {
     [{ kind: 'run', id: 'r', author: 'a', at: Number.MAX_SAFE_INTEGER }, false],
     [{ kind: 'run', id: 'r', author: 'a', at: '2026-01-01T00:00:00Z' }, true],
     [{ kind: 'run', id: 'r', author: 'a' }, false],
+    [{ kind: 'deployment', id: 'r', author: 'a', at: 1 }, false],
     [{ kind: 'run', id: '', author: 'a', at: 1 }, false],
     [{ kind: 'run', id: 'r', author: 'a', at: 1, message: -1 }, false],
     [{ kind: 'run', id: 'r', author: 'a', at: 1, text: 'x'.repeat(10_001) }, false],
