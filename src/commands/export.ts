@@ -1,14 +1,13 @@
 /** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
 
 import type { Trajectory } from '../contract/trajectories.ts';
-import { withNotes } from '../present/notes.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { missingIn } from '../resources/trajectories.ts';
 import { readAllInFull } from '../rollouts/in-full.ts';
 import { scopeOf } from '../rollouts/read.ts';
 import { ServiceError } from '../service/errors.ts';
-import { type Note, savedNotes } from '../store/notes.ts';
+import { type Note, savedNotes, withNotes } from '../store/notes.ts';
 import { jsonFileParts } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -91,7 +90,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
       isListCut ||= isCut;
       io.note(words);
     };
-    const notes = savedNotes(context.memory);
+    const notes = flags.notes ? savedNotes(context.memory) : undefined;
     const flagged = isFlagged ? flaggedIds(context, flags.flag, note) : [];
     const pages = async function* (): AsyncGenerator<string[]> {
       yield flagged;
@@ -115,7 +114,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
             incomplete += 1;
             io.note(clean`Incomplete: ${id ?? ''}: ${missing}`);
           }
-          yield* jsonFileParts(withNotes(trajectory, notes.get(trajectory.trajectory_id)), 0);
+          yield* jsonFileParts(withNotes(trajectory, notes?.get(trajectory.trajectory_id)), 0);
           count += 1;
         }
       }

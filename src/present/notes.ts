@@ -55,12 +55,6 @@ export function messageNotes(notes: readonly NoteWords[] = []): ReadonlyMap<numb
   return lines;
 }
 
-/** A trajectory to export, with its flags and notes if it has any. */
-export const withNotes = <Row extends object>(row: Row, notes: readonly NoteWords[] = []): Row | object =>
-  notes.length === 0
-    ? row
-    : { ...row, benchtop_notes: notes.map(({ message, author, flag, text }) => ({ message, author, flag, text })) };
-
 /** `flagged: 3 gamed, 1 good; 2 flagged differently by two people`; empty without flags. */
 export function flagCountWords(all: Iterable<readonly NoteWords[]>): string {
   const counts = new Map<string, number>();

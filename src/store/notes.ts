@@ -177,6 +177,21 @@ export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): bool
 export const savedNotes = (remembered: { readonly notes: { all(): readonly Note[] | undefined } }) =>
   Map.groupBy((remembered.notes.all() ?? []).filter(saysSomething), ({ id }) => id);
 
+/** The field of an exported trajectory that has its flags and notes. */
+const notesField = 'benchtop_notes';
+
+/** A trajectory to export, with its flags and notes if it has any. */
+export const withNotes = <Row extends object>(row: Row, notes: readonly Note[] = []): Row | object =>
+  notes.length === 0
+    ? row
+    : { ...row, [notesField]: notes.map(({ message, author, flag, text }) => ({ message, author, flag, text })) };
+
+/** A trajectory to upload: notes stay on this machine. */
+export function withoutNotes(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { [notesField]: _, ...rest } = row;
+  return rest;
+}
+
 /** The notes on each resource or message that authors flag differently. */
 export function conflictsIn(notes: readonly Note[]): readonly (readonly Note[])[] {
   const bySubject = Map.groupBy(

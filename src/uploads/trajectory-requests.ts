@@ -2,6 +2,7 @@
  * Divides a file of trajectories into requests, using the record of earlier requests: leaves out stored and skipped
  * items, sends rejected ones again, and rebuilds exactly any request whose outcome is unknown.
  */
+import { withoutNotes } from '../store/notes.ts';
 import type { SentLine, SentRequest } from '../store/sent-record.ts';
 import { Occurrences } from './occurrences.ts';
 import type { Item } from './trajectory-file.ts';
@@ -121,8 +122,9 @@ export async function* portionsOf(
       yield { kind: 'unreadable', item };
       continue;
     }
-    const { id, occurrence, known } = file.next(item.value);
-    const trajectory = { ...item, value: item.value, id, occurrence };
+    const value = withoutNotes(item.value);
+    const { id, occurrence, known } = file.next(value);
+    const trajectory = { ...item, value, id, occurrence };
     if (known?.line) {
       yield { kind: 'known', item: trajectory, line: known.line };
       continue;

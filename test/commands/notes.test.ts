@@ -62,6 +62,20 @@ it('refuse what import would refuse, and export what it takes', async () => {
   expect(await elsewhere('notes import', [file])).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
 });
 
+it('on what takes none are refused with their line, and replace nothing (B7)', async () => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
+  await cli('notes set', ['traj_1', '--flag', 'gamed']);
+  const { notes } = JSON.parse((await cli('notes list', ['--json'])).out);
+  const file = join(home, 'notes.jsonl');
+  writeFileSync(file, `\n${JSON.stringify({ ...notes[0], kind: 'deployment', at: Date.now() + 1_000 })}\n`);
+  expect(await cli('notes import', [file])).toMatchObject({
+    code: 2,
+    notes: expect.stringMatching(/, line 2: notes are only for trajectories and runs, not for a deployment\. Nothing/),
+  });
+  expect(JSON.parse((await cli('notes list', ['--json'])).out)).toEqual({ notes });
+});
+
 it('with a time that is no date are listed and exported without a time, taken elsewhere, and replaced', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
@@ -109,7 +123,7 @@ it('of an earlier benchtop are said to be in a file that was set aside', async (
   database.close();
 });
 
-it('are printed at the message they are about, and exported with the trajectory', async () => {
+it('are printed at the message they are about, and exported with the trajectory if wanted', async () => {
   const messages = ['user', 'assistant'].map((role, message_id) => ({ role, message_id, content: `said by ${role}` }));
   const row = { trajectory_id: 'traj_1', task_id: 'one', status: 'completed', num_steps: 1 };
   const { url } = await hostileServer(
@@ -126,7 +140,9 @@ it('are printed at the message they are about, and exported with the trajectory'
   expect(out).toMatch(/user {2}· {2}#1\n {2}said by user\n\nassistant {2}· {2}#2\n/);
   expect(out).toMatch(/#2\n {2}\| note by \S+: bad - it is wrong\n {2}\| from here\n {2}said by assistant\n/);
   expect(out).toMatch(/\nNotes\n(.*\n)*says \S+ +gamed\n/);
-  const exported = JSON.parse((await cli('export', ['--flagged'])).out);
+  // Notes are private: an export has them only if that is wanted (A13).
+  expect((await cli('export', ['--flagged'])).out).not.toContain('benchtop_notes');
+  const exported = JSON.parse((await cli('export', ['--flagged', '--notes'])).out);
   expect(exported.benchtop_notes).toHaveLength(2);
   expect(exported.benchtop_notes).toEqual(
     expect.arrayContaining([

@@ -53,6 +53,15 @@ it('sends integers of 64 bits as they are, and does not take two of them for one
   expect(bodies[2]).toContain(`"conversation_id":"${seeds[2]}"`);
 });
 
+it('never sends the notes that an export has, nor takes a trajectory with them for another one (A13)', async () => {
+  const { url, bodies } = await storing();
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const noted = lineOf('a', ',"benchtop_notes":[{"author":"ann","text":"private"}],"seed":1');
+  expect((await cli('upload', [fileOf(noted), '--dataset', 'd'])).out).toBe('1 stored, 0 skipped, 0 failed\n');
+  expect(JSON.parse(bodies[0] ?? '').trajectories).toEqual([JSON.parse(lineOf('a', ',"seed":1'))]);
+  expect((await cli('upload', [fileOf(lineOf('a', ',"seed":1')), '--dataset', 'd'])).out).toMatch(/ 1 sent before\n$/);
+});
+
 it('does not send what only another key has sent, and says so, unless all of it is wanted', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();

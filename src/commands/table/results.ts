@@ -249,7 +249,7 @@ one; BEST is a training run's best one.`,
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
     about:
-      'Exports the trajectories of evaluation runs, training runs or datasets, or single trajectories. benchtop upload accepts the lines, including rewards and how the rollouts ended. benchtop notes export writes flags and notes.',
+      'Exports the trajectories of evaluation runs, training runs or datasets, or single trajectories. benchtop upload accepts the lines, including rewards and how the rollouts ended. Flags and notes are written only with --notes, and benchtop upload never sends them.',
     args: [
       { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
       { name: 'ID|NAME', of: 'of resource', many: true, optional: true },
@@ -258,6 +258,7 @@ one; BEST is a training run's best one.`,
       ...serviceFlags,
       flagged: { description: 'the trajectories with a flag, instead of named ones' },
       flag: { value: 'FLAG', many: true, description: 'the trajectories with this flag, e.g. gamed' },
+      notes: { description: 'add the flags and notes, with their authors' },
       output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },
       json: jsonFlag.json,
     },

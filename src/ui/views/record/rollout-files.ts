@@ -1,5 +1,4 @@
 /** The files on rollouts that `x` offers besides the rows: reports, and trajectories with their steps. */
-import { withNotes } from '../../../present/notes.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceNamed } from '../../../resources/catalogue.ts';
@@ -9,7 +8,7 @@ import type { NamedRun } from '../../../resources/place.ts';
 import { missingIn } from '../../../resources/trajectories.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import type { Report, ReportContext, ReportFormat } from '../../../rollouts/report.ts';
-import { savedNotes } from '../../../store/notes.ts';
+import { savedNotes, withNotes } from '../../../store/notes.ts';
 import { exportFileName, jsonFileParts } from '../../../text/export.ts';
 import { counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -166,10 +165,15 @@ export async function saveWithSteps(
   return { path, words: example === undefined ? saved : clean`${saved}; e.g. ${example}` };
 }
 
-export const stepsFile = (chosen: ChosenRollouts): OtherFile => ({
-  key: chosen.key,
-  label: `With steps, JSON Lines: ${chosen.words}`,
-  title: 'trajectories with their steps',
-  file: stepsFileName,
-  save: async (path, reading) => (await saveWithSteps(path, chosen, reading, savedNotes(reading.memory))).words,
-});
+/** @param hasNotes whether to offer a second file, which has people's notes too */
+export const stepsFiles = (chosen: ChosenRollouts, hasNotes: boolean): readonly OtherFile[] =>
+  (hasNotes ? [false, true] : [false]).map(withNotes => ({
+    key: withNotes ? `${chosen.key}.notes` : chosen.key,
+    label: `With steps${withNotes ? ' and notes' : ''}, JSON Lines: ${chosen.words}`,
+    title: 'trajectories with their steps',
+    file: stepsFileName,
+    save: async (path, reading) => {
+      const notes = withNotes ? savedNotes(reading.memory) : undefined;
+      return (await saveWithSteps(path, chosen, reading, notes)).words;
+    },
+  }));

@@ -124,6 +124,17 @@ it('writes the marked trajectories with their steps, and a report on all flagged
   await save(stage);
   await stage.waitFor('Saved the report on all 2 with a flag or a note to');
   expect(saved()).toContain('Flagged: 2 trajectories');
+  // Only the file with notes has them (A13).
+  for (const choice of ['With steps, JSON', 'With steps and notes, JSON']) {
+    for (const name of readdirSync('.').filter(isOurs)) rmSync(name);
+    await stage.press('x');
+    await stage.waitFor(choice);
+    for (let key = 0; key < 20 && !stage.text().includes(`▸ ${choice}`); key += 1) await stage.press('down');
+    await stage.press('enter');
+    await save(stage);
+    await expect.poll(() => readdirSync('.').filter(isOurs)).toHaveLength(1);
+    expect(saved().includes('benchtop_notes')).toBe(choice.includes('notes'));
+  }
 });
 
 it('says that trajectories were saved without all their steps (B7)', async () => {
