@@ -14,7 +14,7 @@ import { logReward } from '../queries/trajectories.ts';
 import type { ChangeAction } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
-import { changeEach, confirmed, recheck, withProduction } from '../resources/changes.ts';
+import { changeEach, confirmed, recheck, withRead } from '../resources/changes.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
 import { withOrigin } from '../resources/origins.ts';
@@ -181,9 +181,10 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
     const question = `${asTitle(command)} ${names.join(', ')}? ${outageWords(outages)}${loses}`;
     await confirm(question, flags, io, typedFor(outages));
   };
-  const known = await withProduction(found, context);
+  const known = await withRead('withProduction', found, context);
   if (!flags.yes) {
-    await confirmed(known, ask, rows => recheck(rows, query => query.read(context), context), io.note);
+    const named = await withRead('withNames', known, context);
+    await confirmed(named, ask, rows => recheck(rows, query => query.read(context), context), io.note);
     return;
   }
   // The user named the deployments to take down, but not those that go down with a training run.

@@ -123,6 +123,8 @@ export interface Change<Row> extends Sending<Row> {
   readonly outages?: (row: Row) => readonly Outage[];
   /** Reads the data that `outages` needs and adds it to the rows. Throws only if aborted. */
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
+  /** Reads the data that only `called` needs, while the question is shown, and adds it to the rows. */
+  readonly withNames?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** The change that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
   /** Why the request cannot be made for a row, with advice. */

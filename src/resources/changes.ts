@@ -71,13 +71,14 @@ function isStillTrue<Row extends object>(asked: ConfirmedRow<Row>, row: Row): bo
   return !isRenamed(asked, row) && outagesOf([{ ...asked, row }]).every(({ slug }) => slugs.has(slug));
 }
 
-/** Adds to each row whether it is in production. @throws AbortError if the user interrupts */
-export async function withProduction<Each extends Pick<ConfirmedRow<object>, 'action' | 'row'>>(
+/** Adds to each row whether it is in production, or its names. @throws AbortError if the user interrupts */
+export async function withRead<Each extends Pick<ConfirmedRow<object>, 'action' | 'row'>>(
+  what: 'withProduction' | 'withNames',
   asked: readonly Each[],
   context: QueryContext,
 ): Promise<readonly Each[]> {
   const known = new Map<Each, object>();
-  for (const [read, group] of Map.groupBy(asked, ({ action }) => action.change.withProduction)) {
+  for (const [read, group] of Map.groupBy(asked, ({ action }) => action.change[what])) {
     const rows = group.map(({ row }) => row);
     for (const [index, row] of ((await read?.(rows, context)) ?? []).entries()) known.set(group[index] as Each, row);
   }
@@ -111,7 +112,7 @@ export async function recheck<Each extends ConfirmedRow<object>>(
     }
   };
   await inParallel(asked.filter(isRechecked), readAgain);
-  const found = await withProduction([...again.values()], context);
+  const found = await withRead('withProduction', [...again.values()], context);
   const nowOf = new Map([...again.keys()].map((each, index) => [each, found[index]]));
   const now = asked.map(each => nowOf.get(each) ?? each);
   const changed = asked.findLast((each, index) => !isStillTrue(each, now[index]?.row ?? each.row));

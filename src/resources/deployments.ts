@@ -36,10 +36,11 @@ import {
   originFacts,
   originMeasured,
   originOf,
+  patienceMs,
+  readInTime,
   servedBefore,
   servedBeforeFact,
   type TracedDeployment,
-  withOrigin,
   withOrigins,
 } from './origins.ts';
 import { pagesOf } from './pages.ts';
@@ -219,6 +220,19 @@ export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): 
 /** The slug with the id and the step, because deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
+/** Reads again which rows are in production, where that is uncertain. */
+const withProduction = (rows: readonly Deployment[], context: QueryContext): Promise<readonly Deployment[]> =>
+  Promise.all(
+    rows.map(async row => {
+      if (surelyInProduction(row) !== undefined) return row;
+      return (await readInTime(deploymentQuery(row.deployment_id).read, context)).answer ?? row;
+    }),
+  );
+
+/** Adds the origins, which `slugAndId` names. */
+const withNames = (rows: readonly Deployment[], context: QueryContext): Promise<readonly Deployment[]> =>
+  withOrigins(rows, new Set(originColumnIds), context, { silentMs: patienceMs, onUnread: () => {} });
+
 /** The slug that a deployment serves, or may serve. */
 function outagesOf(row: Deployment): readonly Outage[] {
   const isActive = surelyInProduction(row);
@@ -296,10 +310,11 @@ export const deploymentActions = {
       past: 'unpromoted',
       loses: 'it stays deployed, and can be reached by its id.',
       called: slugAndId,
-      withProduction: (rows, context) => Promise.all(rows.map(row => withOrigin(row, context))),
+      withNames,
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
       outages: outagesOf,
+      withProduction,
     },
   },
   undeploy: {
@@ -315,10 +330,12 @@ export const deploymentActions = {
       verb: 'undeploy',
       past: 'undeployed',
       called: slugAndId,
+      withNames,
       loses: 'serving ends and the record is deleted. The checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
       outages: outagesOf,
+      withProduction,
       command: 'undeploy',
       listedBy: 'listDeployments',
       ends: untilUndeployed,

@@ -4,7 +4,7 @@ import { unlessStopped } from '../../queries/action.ts';
 import { fetchAnew, type LiveQuery } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
-import { type ConfirmedRow, changeEach, recheck, withProduction } from '../../resources/changes.ts';
+import { type ConfirmedRow, changeEach, recheck, withRead } from '../../resources/changes.ts';
 import { idOf, labelOf, type Resource } from '../../resources/define.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
@@ -51,7 +51,10 @@ function useChanges(parts: ConfirmChangeProps['parts']) {
     onRead(left, now);
     return objection;
   };
-  return { rows, nowOf, check, isReady: useProduction(rows, now => onRead(rows, now)) };
+  const { named, isReady } = useReads(rows, now => onRead(rows, now));
+  /** A row with its names, which a record lacks. */
+  const namedRow = (each: ChangedRow): object => ({ ...named.get(each)?.row, ...nowOf(each).row });
+  return { rows, nowOf, namedRow, check, isReady };
 }
 
 /**
@@ -59,7 +62,7 @@ function useChanges(parts: ConfirmChangeProps['parts']) {
  */
 export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();
-  const { rows, nowOf, check, isReady } = useChanges(parts);
+  const { rows, nowOf, namedRow, check, isReady } = useChanges(parts);
   const names = apart(
     rows.map(nowOf).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
   );
@@ -83,7 +86,7 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
       question={left => {
         const words = parts.flatMap(part => {
           const { change } = part.action;
-          const named = rowsOf(part, left).map(each => change.called?.(nowOf(each).row) ?? label(each));
+          const named = rowsOf(part, left).map(each => change.called?.(namedRow(each)) ?? label(each));
           const changed = named.length === 0 ? '' : `${namesOf(named)}: ${change.loses}`;
           return [changed, part.leftOut && `Not ${part.leftOut}.`].filter(Boolean);
         });
@@ -107,25 +110,30 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
 }
 
 /**
- * Reads which rows are in production before the question is asked, if the change depends on it.
- *
- * @returns whether that has been read, or has failed
+ * Reads which rows are in production before the question is asked, if the change depends on it and it is uncertain; then
+ * the names, while the question is shown.
  */
-function useProduction(rows: readonly ChangedRow[], onRead: (rows: readonly ChangedRow[]) => void): boolean {
+function useReads(rows: readonly ChangedRow[], onRead: (rows: readonly ChangedRow[]) => void) {
   const { service, remembered: memory } = useWorkbench();
-  const [isRead, setRead] = useState(rows.every(({ action: { change } }) => change.withProduction === undefined));
+  const isCertain = (each: ChangedRow): boolean => outagesOf([each]).every(outage => outage.isCertain);
+  const [isReady, setReady] = useState(rows.every(each => !each.action.change.withProduction || isCertain(each)));
+  const [named, setNamed] = useState<ReadonlyMap<ChangedRow, ChangedRow | undefined>>(new Map());
   // Only the rows from the first render count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
-    onRead(await withProduction(rows, { service: await unlessStopped(service(), signal), signal, memory }));
+    const context = { service: await unlessStopped(service(), signal), signal, memory };
+    const found = isReady ? rows : await withRead('withProduction', rows, context);
+    if (!isReady) onRead(found);
+    setReady(true);
+    const names = await withRead('withNames', found, context);
+    setNamed(new Map(rows.map((each, index) => [each, names[index]])));
   });
   useEffect(() => {
     const stop = new AbortController();
-    const done = (): void => {
-      if (!stop.signal.aborted) setRead(true);
-    };
-    // If there is no connection, nothing can be deleted either.
-    if (!isRead) read(stop.signal).then(done, done);
+    read(stop.signal).catch(() => {
+      // If there is no connection, nothing can be deleted either.
+      if (!stop.signal.aborted) setReady(true);
+    });
     return () => stop.abort();
-  }, [isRead, read]);
-  return isRead;
+  }, [read]);
+  return { named, isReady };
 }

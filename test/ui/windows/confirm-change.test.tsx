@@ -182,18 +182,21 @@ describe('a deployment whose record is not known', () => {
   it('is taken out of production by its slug only, while it is read and after it could not be (A2)', async () => {
     const { service, change } = deployed('tutor');
     change('dep_1', production);
-    let fail = (): void => {};
+    const reads: (() => void)[] = [];
     service.answers.getDeployment = () =>
-      new Promise((_, reject) => {
-        fail = () => reject(new Error('the disk is full'));
-      });
+      new Promise((_, reject) => reads.push(() => reject(new Error('the disk is full'))));
     const screen = openWorld(service, record, alone);
     await screen.waitFor('tutor');
-    await screen.press('d', 'y', 'enter');
-    await screen.waitFor('✗ Type tutor to undeploy:');
-    await screen.press('esc', 'esc');
-    await eventually(() => expect(service.asked('getDeployment')).toBe(1));
-    fail();
+    await screen.press('d');
+    await screen.waitFor('Undeploy?');
+    await eventually(() => expect(service.asked('getDeployment')).toBe(2));
+    await screen.press('y', 'enter');
+    expect(screen.text()).not.toContain('<y> undeploy');
+    await screen.press('esc');
+    service.answers.getDeployment = () => {
+      throw new Error('the disk is full');
+    };
+    for (const fail of reads) fail();
     await screen.waitFor('the disk is full');
     await screen.press('d');
     await screen.waitFor('Type tutor to undeploy:');
@@ -211,9 +214,10 @@ describe('a deployment whose record is not known', () => {
     await screen.press('enter');
     await screen.waitFor('▸ tutor');
     change('dep_1', production);
+    // Its record is read before the question is asked.
     await screen.press('d');
     await screen.waitFor('Type tutor to undeploy:');
-    expect(flat(screen.text())).toContain('May be in production: tutor.');
+    expect(flat(screen.text())).toContain('In production: tutor. Nothing answers there');
     await screen.press('y', 'enter');
     await screen.waitFor('✗ Type tutor to undeploy:');
     expect(service.asked('undeploy')).toBe(0);

@@ -27,18 +27,21 @@ function twice() {
   return service;
 }
 
-it('in the question whether to stop one from answering (C6)', async () => {
+it.each([
+  ['u', 'it stays deployed', 'unpromoteDeployment'],
+  ['d', 'serving ends', 'undeploy'],
+] as const)('in the question that %s asks (C6)', async (key, effect, request) => {
   const service = twice();
   const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_s1' }, size);
   await screen.waitFor('yes, serves its slug');
-  await screen.press('u');
-  await screen.waitFor('In production: counter.');
-  const words = screen.text().replaceAll(/[\s│]+/g, ' ');
-  expect(words).toContain('In production: counter. Nothing answers there until another');
-  expect(words).toContain('counter, dep_s1 (count-s1 step 15, held-out 0.727 on t-words): it stays deployed');
+  await screen.press(key);
+  const flat = (text: string): string => text.replaceAll(/[\s│]+/g, ' ');
+  const question = `counter, dep_s1 (count-s1 step 15, held-out 0.727 on t-words): ${effect}`;
+  await screen.waitFor(text => flat(text).includes(question));
+  expect(flat(screen.text())).toContain('In production: counter. Nothing answers there until another');
   await screen.type('counter');
   await screen.press('enter');
-  await screen.waitFor(() => service.asked('unpromoteDeployment') === 1);
+  await screen.waitFor(() => service.asked(request) === 1);
 });
 
 const list = { view: 'list', resource: 'deployments' } as const;
