@@ -58,12 +58,12 @@ const exact = (each: number): string => Math.round(each).toLocaleString('en');
 const sourceOf = ({ step, name = '' }: KnownCost): string =>
   clean`in ${step === undefined ? '' : `step ${step} of `}${name}`;
 
-/** `, about 18M output tokens (1,200 each in step 60 of words)`; empty if the tokens are unknown. */
+/** `, about 18M output tokens (1,200 each, as in step 60 of words)`; empty if the tokens are unknown. */
 function allTokenWords({ tokens, ...source }: KnownCost, rollouts: number): string {
   if (!tokens) return '';
   const all = tokenWords(tokens, each => count(Math.round(each * rollouts)));
   const each = [tokens.output, tokens.input].filter(count => count !== undefined).map(exact);
-  return `, about ${all} (${each.join(' and ')} each ${sourceOf(source)})`;
+  return `, about ${all} (${each.join(' and ')} each, as ${sourceOf(source)})`;
 }
 
 /** `; a rollout in step 60 of words took 1,200 output tokens`; empty if they are unknown. */
@@ -84,7 +84,7 @@ const evaluatedTasks = ({ by_split, task_count }: KnownCost): number | undefined
   countOf(own(by_split ?? undefined, 'test') as number | undefined) ?? countOf(task_count);
 
 /**
- * `6 runs x 12 tasks x 2 samples = 144 rollouts, about 173k output tokens (1,200 each in words); about $0.41`. Tokens
+ * `6 runs x 12 tasks x 2 samples = 144 rollouts, about 173k output tokens (1,200 each, as in words); about $0.41`. Tokens
  * and prices apply to one model, so the cost of runs with several models is unknown.
  *
  * @param runs at least one
@@ -120,7 +120,7 @@ export function evaluationCost(
 }
 
 /**
- * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M output tokens (1,200 each in step 60 of words); cost
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M output tokens (1,200 each, as in step 60 of words); cost
  * unknown: …`. No service states the unit of its prices, so without the setting the cost is unknown.
  *
  * @param chosen the chosen options by name; the others have the service's default

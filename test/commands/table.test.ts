@@ -205,7 +205,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
     asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//), {
       notes:
-        /^\{"note":"Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens \(\d+ each in \S+\))?; cost unknown: set priceUnit\."\}$/,
+        /^\{"note":"Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens \(\d+ each, as in [^)]+\))?; cost unknown: set priceUnit\."\}$/,
     }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),

@@ -21,10 +21,10 @@ it('multiplies what a training run does, with the defaults of the service', () =
 it('estimates the tokens from an earlier run, and names it', () => {
   const used = { tokens: { input: undefined, output: 1_180.4 }, step: 60, name: 'words' };
   expect(trainingCost({}, offered, 'm', used)).toContain(
-    '15,360 rollouts, of at most 1200 tokens a step, about 18M output tokens (1,180 each in step 60 of words); cost',
+    '15,360 rollouts, of at most 1200 tokens a step, about 18M output tokens (1,180 each, as in step 60 of words); cost',
   );
   expect(trainingCost({}, offered, 'm', { ...used, tokens: { input: 300, output: 1_180 } })).toContain(
-    ', about 18M output and 4.6M input tokens (1,180 and 300 each in step 60 of words); cost',
+    ', about 18M output and 4.6M input tokens (1,180 and 300 each, as in step 60 of words); cost',
   );
   expect(trainingCost({}, offered, 'm', {})).not.toContain('about');
   expect(trainingCost({}, undefined, 'm', used)).toMatch(/; a rollout in step 60 of words took 1,180 output tokens$/);
@@ -74,7 +74,7 @@ it('estimates the tokens and cost of evaluations of one model from an earlier on
   const used = { tokens: { input: 500, output: 1_000 }, name: 'base', prices: { input: 0.1, output: 0.4 } };
   const known = { task_count: 20, ...used };
   expect(evaluationCost([run('a'), run('a')], known, unit)).toBe(
-    '2 runs x 20 tasks x 2 samples = 80 rollouts, about 80k output and 40k input tokens (1,000 and 500 each in base); about $0.04',
+    '2 runs x 20 tasks x 2 samples = 80 rollouts, about 80k output and 40k input tokens (1,000 and 500 each, as in base); about $0.04',
   );
   expect(evaluationCost([run('a'), run('b')], known, unit)).toBe(
     '2 runs x 20 tasks x 2 samples = 80 rollouts; cost unknown: the runs have several models',

@@ -47,7 +47,7 @@ it.each([
   const screen = openWorld(service, benchmarks, { columns, rows });
   await screen.waitFor('▸ t-words');
   await screen.press('t');
-  await screen.waitFor(text => /about 18M output tokens \(1,200 each in/.test(text.replaceAll(/[│\s]+/g, ' ')));
+  await screen.waitFor(text => /about 18M output tokens \(1,200 each, as in/.test(text.replaceAll(/[│\s]+/g, ' ')));
   expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('step 4 of words); cost unknown: set priceUnit');
 });
 
