@@ -151,7 +151,7 @@ describe('evaluate', () => {
     const dry = await cli('evaluate', ['t-words', '-m', model, '--name', 'x', '--dry-run']);
     expect(dry.code).toBe(exitCodes.done);
     expect(dry.notes).toMatch(
-      /^Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens, .*)?; cost unknown: .*\.$/,
+      /^Estimate: 1 run x 28 tasks x 1 sample = 28 rollouts(, about \d+ output tokens \(.*\))?; cost unknown: .*\.$/,
     );
     expect(dry.out).toMatch(new RegExp(`^POST /api/v1/eval/${benchId}/start\n`));
     expect(JSON.parse(dry.out.slice(dry.out.indexOf('{')))).toEqual({ display_name: 'x', model_slug: model });
@@ -188,7 +188,7 @@ describe('train', () => {
   it('tells before it starts what it takes, and the tokens by the run before', async () => {
     const { notes } = await cli('train', ['t-words', '-m', model, ...quick, '--dry-run']);
     expect(notes).toMatch(
-      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ output and \d+ input tokens, at \d+ output and \d+ input each, as in step 2 of first; cost unknown/,
+      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ output and \d+ input tokens \(\d+ and \d+ each, as in step 2 of first\); cost unknown/,
     );
   });
 
@@ -231,7 +231,9 @@ describe('deploy, promote and undeploy', () => {
     expect([promoted.code, promoted.out]).toEqual([exitCodes.done, 'true\n']);
     const refused = await cli('undeploy', ['tutor']);
     expect([refused.code, refused.out]).toEqual([exitCodes.usage, '']);
-    expect(refused.notes).toMatch(/Undeploy deployment tutor, dep_\w+ \(step \d+\)\?.*add --yes/);
+    expect(refused.notes).toMatch(
+      /Undeploy deployment tutor, dep_\w+ \(first step 2, held-out [\d.]+ on t-words\)\?.*add --yes/,
+    );
     expect((await cli('undeploy', ['tutor', '-n'])).out).toMatch(/^DELETE \/api\/v1\/deploy\/dep_/);
     expect((await cli('undeploy', ['tutor', '--yes'])).code).toBe(exitCodes.done);
     expect((await cli('get', ['deployment', 'tutor'])).code).toBe(exitCodes.notFound);
