@@ -134,7 +134,7 @@ describe.each([
     session.type(`\u0015${env['BENCHTOP_BASE_URL']}\t`);
     session.press('right', 'right', 'right');
     session.type('\tsk-lab\r');
-    await session.waitFor('Loading…');
+    await session.waitFor('Testing the service…');
     await endsBy(session, signal, code);
   });
 
