@@ -1,7 +1,8 @@
-/** Compares two evaluation runs task by task. */
+/** Compares evaluation runs: two task by task, or several. */
 
 import { type BySide, type Side, sides } from '../base/sides.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import { naming } from '../service/errors.ts';
@@ -148,18 +149,20 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
   };
 }
 
-/** The rewards of pooled runs, and whether more may follow even though the runs have ended. */
-interface PoolRead {
-  readonly read: ReadRewards;
-  readonly mayChange: boolean;
-}
-
-/** Reads several runs as one. */
-export function comparedPool(ids: readonly string[]): (context: QueryContext) => Promise<PoolRead> {
-  const reads = ids.map(comparedRun);
-  return async context => {
-    const runs = await Promise.all(reads.map(read => read(context)));
-    return { read: pooled(runs), mayChange: runs.some(run => mayFollow(run)) };
+/** Reads the rewards of the compared runs. Several ids are pooled as one run. */
+function comparedReads(pools: readonly (readonly string[])[]) {
+  const runs = pools.map(ids => ids.map(comparedRun));
+  return async (context: QueryContext) => {
+    const read = await Promise.all(runs.map(pool => Promise.all(pool.map(readRun => readRun(context)))));
+    const reads = read.map(pooled);
+    const rewards = reads.map(each => each.rewards);
+    return {
+      reads,
+      contradictions: contradictionWords(...rewards),
+      dropped: rewards.reduce((sum, each) => sum + unreadableIn(each), 0),
+      // More may follow even though the runs have ended.
+      mayChange: read.flat().some(run => mayFollow(run)),
+    };
   };
 }
 
@@ -173,27 +176,59 @@ export function comparison(
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
-  const runs = [comparedPool(baseRuns), comparedPool(newRuns)] as const;
+  const readAll = comparedReads([baseRuns, newRuns]);
   return {
     key: [...evaluationKeys.all, 'compared', baseRuns, newRuns],
     id: row => row.task_id,
     derived: true,
     activity: ([row]) => (row && sides.every(side => hasEnded(row.runs[side].status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const pools = await Promise.all([runs[0](context), runs[1](context)]);
-      const [base, fresh] = [pools[0].read, pools[1].read];
+      const { reads, contradictions, ...page } = await readAll(context);
+      const [base, fresh] = reads as [ReadRewards, ReadRewards];
       const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const noTask =
         nameless > 0
           ? `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared. The means are ${sides.map(side => meanText(means[side])).join(' and ')}`
           : '';
-      const notes = [noTask, contradictionWords(base.rewards, fresh.rewards)].filter(Boolean);
-      const page = wholePage(compareTasks(base, fresh), notes.join('. ') || undefined);
-      const dropped = unreadableIn(base.rewards) + unreadableIn(fresh.rewards);
-      return { ...page, dropped, mayChange: pools.some(({ mayChange }) => mayChange), ...means };
+      const notes = [noTask, contradictions].filter(Boolean).join('. ');
+      return { ...wholePage(compareTasks(base, fresh), notes || undefined), ...page, ...means };
     },
   };
 }
 
 const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${counted(rewards, 'reward')}`;
+
+/** A run with its rewards. */
+export interface ComparedRun {
+  readonly id: string;
+  readonly name: string;
+  /** The evaluated model or checkpoint, in words. */
+  readonly model?: string | undefined;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** The ids of all pooled runs, if there are several. */
+  readonly pool?: readonly string[] | undefined;
+  readonly read: ReadRewards;
+}
+
+/** The runs' rewards, one row per run. Takes one or a few requests per run. */
+export function comparedRuns(
+  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'options' | 'pool'>)[],
+): ListSource<ComparedRun> {
+  const pools = runs.map(({ eval_run_id, pool = [eval_run_id] }) => pool);
+  const readAll = comparedReads(pools);
+  return {
+    key: [...evaluationKeys.all, 'compared', ...pools],
+    id: row => row.id,
+    derived: true,
+    activity: rows => (rows.every(({ read }) => hasEnded(read.status)) ? 'settled' : 'open'),
+    readPage: async context => {
+      const { reads, contradictions, ...page } = await readAll(context);
+      const rows = runs.map(({ eval_run_id: id, name, model, options, pool }, index): ComparedRun => {
+        const { certainty: _, ...read } = reads[index] as ReadRewards;
+        return { id, name, model, options, pool, read };
+      });
+      return { ...wholePage(rows, contradictions || undefined), ...page };
+    },
+  };
+}

@@ -9,8 +9,7 @@ import { type ComparisonOptions, comparisonDefaults, ofSameRun } from '../presen
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import { plainWords } from '../present/statistics/verdict.ts';
-import { compareTasks } from '../queries/compare.ts';
-import type { ComparedRun } from '../queries/compare-many.ts';
+import { type ComparedRun, compareTasks } from '../queries/compare.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
 import { counted, difference, none, percent, type reward } from '../text/numbers.ts';
 import { truncate } from '../text/width.ts';

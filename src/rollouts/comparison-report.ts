@@ -8,8 +8,14 @@ import { type Column, plainColumn } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
-import { type ComparedTask, compareTasks, rolloutsToShow, unlistedTask } from '../queries/compare.ts';
-import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
+import {
+  type ComparedRun,
+  type ComparedTask,
+  comparedRuns,
+  compareTasks,
+  rolloutsToShow,
+  unlistedTask,
+} from '../queries/compare.ts';
 import { contradictionWords, ratedRewards, valuesOf } from '../queries/run-rewards.ts';
 import { readAnswerEnds } from '../resources/answer-ends.ts';
 import {

@@ -5,7 +5,7 @@ import { comparisonDefaults, summariseComparison } from '../../src/present/stati
 import { confidenceOfEach } from '../../src/present/statistics/family.ts';
 import { evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
 import type { RunTasks } from '../../src/present/statistics/tasks.ts';
-import type { ComparedRun } from '../../src/queries/compare-many.ts';
+import type { ComparedRun } from '../../src/queries/compare.ts';
 import {
   familyWords,
   gridColumns,

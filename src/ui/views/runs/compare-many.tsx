@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
-import { comparedRuns } from '../../../queries/compare-many.ts';
+import { comparedRuns } from '../../../queries/compare.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import { comparability, comparisonOptions } from '../../../resources/comparison.ts';
