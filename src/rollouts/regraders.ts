@@ -167,7 +167,7 @@ const rewardLine = /^[*_`]*REWARD:[*_`]*\s*([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]
 export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubric: string, range: Range): Regrader {
   const [low, high] = range;
   return async (trajectory, signal) => {
-    const transcript = transcriptText(trajectory, transcriptWidth).replaceAll(/<(\/?)transcript>/gi, '[$1transcript]');
+    const transcript = transcriptText(trajectory, transcriptWidth).replaceAll(/<(?=[\s/]*transcript)/gi, '[');
     const messages = [
       { role: 'system', content: judgeWords(range) },
       { role: 'user', content: `Rubric: ${rubric}\n\n<transcript>\n${transcript}\n</transcript>` },
