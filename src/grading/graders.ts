@@ -2,23 +2,23 @@
 import * as z from 'zod/mini';
 import { errorMessage } from '../base/errors.ts';
 import { withinCpuTime } from '../base/time-limit.ts';
-import { trimEnd } from '../base/trim.ts';
 import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
+import { bare, numberIn, placeIn, spaced, wordsIn } from './answer-text.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
-/** In characters. The rest of an answer is not graded, so an expected text cannot be longer. */
-const longestAnswer = 10_000;
+/** In characters. */
+const longestExpected = 10_000;
 const maxChoices = 200;
 const longestChoice = 1_000;
 
-const text = z.string().check(z.minLength(1));
-const expected = text.check(z.maxLength(longestAnswer));
+const text = z.string().check(z.refine(each => each.trim() !== '', 'is blank'));
+const expected = text.check(z.maxLength(longestExpected));
 const choice = text.check(z.maxLength(longestChoice));
 
 export const graderSpec = z.discriminatedUnion('kind', [
   /** The answer equals the expected text, ignoring case, surrounding space and a final full stop. */
   z.object({ kind: z.literal('exact'), expected }),
-  /** The expected text occurs in the answer as separate words. */
+  /** The expected text occurs in the answer, not as a part of other words. */
   z.object({ kind: z.literal('contains'), expected }),
   /** The expression matches the answer, ignoring case. */
   z.object({
@@ -64,30 +64,11 @@ export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
 
-/** CPU time for finding the choices in an answer, in milliseconds. A regular expression has limits of its own. */
-const choiceLimit = 500;
-
-const bare = (answer: string): string => trimEnd(answer.trim(), '.!').trim().toLowerCase();
+/** CPU time for searching an answer, in milliseconds. A regular expression has limits of its own. */
+const searchLimit = 500;
 
 function verdict(right: boolean, explanation: string): Grade {
   return { reward: right ? 1 : 0, explanation };
-}
-
-function answerWords(answer: string): string[] {
-  return answer.toLowerCase().match(/\p{L}+/gu) ?? [];
-}
-
-/** Returns a function that finds a text's words in an answer; -1 if they do not occur. */
-function finderIn(answer: string): (expected: string) => number {
-  const all = ` ${wordsAndNumbers(answer)} `;
-  return expected => {
-    const words = wordsAndNumbers(expected);
-    return words === '' ? -1 : all.indexOf(` ${words} `);
-  };
-}
-
-function wordsAndNumbers(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }
 
 /** @throws GradingError if the pattern cannot be used, or takes too long on this answer */
@@ -104,15 +85,15 @@ function matchesOrThrows(pattern: string, answer: string): boolean {
 }
 
 /** @throws GradingError for an unusable spec, or one that takes too long on this answer */
-export function grade(spec: GraderSpec, whole: string): Grade {
-  const answer = whole.slice(0, longestAnswer);
+export function grade(spec: GraderSpec, answer: string): Grade {
   if (spec.kind === 'regex')
     return verdict(matchesOrThrows(spec.pattern, answer), `expected a match for ${spec.pattern}`);
-  // The other graders read each text at most a few times. A limit needs a thread, and takes longer than an ordinary
-  // answer.
-  if (spec.kind !== 'choice') return gradeOf(spec, answer);
+  // The other graders read each text at most a few times, and so does `contains` in an ordinary answer. A limit needs a
+  // thread, and takes longer than such an answer.
+  const isSearch = spec.kind === 'choice' || (spec.kind === 'contains' && answer.length > longestExpected);
+  if (!isSearch) return gradeOf(spec, answer);
   const grades: Grade[] = [];
-  const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), choiceLimit);
+  const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), searchLimit);
   const result = grades.at(-1);
   if (!isInTime || !result) throw new GradingError(`The grader (${spec.kind}) takes too long on this answer`);
   return result;
@@ -159,17 +140,17 @@ function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): 
     case 'exact':
       return verdict(bare(answer) === bare(spec.expected), `expected “${spec.expected}”`);
     case 'contains':
-      return verdict(finderIn(answer)(spec.expected) >= 0, `expected “${spec.expected}” in the answer`);
+      return verdict(placeIn(spaced(answer), spaced(spec.expected)) >= 0, `expected “${spec.expected}” in the answer`);
     case 'number': {
       if (!Number.isFinite(spec.expected)) throw new GradingError("The grader's expected value is not a number");
-      const found = /-?\d+(?:\.\d+)?/.exec(answer)?.[0];
+      const found = numberIn(answer);
       if (found === undefined) return verdict(false, `expected ${spec.expected}, found no number`);
-      const off = Math.abs(Number(found) - spec.expected);
+      const off = Math.abs(Number(found.replaceAll(',', '')) - spec.expected);
       const reward = off === 0 ? 1 : spec.tolerance ? Math.max(0, 1 - off / spec.tolerance) : 0;
       return { reward, explanation: `expected ${spec.expected}, found ${found}` };
     }
     case 'word_share': {
-      const words = answerWords(answer);
+      const words = wordsIn(answer);
       const right = words.filter(word => word.startsWith(spec.letter.toLowerCase())).length;
       const reward = words.length === 0 ? 0 : right / words.length;
       return { reward, explanation: `${right} of ${words.length} words begin with ${spec.letter.toUpperCase()}` };
@@ -177,13 +158,14 @@ function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): 
     case 'choice': {
       if (!spec.choices.includes(spec.expected))
         throw new GradingError(`The grader expects “${spec.expected}”, which is not one of its choices`);
-      const placeOf = finderIn(answer);
+      const whole = spaced(answer);
       const [named] = spec.choices
-        .map(each => ({ choice: each, place: placeOf(each) }))
+        .map(choice => ({ choice, text: spaced(choice) }))
+        .map(each => ({ ...each, place: placeIn(whole, each.text) }))
         .filter(({ place }) => place >= 0)
-        .sort((left, right) => left.place - right.place || right.choice.length - left.choice.length);
+        .sort((left, right) => left.place - right.place || right.text.length - left.text.length);
       return verdict(
-        named?.choice === spec.expected,
+        named?.text === spaced(spec.expected),
         `expected “${spec.expected}”, ${named ? `the answer names “${named.choice}”` : 'the answer names no choice'}`,
       );
     }

@@ -25,6 +25,44 @@ describe('grade', () => {
     [{ kind: 'number', expected: 12 }, 'twelve', 0],
     [{ kind: 'word_share', letter: 't' }, 'Tea time, please', 2 / 3],
     [{ kind: 'word_share', letter: 't' }, '...', 0],
+    [{ kind: 'word_share', letter: 'é' }, 'e\u0301te\u0301, hiver', 1 / 2],
+    [{ kind: 'number', expected: 0.5 }, 'It is .5.', 1],
+    [{ kind: 'number', expected: 5 }, 'so it is...5', 1],
+    [{ kind: 'number', expected: 1234 }, '1,234 people', 1],
+    [{ kind: 'number', expected: 1_234_567.5 }, '1,234,567.5', 1],
+    [{ kind: 'number', expected: 3 }, '3,14', 1],
+    [{ kind: 'number', expected: 1000 }, '1e3', 1],
+    [{ kind: 'number', expected: 0.0012 }, '1.2E−3', 1],
+    [{ kind: 'number', expected: 1 }, '1exact', 1],
+    [{ kind: 'number', expected: -5 }, 'x = −5', 1],
+    [{ kind: 'number', expected: 5 }, '−5', 0],
+    [{ kind: 'number', expected: 19 }, 'COVID-19', 1],
+    [{ kind: 'contains', expected: 'C++' }, 'In C.', 0],
+    [{ kind: 'contains', expected: 'C++' }, 'In C++.', 1],
+    [{ kind: 'contains', expected: '+' }, '1 + 1', 1],
+    [{ kind: 'contains', expected: '.NET' }, 'ASP.NET', 1],
+    [{ kind: 'contains', expected: '.NET' }, '.NETs', 0],
+    [{ kind: 'contains', expected: 'New York' }, 'New\n  York', 1],
+    [{ kind: 'contains', expected: 'art' }, 'start, then art', 1],
+    [{ kind: 'contains', expected: 'art' }, '\u{10400}art', 0],
+    [{ kind: 'contains', expected: '北京' }, '答案是北京。', 1],
+    [{ kind: 'contains', expected: 'Paris' }, '答案是Paris。', 1],
+    [{ kind: 'contains', expected: '서울' }, '답은 서울입니다.', 1],
+    [{ kind: 'contains', expected: 'กรุงเทพ' }, 'คำตอบคือกรุงเทพค่ะ', 1],
+    [{ kind: 'contains', expected: 'café' }, 'a cafe\u0301', 1],
+    [{ kind: 'contains', expected: 'cafe' }, 'a cafe\u0301', 0],
+    [{ kind: 'contains', expected: "don't" }, 'I don’t.', 1],
+    [{ kind: 'exact', expected: 'café' }, 'Cafe\u0301', 1],
+    [{ kind: 'exact', expected: '北京' }, '北京。', 1],
+    [{ kind: 'exact', expected: '!' }, '!', 1],
+    [{ kind: 'exact', expected: '!' }, '', 0],
+    [{ kind: 'choice', choices: ['C', 'C++'], expected: 'C' }, 'C', 1],
+    [{ kind: 'choice', choices: ['C', 'C++'], expected: 'C' }, 'C++', 0],
+    [{ kind: 'choice', choices: ['C', 'C++'], expected: 'C++' }, 'C++', 1],
+    [{ kind: 'choice', choices: ['<', '<=', '>'], expected: '<=' }, 'a <= b', 1],
+    [{ kind: 'choice', choices: ['<', '>'], expected: '>' }, 'a > b', 1],
+    [{ kind: 'choice', choices: ['yes', 'Yes'], expected: 'Yes' }, 'yes', 1],
+    [{ kind: 'choice', choices: ['北京', '上海'], expected: '上海' }, '是上海', 1],
   ])('%j of “%s” is %d', (spec, answer, expected) => {
     expect(reward(spec, answer)).toBeCloseTo(expected, 12);
   });
@@ -44,15 +82,29 @@ describe('grade', () => {
   it('reads each text once', () => {
     const dots = `${'.'.repeat(200_000)}x`;
     expect(inTime('the grade', () => reward({ kind: 'exact', expected: dots }, dots.slice(0, 10_000)))).toBe(0);
+    const marks = `a${'\u0300\u0316'.repeat(200_000)}`;
+    expect(inTime('the grade', () => reward({ kind: 'exact', expected: 'a' }, marks))).toBe(0);
   });
 
-  it('stops every kind of grader that would take long', () => {
-    const choices = [...Array<string>(1_000_000).fill('no such words'), 'yes'];
-    const spec = { kind: 'choice', choices, expected: 'yes' } as const;
-    expect(() => grade(spec, 'a '.repeat(5_000))).toThrow('The grader (choice) takes too long');
+  it.each<GraderSpec>([
+    { kind: 'exact', expected: `${'so '.repeat(5_000)}42` },
+    { kind: 'contains', expected: '42' },
+    { kind: 'regex', pattern: '\\b42$' },
+    { kind: 'number', expected: 42 },
+    { kind: 'choice', choices: ['41', '42'], expected: '42' },
+  ])('grades the whole of a long answer: %o', spec => {
+    expect(reward(spec, `${'so '.repeat(5_000)}42`)).toBe(1);
   });
 
-  it('takes no longer text than it reads of an answer, and a limited number of choices', () => {
+  it('gives no reward if a long answer takes too long or needs too much memory', () => {
+    const [answer, expected] = ['a'.repeat(8_000_000), 'a'.repeat(1_000)];
+    expect(() => grade({ kind: 'contains', expected }, answer)).toThrow('The grader (contains) takes too long');
+    const choice: GraderSpec = { kind: 'choice', choices: [expected, 'b'], expected };
+    expect(() => grade(choice, answer)).toThrow('The grader (choice) takes too long');
+    expect(() => grade({ kind: 'regex', pattern: '^(a|b)*c' }, 'ab'.repeat(5_000_000))).toThrow('takes too long');
+  });
+
+  it('takes texts of a limited length, and a limited number of choices', () => {
     const usable = (spec: unknown) => graderSpec.safeParse(spec).success;
     for (const kind of ['exact', 'contains']) {
       expect(usable({ kind, expected: 'x'.repeat(10_000) })).toBe(true);
@@ -71,6 +123,8 @@ describe('grade', () => {
     expect(usable({ kind: 'choice', choices: ['a', 'b'], expected: 'a' })).toBe(true);
     expect(usable({ kind: 'choice', choices: ['a', 'b'], expected: 'c' })).toBe(false);
     expect(usable({ kind: 'word_share', letter: '7' })).toBe(false);
+    for (const kind of ['exact', 'contains']) expect(usable({ kind, expected: ' \n' })).toBe(false);
+    expect(usable({ kind: 'choice', choices: ['a', ' '], expected: 'a' })).toBe(false);
   });
 
   it('does not parse a pattern that is too long', () => {
