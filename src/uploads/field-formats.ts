@@ -127,7 +127,9 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   if (answers.length === 0 && !isEmpty) return undefined;
   if (steps.length === 0 || prompt === undefined || (reward == null && !isMessages)) return undefined;
   const unreadable = unreadReward(reward);
-  const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
+  const task_id = wordOf(fields['task_id']);
+  const ids = ['example_id', 'id', 'task'];
+  const known = ['prompt', 'completion', 'reward', 'metrics', 'error', 'stop_condition', 'task_id', ...ids];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
   // The reward functions' values are fields beside `reward`.
@@ -141,17 +143,17 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const example = wordOf(fields['example_id'] ?? fields['id']) ?? (task && hashOf(prompt));
   const error = fields['error'];
   const truncated = fields['is_truncated'] === true ? 'TRUNCATION' : undefined;
-  // A truncated rollout keeps its stop condition in the metadata.
-  const beside = truncated === undefined ? metadata : [...metadata, 'stop_condition'];
+  // What another field has replaced is kept in the metadata.
+  const replaced = [...(truncated === undefined ? [] : ['stop_condition']), ...(task_id === undefined ? [] : ids)];
   const record = withoutEmpty({
-    task_id: [task, example].filter(each => each !== undefined).join('/') || undefined,
+    task_id: task_id ?? ([task, example].filter(each => each !== undefined).join('/') || undefined),
     model_id: textOf(fields['model']),
     reward: numberOf(reward),
     error: error == null || typeof error === 'string' ? textOf(error) : JSON.stringify(error),
     termination_reason: truncated ?? textOf(fields['stop_condition']),
     metrics,
     completion_tokens: numberOf(recordOf(fields['token_usage'])['output_tokens']),
-    metadata: { ...kept(fields, beside), ...unread(unreadable) },
+    metadata: { ...kept(fields, [...metadata, ...replaced]), ...unread(unreadable) },
     steps,
   });
   return {
@@ -333,12 +335,14 @@ function fromShareGpt(fields: Fields): ForeignRecord | undefined {
     return from === 'function_call' ? { role, tool_calls: value } : { role, content: value };
   });
   const system = textOf(fields['system']);
-  const record = withoutEmpty({
-    conversation_id: wordOf(fields['id']),
-    metadata: kept(fields, othersOf(fields, ['conversations', 'id', 'system'])),
-    steps: stepsOf([...(system ? [{ role: 'system', content: system }] : []), ...messages]),
-  });
-  return { format: 'a ShareGPT conversation', trajectories: [record], leftOut: [] };
+  const { conversations: _, id, system: __, task_id, model, score, reward: named, ...others } = fields;
+  const reward = named ?? score;
+  const metadata = withoutEmpty({ ...others, ...(named != null && { score }) });
+  const record = { conversation_id: wordOf(id), task_id: wordOf(task_id), model, reward, metadata };
+  return conversation(record, 'a ShareGPT conversation', [
+    ...(system ? [{ role: 'system', content: system }] : []),
+    ...messages,
+  ]);
 }
 
 /** Finish reasons for Anthropic's stop reasons. */
@@ -442,21 +446,22 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
  * them), or messages. An id names the rollout if there is a task, and otherwise the task. Keeps all other fields.
  */
 function fromDump(fields: Fields): ForeignRecord | undefined {
-  const { input, output, prompt = input, completion = output, score, reward = score, ...rest } = fields;
+  const { input, output, prompt = input, completion = output, score, reward: named, ...rest } = fields;
   const { messages, id, task, task_id, step, ...more } = rest;
   const text = textOf(prompt);
-  const isScore = fields['reward'] === undefined;
+  const isScore = named == null;
+  const reward = named ?? score;
   const isText = text !== undefined && typeof completion === 'string' && (isScore || text === input || task_id != null);
   if (typeof reward !== 'number' || !(isText || (isScore && Array.isArray(messages)))) return undefined;
-  const named = wordOf(task_id) ?? textOf(task);
+  const taskName = wordOf(task_id) ?? textOf(task);
   const record = withoutEmpty({
     ...more,
     ...(isScore ? {} : { score }),
-    ...(task === named ? {} : { task }),
+    ...(task === taskName ? {} : { task }),
     ...(prompt === input ? {} : { input }),
     ...(completion === output ? {} : { output }),
-    task_id: named ?? wordOf(id) ?? (text && hashOf(text)),
-    trace_id: named && wordOf(id),
+    task_id: taskName ?? wordOf(id) ?? (text && hashOf(text)),
+    trace_id: taskName && wordOf(id),
     policy_step: numberOf(step),
     reward,
   });
@@ -483,9 +488,12 @@ export function dumpProblem({ input, output, prompt = input, completion = output
 /** Converts another program's record; undefined for a contract trajectory or an unknown format. */
 export function foreignRecord(fields: Fields): ForeignRecord | undefined {
   const has = ownFields.filter(name => Object.hasOwn(fields, name));
-  // Dumps may name the task as the contract does.
+  // Other programs may name the task as the contract does.
   if (has.some(name => name !== 'task_id')) return undefined;
-  if (has.length > 0) return fromDump(fields);
+  if (has.length > 0)
+    return (
+      fromDump(fields) ?? (fields['messages'] == null ? (fromVerifiers(fields) ?? fromShareGpt(fields)) : undefined)
+    );
   const readers = [fromDump, fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];
   for (const reader of readers) {
     const read = reader(fields);

@@ -306,6 +306,46 @@ describe('a dump by a trainer or a script (B14)', () => {
   });
 });
 
+it('reads the reward, the score, the model and the task of a ShareGPT conversation as in other formats (attack31 A5)', () => {
+  const conversations = [
+    { from: 'human', value: 'hi' },
+    { from: 'gpt', value: 'ho' },
+  ];
+  const steps = [{ messages: [user, said('ho')] }];
+  expect(only({ id: 'x1', conversations, reward: 0.7, score: 9, model: 'm', task_id: 4, lang: 'en' })).toEqual({
+    ...{ conversation_id: 'x1', task_id: '4', model_id: 'm', reward: 0.7, metadata: { score: 9, lang: 'en' }, steps },
+  });
+  expect(only({ conversations, score: 0.5 })).toEqual({ reward: 0.5, steps });
+  expect(foreignRecord({ conversations, reward: 'good' })).toMatchObject({
+    unreadRewards: 1,
+    trajectories: [{ metadata: { unread_rewards: { reward: 'good' } } }],
+  });
+  expect(only({ id: 'x1', conversations, lang: 'en' })).toEqual({
+    conversation_id: 'x1',
+    metadata: { lang: 'en' },
+    steps,
+  });
+});
+
+it('reads the score where the reward is null (attack31 C1)', () => {
+  const steps = [{ messages: [user, said('ho')] }];
+  const scored = { reward: null, score: 0.5 };
+  expect(only({ prompt: 'hi', completion: 'ho', task_id: 'a', ...scored })).toEqual({
+    reward: 0.5,
+    task_id: 'a',
+    steps,
+  });
+  expect(only({ messages: [user, said('ho')], ...scored })).toEqual({ reward: 0.5, steps });
+});
+
+it('reads a rollout of verifiers with a task of its own (attack31 C1)', () => {
+  const rollout = { prompt: [user], completion: [said('ho')], reward: 1, example_id: 7, task: 'maths' };
+  expect(only({ ...rollout, task_id: 'a' })).toEqual({
+    ...{ task_id: 'a', reward: 1, metadata: { example_id: 7, task: 'maths' } },
+    steps: [{ messages: [user, said('ho')] }],
+  });
+});
+
 describe("Anthropic's stop reason and tokens", () => {
   const usage = { input_tokens: 20, output_tokens: 5 };
   const tokens = { prompt_tokens: 20, completion_tokens: 5 };
