@@ -21,7 +21,7 @@ import { rewardRangeOf } from './compare.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { lineText, printRecord, rowsText } from './output.ts';
-import { readRollouts } from './rollouts.ts';
+import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
@@ -95,7 +95,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     });
     if (errors.length > 0)
       io.note(clean`${counted(errors.length, 'rollout')} could not be graded: ${ungradedWords(all)}.`);
-    return errors.length > 0 ? exitCodes.failed : exitCodes.done;
+    return errors.length > 0 ? exitCodes.failed : codeOf(rollouts);
   });
 }
 

@@ -57,6 +57,20 @@ it('says that rewards outside the range have no interval', async () => {
   expect((await cli('regrade', [...grader, '--reward-range', '0..10'])).out).not.toContain('outside');
 });
 
+it('fails if rollouts could not be read, like tasks and failures (attack31 B1)', async () => {
+  const rows = [...completed(2), { status: 'completed', reward: 1 }];
+  const cli = await cliWith(completed(2), { listTrajectories: () => pageOf(rows) });
+  for (const [command, args] of [
+    ['tasks', []],
+    ['failures', []],
+    ['regrade', ['--with', 'contains yes']],
+  ] as const) {
+    const { code, notes } = await cli(command, ['d', ...args, '--json']);
+    expect([command, code]).toEqual([command, exitCodes.failed]);
+    expect(notes).toContain('could not be read');
+  }
+});
+
 const statuses = [
   { status: 'completed' },
   { status: 'error' },

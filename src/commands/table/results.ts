@@ -178,7 +178,7 @@ ${aboutFiles} Texts from a file are not kept.`,
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
 the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
 changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are
-counted, but not graded. Exit code 1 if any other rollout could not be graded.
+counted, but not graded. Exit code 1 if any other rollout could not be read or graded.
 
 --with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and its expected
 answer, e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service
