@@ -1,6 +1,6 @@
 /** Reads the entries of a ZIP file (PKWARE's APPNOTE 6.3.9): stored, deflated, or compressed with Zstandard. */
 import type { FileHandle } from 'node:fs/promises';
-import { inflateRawSync, zstdDecompressSync } from 'node:zlib';
+import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 
 const signatures = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 } as const;
 const endBytes = 22;
@@ -28,7 +28,11 @@ async function bytesAt(file: FileHandle, position: number, length: number): Prom
   return buffer;
 }
 
-/** The entries in the file's directory, in order. @throws Error if it is not a complete ZIP file */
+/**
+ * The entries in the file's directory, in order. Of several with the same name, the last counts: programs append it.
+ *
+ * @throws Error if it is not a complete ZIP file
+ */
 export async function zipEntries(file: FileHandle): Promise<readonly ZipEntry[]> {
   const { size } = await file.stat();
   const tail = await bytesAt(
@@ -42,30 +46,38 @@ export async function zipEntries(file: FileHandle): Promise<readonly ZipEntry[]>
   const [length, start] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
   if (start === zip64 || length > size) throw new Error('ZIP files of more than 4 GB cannot be read');
   const directory = await bytesAt(file, start, length);
-  const entries: ZipEntry[] = [];
+  const entries = new Map<string, ZipEntry>();
   for (let at = 0; at + centralBytes <= directory.length; ) {
     if (directory.readUInt32LE(at) !== signatures.central) throw new Error('The directory of the ZIP file is damaged');
     const method = directory.readUInt16LE(at + 10);
+    const checksum = directory.readUInt32LE(at + 16);
     const packed = directory.readUInt32LE(at + 20);
     const whole = directory.readUInt32LE(at + 24);
     const nameEnd = at + centralBytes + directory.readUInt16LE(at + 28);
     const name = directory.toString('utf8', at + centralBytes, nameEnd);
     const offset = directory.readUInt32LE(at + 42);
-    entries.push({ name, read: () => contentOf(file, { method, packed, whole, offset, name }) });
+    entries.set(name, { name, read: () => contentOf(file, { method, checksum, packed, whole, offset, name }) });
     at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
-  return entries;
+  return [...entries.values()];
 }
 
 interface Place {
   readonly name: string;
   readonly method: number;
+  readonly checksum: number;
   readonly packed: number;
   readonly whole: number;
   readonly offset: number;
 }
 
-async function contentOf(file: FileHandle, { name, method, packed, whole, offset }: Place): Promise<Buffer> {
+async function contentOf(file: FileHandle, place: Place): Promise<Buffer> {
+  const content = await unpackedOf(file, place);
+  if (content.length !== place.whole || crc32(content) !== place.checksum) throw new Error(`${place.name} is damaged`);
+  return content;
+}
+
+async function unpackedOf(file: FileHandle, { name, method, packed, whole, offset }: Place): Promise<Buffer> {
   if (packed > largestEntry || whole > largestEntry) throw new Error(`${name} is larger than 128 MB`);
   const head = await bytesAt(file, offset, localBytes);
   if (head.readUInt32LE(0) !== signatures.local) throw new Error(`${name} is damaged`);

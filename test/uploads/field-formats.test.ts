@@ -407,11 +407,11 @@ it('leaves trajectories of the contract as they are, and knows what it does not 
 });
 
 /** A ZIP file of these entries, every second one deflated. */
-function zipped(entries: Readonly<Record<string, unknown>>): Buffer {
+function zipped(...all: readonly Readonly<Record<string, unknown>>[]): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
-  for (const [index, [name, value]] of Object.entries(entries).entries()) {
+  for (const [index, [name, value]] of all.flatMap(Object.entries<unknown>).entries()) {
     const whole = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
     const packed = index % 2 === 0 ? whole : deflateRawSync(whole);
     const common = Buffer.alloc(26);
@@ -511,6 +511,30 @@ describe('a file', () => {
       { trajectory: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
     expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON cannot represent.');
+  });
+
+  it('of Inspect with a changed byte or another length is not read (attack31 A14)', async () => {
+    const entries = { 'header.json': log, 'samples/a.json': { ...sample, id: 'a' }, 'samples/b.json': sample };
+    const whole = zipped(entries);
+    const bytes = Buffer.from(whole);
+    bytes.write('B', bytes.lastIndexOf('"id":"add-1"') + 6);
+    const longer = Buffer.from(whole);
+    const field = longer.lastIndexOf('samples/b.json') - 46 + 24;
+    longer.writeUInt32LE(longer.readUInt32LE(field) + 1, field);
+    for (const file of [bytes, longer])
+      expect((await readFileOf(file)).all).toMatchObject([
+        { trajectory: { task_id: 'a' } },
+        { place: 'samples/b.json', error: 'samples/b.json is damaged' },
+      ]);
+  });
+
+  it('of Inspect with entries that are twice in it has the last ones (attack31 A14)', async () => {
+    const first = { 'header.json': { ...log, status: 'started' }, 'samples/a.json': sample };
+    const { all, notes } = await readFileOf(
+      zipped(first, { 'header.json': log, 'samples/a.json': { ...sample, id: 'b' } }),
+    );
+    expect(all).toMatchObject([{ trajectory: { task_id: 'b' } }]);
+    expect(notes).not.toContain('The run of adding has the status started.');
   });
 
   it('that is cut off says so', async () => {
