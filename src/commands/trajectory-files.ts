@@ -4,8 +4,8 @@ import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, type ZlibOptions } from 'node:zlib';
+import { finished, pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { errorCode, errorMessage, isDiskFull } from '../base/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
@@ -87,19 +87,62 @@ async function seekable(path: string, folder: string, io: CommandIo, onCut?: OnC
   }
   if (!(await isPacked(file, io))) return file;
   const unpacked = join(folder, 'unpacked.jsonl');
-  const unpack = (options: ZlibOptions) =>
-    pipeline(createReadStream(file), createGunzip(options), copy('unpacked.jsonl'), { signal });
-  await unpack({}).catch(async (error: unknown) => {
-    signal.throwIfAborted();
-    const name = path === '-' ? 'Standard input' : path;
-    // Unpack the intact part of an unfinished or damaged file.
-    await unpack({ finishFlush: constants.Z_SYNC_FLUSH }).catch(() => signal.throwIfAborted());
-    if (!onCut || !errorCode(error)?.startsWith('Z_') || (await stat(unpacked)).size === 0)
-      throw new CommandError(clean`${name} cannot be decompressed: ${errorMessage(error)}.`);
-    const what = errorCode(error) === 'Z_BUF_ERROR' ? 'ends early' : 'is damaged';
-    onCut(clean`${name} ${what}: ${errorMessage(error)}.`);
-  });
+  const error = await unpack(file, unpacked, signal);
+  if (error === undefined) return unpacked;
+  const name = path === '-' ? 'Standard input' : path;
+  if (!onCut || (await stat(unpacked)).size === 0)
+    throw new CommandError(clean`${name} cannot be decompressed: ${error.message}.`);
+  const what = errorCode(error) === 'Z_BUF_ERROR' ? 'ends early' : 'is damaged';
+  onCut(clean`${name} ${what}: ${error.message}.`);
   return unpacked;
+}
+
+/**
+ * Decompresses the intact part of a file. Returns why nothing after it can be decompressed.
+ *
+ * @throws Error if it cannot be read or written
+ */
+async function unpack(source: string, target: string, signal: AbortSignal): Promise<Error | undefined> {
+  let intact = 0;
+  let error: Error | undefined;
+  // zlib loses the output of the piece in which it fails, so that piece is read again in smaller ones.
+  for (const size of [64 * 1024, 256, 1]) {
+    const gunzip = createGunzip();
+    const failure = new Promise<Error>(resolve => void gunzip.once('error', resolve));
+    const parts: Uint8Array[] = [];
+    gunzip.on('data', (part: Uint8Array) => void parts.push(part));
+    const output = await open(target, 'w', 0o600);
+    try {
+      for await (const piece of piecesOf(source, intact, size)) {
+        signal.throwIfAborted();
+        const written = new Promise<undefined>(resolve => void gunzip.write(piece, () => resolve(undefined)));
+        error = await Promise.race([failure, written]);
+        for (const part of parts.splice(0)) await output.writeFile(part);
+        if (error) break;
+      }
+      if (error) {
+        intact = gunzip.bytesWritten;
+        continue;
+      }
+      gunzip.end();
+      error = await finished(gunzip).then(
+        () => undefined,
+        (why: Error) => why,
+      );
+      for (const part of parts) await output.writeFile(part);
+      return error;
+    } finally {
+      await output.close();
+    }
+  }
+  return error;
+}
+
+/** A file's bytes, from `from` on in pieces of this size. */
+async function* piecesOf(path: string, from: number, size: number): AsyncGenerator<Uint8Array> {
+  if (from > 0) yield* createReadStream(path, { end: from - 1 });
+  for await (const piece of createReadStream(path, { start: from }))
+    for (let at = 0; at < piece.length; at += size) yield piece.subarray(at, at + size);
 }
 
 /**

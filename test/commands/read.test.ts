@@ -1,4 +1,5 @@
 /** Files that `benchtop read` opens on screen: their data in the service of its process. */
+import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -375,8 +376,19 @@ it('reports that a compressed file with a wrong checksum is damaged', async () =
   writeFileSync(path, packed);
   const { code, out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
   expect(code).toBe(exitCodes.failed);
-  expect(out.split('\n').length).toBeGreaterThan(1_000);
+  expect(out.trim().split('\n')).toHaveLength(2_000);
   expect(notes).toContain(`${path} is damaged: incorrect data check.`);
+});
+
+it.each([1, 4_000])('reads a compressed file of %i rollouts whole if other bytes follow (attack31 C3)', async count => {
+  const path = join(testFolder(), 'file.jsonl.gz');
+  const noise = () => randomBytes(50).toString('hex');
+  const text = textOf(Array.from({ length: count }, () => rollout(noise())));
+  writeFileSync(path, Buffer.concat([gzipSync(text), Buffer.from('and so on')]));
+  const { code, out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
+  expect(out.trim().split('\n')).toHaveLength(count);
+  expect(notes).toContain(`${path} is damaged: incorrect header check.`);
+  expect(code).toBe(exitCodes.failed);
 });
 
 it('reads the complete part of a compressed file that is still being written, and reports its early end', async () => {
