@@ -329,6 +329,10 @@ export function listColumns(
   /** Shown in the order given by `decides`, after the option with the most values. */
   const ranked = (column: Column<MeasuredTraining> | undefined, decides: number, forPrograms = true) =>
     column && { ...column, wide: true, forPrograms, decides };
+  // Rewards of different benchmarks are not comparable, so these matter more than an option.
+  const isMixed = !isRoomy && new Set(rows.map(({ bench_id }) => bench_id)).size > 1;
+  const benchmarkColumn = (column: Column<MeasuredTraining>) =>
+    isMixed ? ranked({ ...column, width: { min: minOptionWidth, max: 30, grow: 1 } }, 0, false) : column;
   const columns = [
     name && { ...name, width: onScreen?.nameWidth ?? name.width },
     onScreen?.state,
@@ -349,7 +353,7 @@ export function listColumns(
     ranked(model, 9),
     ...others
       .filter(({ id }) => id !== 'took')
-      .map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),
+      .map(column => (column.id === 'benchmark' ? benchmarkColumn(namedColumn(column, nameOf)) : column)),
     ...samplesColumns<MeasuredTraining>(row => row.held_out?.last),
     ...samplesColumns<MeasuredTraining>(row => row.held_out?.best, { id: 'best-', title: 'BEST ' }),
     splitColumn<MeasuredTraining>(row => row.held_out?.last),

@@ -146,3 +146,25 @@ it('the status of a run that waits is waiting in lists, and as the service wrote
     expect(none.doubt).toBeUndefined();
   }
 });
+
+it('show the benchmark before an option where the runs are of several (out26 B4)', () => {
+  const row = (bench_id: string, learning_rate: number) => ({
+    ...{ training_run_id: `trn_${learning_rate}`, status: 'succeeded', bench_id },
+    options: { learning_rate },
+  });
+  const state: Column<object> = { id: 'state', title: 'STATE', width: 11, value: () => 'succeeded' };
+  const shown = (first: string, second: string) => {
+    const rows = [row(first, 1), row(second, 2)];
+    const onScreen = { state, nameWidth: { min: 10, max: 60, grow: 3 }, isRoomy: false };
+    const columns = listColumns(
+      rows,
+      [0, 1],
+      id => id,
+      () => false,
+      onScreen,
+    );
+    return fitColumns(columns, 34, {}, rows).map(({ column }) => column.id);
+  };
+  expect(shown('bench_1', 'bench_2')).toEqual(['name', 'state', 'benchmark']);
+  expect(shown('bench_1', 'bench_1')).toEqual(['name', 'state', 'option.learning_rate']);
+});
