@@ -15,3 +15,16 @@ export class Statements {
     return compiled;
   }
 }
+
+/** Runs writes in one transaction: other programs see all or none of them, and write nothing in between. */
+export function inTransaction(database: DatabaseSync, work: () => void): void {
+  database.exec('begin immediate');
+  try {
+    work();
+    database.exec('commit');
+  } catch (error) {
+    // SQLite itself has rolled back after some errors, such as a full disk (sqlite.org/lang_transaction.html).
+    if (database.isTransaction) database.exec('rollback');
+    throw error;
+  }
+}

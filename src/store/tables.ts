@@ -9,7 +9,7 @@ import { errorMessage, isDamagedDatabase, sqliteCode } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { Listeners } from '../base/listeners.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
-import { Statements } from '../base/statements.ts';
+import { inTransaction, Statements } from '../base/statements.ts';
 import { clean } from '../text/sanitise.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory, EarlierTablesError } from './database.ts';
 
@@ -156,17 +156,8 @@ export class Tables {
 
   /** Reads and writes in one transaction, so that no other program writes in between; false if it failed. */
   atOnce(work: (run: Run) => void): boolean {
-    return this.#write(() => {
-      this.#database.exec('begin immediate');
-      try {
-        work((sql, ...values) => this.#statements.prepare(sql).run(...values));
-        this.#database.exec('commit');
-      } catch (error) {
-        // SQLite itself has rolled back after some errors, such as a full disk (sqlite.org/lang_transaction.html).
-        if (this.#database.isTransaction) this.#database.exec('rollback');
-        throw error;
-      }
-    });
+    const run: Run = (sql, ...values) => this.#statements.prepare(sql).run(...values);
+    return this.#write(() => inTransaction(this.#database, () => work(run)));
   }
 
   /**

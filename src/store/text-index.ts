@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
+import { inTransaction } from '../base/statements.ts';
 import { foldCase } from '../text/line-search.ts';
 
 /** Consecutive lines from a trajectory, and each line's origin, which is opaque to the index. */
@@ -191,7 +192,7 @@ export class TextIndex {
   keep({ trajectoryId, steps, record, parts }: TextToSave, now = Date.now()): void {
     this.#write(() => {
       this.#makeRoom();
-      this.#atOnce(() => {
+      inTransaction(this.#database, () => {
         this.#delete('service = ? and trajectory_id = ?', this.#service, trajectoryId);
         const { lastInsertRowid: text } = this.#database
           .prepare('insert into texts (service, trajectory_id, steps, record, used_at) values (?, ?, ?, ?, ?)')
@@ -203,18 +204,6 @@ export class TextIndex {
         }
       });
     });
-  }
-
-  /** Runs writes in one transaction, so that other programs see all or none of them, and write nothing in between. */
-  #atOnce(work: () => void): void {
-    this.#database.exec('begin immediate');
-    try {
-      work();
-      this.#database.exec('commit');
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('rollback');
-      throw error;
-    }
   }
 
   /**
@@ -280,7 +269,7 @@ export class TextIndex {
     while (usedBytes() > most * 0.9) {
       const oldest = `id in (select id from texts order by used_at, id limit ${evictedAtOnce})`;
       if (this.#all('select 1 from texts limit 1').length === 0) break;
-      this.#atOnce(() => {
+      inTransaction(this.#database, () => {
         this.#delete(oldest);
         // FTS5 frees deleted entries only when it merges segments.
         this.#database.exec(`insert into grams (grams, rank) values ('merge', 500)`);
