@@ -82,8 +82,8 @@ export function exportFileName(kind: string, id: string, format: FileFormat, at:
 }
 
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
-/** C0 and C1 controls except line feed and tab. */
-const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+/** C0 and C1 controls except line feed and tab, and the characters that reorder other text. */
+const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 function cellText(value: unknown): string {
   if (value === undefined || value === null) return '';

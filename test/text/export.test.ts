@@ -84,6 +84,11 @@ describe('exportRows as CSV', () => {
     expect(cell('csv', 'my-bench\x1b[31mRED\x1b]0;pwn\x07')).toBe('my-benchRED');
   });
 
+  it('drops what reorders other text, and keeps the marks that a language needs (out26 C2)', () => {
+    expect(cell('csv', 'a\u202egnp.exe\u2066b\u2069\u200f')).toBe('agnp.exeb\u200f');
+    expect(cell('csv', '\u202e=1')).toBe("'=1");
+  });
+
   it('writes dates in ISO 8601 and nothing for no date', () => {
     expect(cell('csv', new Date(0))).toBe('1970-01-01T00:00:00.000Z');
     expect(cell('csv', new Date(Number.NaN))).toBe('');
