@@ -1,5 +1,7 @@
 /** Splits a trajectory into lines to search, each with its position in the transcript. */
 import type { Trajectory } from '../contract/trajectories.ts';
+import { formsOf, hiddenMark, longestSearch } from '../text/line-search.ts';
+import { expandTabs } from '../text/width.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
 /** The origin of consecutive lines. */
@@ -16,11 +18,13 @@ export interface Origin {
   readonly line: number;
   /** The first line's position in the transcript. */
   readonly place: number;
+  /** Set if there is only one line: a piece of a longer one. */
+  readonly isPiece?: true | undefined;
 }
 
 /** Consecutive lines of a trajectory: either all from messages, or all from other blocks. */
 export interface SearchedPart {
-  /** Joined by line feeds. */
+  /** Joined by line feeds. A line may also have a hidden form: see `formsOf`. Unsafe for a terminal. */
   readonly body: string;
   /** Ordered by `from`. */
   readonly origins: readonly Origin[];
@@ -43,20 +47,50 @@ export const headings: ReadonlySet<string> = new Set([
   'fold',
 ]);
 
-function linesOf({ text, heading }: Block): { readonly lines: string[]; readonly skipped: number } {
-  const all = text.split('\n');
+interface SearchedLine extends Pick<Origin, 'line' | 'place' | 'isPiece'> {
+  readonly text: string;
+}
+
+/** The block's lines, counted from 0; positions are relative to the block's. */
+function* linesOf({ text, sent, heading }: Block): Generator<SearchedLine, void> {
+  const shown = text.split('\n');
+  const received = sent === undefined ? shown : linesAs(sent, shown.length);
   // The first line of a fold is its heading: `reasoning, 490 characters`.
-  const skipped = heading === 'fold' ? 1 : 0;
-  const lines = all
-    .slice(skipped)
-    .flatMap(line =>
-      line.length <= longestLine
-        ? [line]
-        : Array.from({ length: Math.ceil(line.length / longestLine) }, (_, index) =>
-            line.slice(index * longestLine, (index + 1) * longestLine),
-          ),
-    );
-  return { lines, skipped: skipped === 0 ? 0 : (all[0]?.length ?? 0) + 1 };
+  const skipped = heading === 'fold' && (shown.length > 1 || sent === undefined) ? 1 : 0;
+  let place = 0;
+  for (const [index, own] of shown.entries()) {
+    if (index >= skipped) yield* piecesOf(own, received[index] ?? own, { line: index - skipped, place });
+    place += own.length + 1;
+  }
+}
+
+/** Splits a text into at most this many lines; the last one has the rest. */
+function linesAs(text: string, count: number): readonly string[] {
+  const lines = text.split('\n');
+  const rest = lines.splice(count - 1).filter(line => line !== '');
+  return [...lines, rest.join(' ')];
+}
+
+/** A line as it is shown and as it was received, in pieces that overlap, so that a search finds what it cuts. */
+function* piecesOf(
+  shown: string,
+  received: string,
+  { line, place }: Pick<Origin, 'line' | 'place'>,
+): Generator<SearchedLine, void> {
+  const longer = Math.max(shown.length, received.length);
+  if (longer <= longestLine) {
+    // Tabs hide nothing.
+    const isSame = shown === received || shown === expandTabs(received, 4);
+    yield { text: isSame ? received : shown + hiddenMark + received, line, place };
+    return;
+  }
+  const step = longestLine - longestSearch;
+  for (let from = 0; from === 0 || from + longestSearch < longer; from += step) {
+    const own = shown.slice(from, from + longestLine);
+    const other = received.slice(from, from + longestLine);
+    const text = own === other ? own : own + hiddenMark + other;
+    yield { text, line, place: place + Math.min(from, shown.length), isPiece: true };
+  }
 }
 
 const partNames: ReadonlyMap<string, string> = new Map([
@@ -74,39 +108,39 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
   let [message, role, line] = [0, 'trajectory', 1];
   let inMessage = false;
   let isPartOfMessages = false;
-  for (const block of transcriptOf(trajectory, { showHidden: false, details: true }).blocks) {
+  for (const block of transcriptOf(trajectory, { showHidden: false, details: true, keepsSent: true }).blocks) {
     if (block.head === 'message') {
       [message, role, line, inMessage] = [message + 1, block.text.split('  ')[0] ?? '', 1, true];
     } else if (block.head !== undefined)
       [role, line, inMessage] = [block.head === 'step' ? 'step' : 'details', 1, false];
     if (headings.has(block.kind) || (block.kind === 'meta' && block.heading === undefined && !inMessage)) continue;
-    const { lines: own, skipped } = linesOf(block);
     const part = partNames.get(block.kind);
     const step =
       block.step < 0 || role === 'details' ? undefined : (trajectory.steps?.[block.step]?.step_index ?? block.step);
-    let place = block.place + skipped;
     if (inMessage !== isPartOfMessages && lines.length > 0) {
       yield { body: lines.join('\n'), origins };
       [lines, length, origins] = [[], 0, []];
     }
     isPartOfMessages = inMessage;
-    origins.push({
-      from: lines.length,
+    const origin = {
       step,
       message: inMessage ? message : undefined,
       role: [role, part === role ? undefined : part].filter(Boolean).join(' '),
-      line,
-      place,
-    });
-    for (const each of own) {
+    };
+    const first = line;
+    let hasOrigin = false;
+    for (const { text, line: index, place, isPiece } of linesOf(block)) {
       if (length > partLength) {
         yield { body: lines.join('\n'), origins };
-        const last = origins.at(-1);
-        [lines, length, origins] = [[], 0, last ? [{ ...last, from: 0, line, place }] : []];
+        [lines, length, origins, hasOrigin] = [[], 0, [], false];
       }
-      lines.push(each);
-      length += each.length + 1;
-      place += each.length + 1;
+      line = first + index;
+      if (!hasOrigin || isPiece) {
+        origins.push({ from: lines.length, ...origin, line, place: block.place + place, ...(isPiece && { isPiece }) });
+      }
+      hasOrigin = !isPiece;
+      lines.push(text);
+      length += text.length + 1;
       line += 1;
     }
   }
@@ -118,6 +152,6 @@ export function originOf({ origins, body }: SearchedPart, index: number): Origin
   if (!origin) return undefined;
   const lines = body.split('\n', index);
   let { place } = origin;
-  for (let at = origin.from; at < index; at += 1) place += (lines[at]?.length ?? 0) + 1;
+  for (let at = origin.from; at < index; at += 1) place += expandTabs(formsOf(lines[at] ?? '')[0], 4).length + 1;
   return { ...origin, from: index, line: origin.line + index - origin.from, place };
 }

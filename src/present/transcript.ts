@@ -14,8 +14,8 @@ import {
 } from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
 import { overwritten } from '../text/overwritten.ts';
-import { type HiddenCount, hiddenIn, sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { expandTabs, truncate } from '../text/width.ts';
+import { type HiddenCount, hiddenIn, sanitise, sanitiseLine, unsanitisedLines } from '../text/sanitise.ts';
+import { truncate } from '../text/width.ts';
 import { withoutData } from './attachments.ts';
 import { otherFields } from './other-fields.ts';
 import { trajectoryDetails } from './trajectory-details.ts';
@@ -48,6 +48,8 @@ export interface Block {
   readonly kind: LineKind;
   /** May have several lines. */
   readonly text: string;
+  /** The lines as they were received, if they differ and `keepsSent` is set. Unsafe for a terminal. */
+  readonly sent?: string | undefined;
   /** Its position in the transcript. */
   readonly place: number;
   /** Index of its step in the trajectory's `steps`, or -1 before the first. */
@@ -109,6 +111,8 @@ export function blockIndexAt({ blocks }: Pick<Transcript, 'blocks'>, place: numb
 export interface TranscriptOptions {
   /** Whether to make hidden characters visible instead of dropping them. */
   readonly showHidden: boolean;
+  /** Whether blocks keep the text as it was received. */
+  readonly keepsSent?: boolean;
   /** Whether to end with the trajectory's rewards, metrics and other fields. */
   readonly details?: boolean;
   /** How many messages precede these steps. */
@@ -196,21 +200,23 @@ class Writer {
 
   /** Writes text from the wire. */
   paragraph(kind: LineKind, text: string, markdown = false): void {
-    this.#push({ kind, text: this.#clean(text), indented: true, ...(markdown && { markdown }) });
+    this.#push({ kind, ...this.#clean(text), indented: true, ...(markdown && { markdown }) });
   }
 
   /** Writes an attachment's description. */
   attachment(text: string, image: string | undefined): void {
     if (image !== undefined) this.images.push(this.#place);
-    this.#push({ kind: 'meta', text: this.#clean(text), indented: true, image });
+    this.#push({ kind: 'meta', ...this.#clean(text), indented: true, image });
   }
 
   /** Writes text from the wire under a heading that is already safe. */
   section(kind: LineKind, text: string, parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { title?: string }): void {
     const { title, heading, fold, summary } = parts;
-    const body = this.#clean(kind === 'response' ? this.#asPrinted(text) : text);
-    const own = title === undefined ? body : body === '' ? title : `${title}\n${body}`;
-    this.#push({ kind, text: own, indented: true, heading, fold, summary });
+    const body = this.#clean(text, kind === 'response');
+    const titled = (own: string): string => [title, own].filter(each => each !== undefined).join('\n');
+    const own = body.text === '' && title !== undefined ? title : titled(body.text);
+    const sent = body.sent === undefined ? undefined : titled(body.sent);
+    this.#push({ kind, text: own, sent, indented: true, heading, fold, summary });
   }
 
   /** Sanitises one line from the wire. */
@@ -226,18 +232,23 @@ class Writer {
     return printed.text;
   }
 
-  #clean(text: string): string {
-    const mode = this.#options.showHidden ? 'show' : 'drop';
-    const safe = sanitise(withoutData(text), { multiline: true, mode });
+  /** @param isOutput whether it is a program's output, which may overwrite its lines */
+  #clean(received: string, isOutput = false): Pick<Block, 'text' | 'sent'> {
+    const { showHidden, keepsSent } = this.#options;
+    const text = isOutput ? this.#asPrinted(received) : received;
+    const safe = sanitise(withoutData(text), { multiline: true, mode: showHidden ? 'show' : 'drop' });
     if (safe !== text) {
       const { sequences, characters } = hiddenIn(text);
       this.hidden.sequences += sequences;
       this.hidden.characters += characters;
     }
-    const clean = expandTabs(safe, 4);
-    let end = clean.length;
-    while (clean[end - 1] === '\n') end -= 1;
-    return clean.slice(0, end);
+    let end = safe.length;
+    while (safe[end - 1] === '\n') end -= 1;
+    const isChanged = keepsSent && safe !== received;
+    return {
+      text: safe.slice(0, end),
+      sent: isChanged ? unsanitisedLines(withoutData(received), isOutput) : undefined,
+    };
   }
 
   #push(block: Omit<Block, 'place' | 'step'>): void {

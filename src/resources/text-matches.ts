@@ -2,13 +2,15 @@
 import { type Origin, originOf } from '../present/searched-text.ts';
 import type { TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
-import type { LineMatch } from '../text/line-search.ts';
+import { formsOf, type LineMatch } from '../text/line-search.ts';
+import { sanitise } from '../text/sanitise.ts';
+import { expandTabs } from '../text/width.ts';
 
 /** The matches in lines of one role. */
 export interface RoleMatch {
   /** The number of matching lines. */
   readonly lines: number;
-  /** Where the first match is. */
+  /** Where the first match is. Its role ends in `hidden` if the reader does not show the text: `tool hidden`. */
   readonly at: Origin;
   /** The position of the first match in the transcript. */
   readonly place: number;
@@ -43,24 +45,43 @@ export function matchIn(roles: readonly RoleMatch[]): TextMatch | undefined {
 const excerptLength = 240;
 const beforeMatch = 20;
 
-/** The part of a line around the match. */
-function excerptOf(line: string, [begin, to]: Range): Pick<RoleMatch, 'excerpt' | 'range'> {
+/** The part of a line around the match. Tabs become spaces, and hidden characters visible. */
+function excerptOf(line: string, [begin, to]: Range, isHidden: boolean): Pick<RoleMatch, 'excerpt' | 'range'> {
   const from = Math.min(begin, line.length);
   // A narrow column shows only the beginning.
   const start = from <= beforeMatch ? 0 : from - beforeMatch;
   const lead = start === 0 ? '' : '…';
-  const cut = line.slice(start, start + excerptLength).toWellFormed();
-  const text = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
+  const end = Math.min(start + excerptLength, line.length);
+  const [before, match, after] = [
+    [start, from],
+    [from, Math.min(to, end)],
+    [Math.max(from, Math.min(to, end)), end],
+  ].map(([first, last]) => {
+    const part = line.slice(first, last).toWellFormed().replaceAll('\t', ' ');
+    return isHidden ? sanitise(part, { mode: 'show', multiline: true }) : part;
+  });
+  const text = `${lead}${before}${match}${after}${end < line.length ? '…' : ''}`;
   // Copy the text, because a slice would keep the trajectory's whole text in memory.
   const excerpt = Buffer.from(text).toString();
-  const shift = lead.length - start;
-  return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
+  const first = `${lead}${before}`.length;
+  return { excerpt, range: [first, first + `${match}`.length] };
+}
+
+type AddedRole = { lines: number; piece?: string } & Omit<RoleMatch, 'lines'>;
+
+/** Whether this is another piece of the line whose match was added last. */
+function isPieceOfLast(json: string, role: AddedRole | undefined): boolean {
+  if (!role || !json.includes('"isPiece":')) return false;
+  const { message, line } = JSON.parse(json) as Origin;
+  const before = role.piece;
+  role.piece = `${message} ${line}`;
+  return role.piece === before;
 }
 
 /** Collects the matches in one trajectory, whose parts are added in order. */
 export class Matches {
   readonly trajectoryId: string;
-  readonly #roles = new Map<string, { lines: number } & Omit<RoleMatch, 'lines'>>();
+  readonly #roles = new Map<string, AddedRole>();
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
@@ -69,19 +90,26 @@ export class Matches {
   /** Adds the matches found in one part. */
   add(found: readonly LineMatch[], { body, origins }: TextPart): void {
     const originAt = originsIn(origins);
-    let [last, role] = ['', this.#roles.get('')];
-    for (const { line, range } of found) {
+    let last = '';
+    let role: AddedRole | undefined;
+    for (const { line, range, isHidden = false } of found) {
       const json = originAt(line);
-      if (json !== last) {
-        last = json;
-        const key = roleIn(json);
+      if (`${isHidden}${json}` !== last) {
+        last = `${isHidden}${json}`;
+        const key = `${isHidden} ${roleIn(json)}`;
         role = this.#roles.get(key);
         const at = role ? undefined : originOf({ body, origins: [JSON.parse(json) as Origin] }, line);
         if (at) {
-          const text = body.split('\n', line + 1)[line] ?? '';
-          role = { lines: 0, at, place: at.place + range[0], ...excerptOf(text, range) };
+          const [shown, hidden] = formsOf(body.split('\n', line + 1)[line] ?? '');
+          role = {
+            lines: 0,
+            at: isHidden ? { ...at, role: `${at.role} hidden` } : at,
+            place: at.place + (isHidden ? 0 : expandTabs(shown.slice(0, range[0]), 4).length),
+            ...excerptOf((isHidden ? hidden : shown) ?? '', range, isHidden),
+          };
           this.#roles.set(key, role);
         }
+        if (isPieceOfLast(json, role)) continue;
       }
       if (role) role.lines += 1;
     }

@@ -19,8 +19,23 @@ export interface LineSearch {
 /** A matching line: its index, and the range of its first match. Folding case may make the range longer than the line. */
 export interface LineMatch {
   readonly line: number;
+  /** Within the form that matches. */
   readonly range: Range;
+  /** Set if only the line's hidden form matches. */
+  readonly isHidden?: boolean;
 }
+
+/** Precedes a line's hidden form. No shown text has a carriage return. */
+export const hiddenMark = '\r';
+
+/** A line as it is shown, and as it was received, if that has more text. */
+export function formsOf(line: string): readonly [shown: string, hidden?: string] {
+  const end = line.indexOf(hiddenMark);
+  return end < 0 ? [line] : [line.slice(0, end), line.slice(end + 1)];
+}
+
+const whole = (line: string): string => line;
+const shownForm = (line: string): string => formsOf(line)[0];
 
 export interface SearchError {
   readonly ok: false;
@@ -29,15 +44,15 @@ export interface SearchError {
 }
 
 /** In characters. */
-const longest = 1_000;
+export const longestSearch = 1_000;
 /** CPU limit for an expression in milliseconds, over all texts in a call. */
 const expressionBudget = 100;
 
 export function parseLineSearch(input: string): LineSearch | SearchError {
   // A match is always within one line.
   const text = input.replaceAll('\n', ' ').trim();
-  if (text.length > longest)
-    return { ok: false, error: `This search is too long: the limit is ${longest} characters.` };
+  if (text.length > longestSearch)
+    return { ok: false, error: `This search is too long: the limit is ${longestSearch} characters.` };
   const expression = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(text);
   if (expression) return expressionSearch(text, expression[1] ?? '', expression[2] === 'i');
   const words = [...text.matchAll(/"([^"]+)"?|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
@@ -70,6 +85,7 @@ function matchWords(text: string, wanted: readonly WantedWord[]): readonly LineM
   const folded = foldCase(text);
   // `İ` becomes longer when folded, so highlights on its line are slightly off.
   const subject = first.isExact ? text : folded;
+  const hasMarks = text.includes(hiddenMark);
   const found: LineMatch[] = [];
   let [line, from] = [0, 0];
   for (let at = subject.indexOf(first.word); at >= 0; ) {
@@ -79,10 +95,19 @@ function matchWords(text: string, wanted: readonly WantedWord[]): readonly LineM
     }
     const to = endOfLine(subject, at);
     const shown = others.length === 0 ? '' : subject.slice(from, to);
-    const hasOthers = others.every(({ isExact, word }) =>
-      (isExact === first.isExact ? shown : isExact ? lineAt(text, folded, from, line) : foldCase(shown)).includes(word),
-    );
-    if (hasOthers) found.push({ line, range: [at - from, at - from + first.word.length] });
+    const isIn = ({ isExact, word }: WantedWord, form: (line: string) => string): boolean => {
+      const isOther = isExact !== first.isExact;
+      return form(isOther ? (isExact ? lineAt(text, folded, from, line) : foldCase(shown)) : shown).includes(word);
+    };
+    if (others.every(each => isIn(each, whole))) {
+      const mark = hasMarks ? subject.slice(from, to).indexOf(hiddenMark) : -1;
+      const isHidden = mark >= 0 && !(at < from + mark && others.every(each => isIn(each, shownForm)));
+      // The hidden form may lack a word that only the shown form has.
+      const start = isHidden ? from + mark + 1 : from;
+      const own = isHidden ? Math.max(start, subject.indexOf(first.word, start)) : at;
+      const begin = own < to ? own - start : 0;
+      found.push({ line, range: [begin, begin + first.word.length], ...(isHidden && { isHidden }) });
+    }
     at = subject.indexOf(first.word, to);
   }
   return found;
@@ -159,7 +184,11 @@ function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
 function matchExpression(body: string, expression: RegExp, word: string): readonly LineMatch[] {
   const folded = word === '' ? [] : foldCase(body).split('\n');
   return body.split('\n').flatMap((text, line): LineMatch | [] => {
-    const match = word === '' || folded[line]?.includes(word) ? expression.exec(text) : null;
-    return match ? { line, range: [match.index, match.index + match[0].length] } : [];
+    if (word !== '' && !folded[line]?.includes(word)) return [];
+    const [shown, hidden] = formsOf(text);
+    const match = expression.exec(shown) ?? (hidden === undefined ? null : expression.exec(hidden));
+    if (!match) return [];
+    const range: Range = [match.index, match.index + match[0].length];
+    return match.input === shown ? { line, range } : { line, range, isHidden: true };
   });
 }

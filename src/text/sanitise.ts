@@ -28,15 +28,24 @@ const plainText = /^[\n -~]*$/;
 const plainLine = /^[ -~]*$/;
 
 /**
- * ECMA-48: a control sequence; a terminated control string (OSC, DCS, APC, PM, SOS; 7-bit and C1 openers); any other
- * escape. A string's body ends at the next control character, so that each stretch is scanned only once, and an
- * unterminated opener removes only itself, not the text after it.
+ * ECMA-48: a terminated control string (OSC, DCS, APC, PM, SOS; 7-bit and C1 openers). A string's body ends at the next
+ * control character, so that each stretch is scanned only once.
  */
-const escapes =
-  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[P\]X^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]?/g;
+const controlStrings = /(?:\x1b[P\]X^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)/g;
+
+/**
+ * A control sequence, a control string, or any other escape. An unterminated string's opener removes only itself, not
+ * the text after it.
+ */
+const escapes = new RegExp(
+  String.raw`(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|${controlStrings.source}|\x1b[ -/]*[0-~]?`,
+  'g',
+);
 
 /** NEL and the line and paragraph separators also end a line. */
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
+/** The same, without a carriage return within a line. */
+const otherLineEnds = /\r(?:\n|$)|[\x85\u2028\u2029]/g;
 
 /**
  * Matches joiners where no script or emoji needs them: they are kept after an emoji, a mark, or a letter of a joining
@@ -118,6 +127,17 @@ export function sanitise(text: string, options: SanitiseOptions = {}): string {
 
 /** The text without control sequences and control strings, as `sanitise` drops them. */
 export const withoutEscapes = (text: string): string => text.replace(escapes, '');
+
+/**
+ * The text with everything that `sanitise` drops, in the lines that multi-line sanitising makes of it. Line ends within
+ * a control string become spaces.
+ *
+ * @param keepsReturns whether a carriage return within a line ends no line
+ */
+export function unsanitisedLines(text: string, keepsReturns: boolean): string {
+  const whole = text.replace(controlStrings, each => each.replace(/[\r\n\u2028\u2029]/g, ' '));
+  return whole.replace(keepsReturns ? otherLineEnds : lineEnds, '\n');
+}
 
 /** Counts of the content that `sanitise` drops from multi-line text. */
 export interface HiddenCount {

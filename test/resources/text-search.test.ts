@@ -6,6 +6,7 @@ import { fitColumns } from '../../src/present/column.ts';
 import { referenceFact } from '../../src/present/fact.ts';
 import { createArrange } from '../../src/present/rows.ts';
 import { countHits, tallyWords } from '../../src/present/tallies.ts';
+import { transcriptOf } from '../../src/present/transcript.ts';
 import { storedLengths } from '../../src/resources/stored-text.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
@@ -183,6 +184,84 @@ describe('a search through texts', () => {
       'neither assistant reasoning 1 0 after "ten"}, {"from":0',
     ]);
     expect(shown((await ofRole('user')).hits)).toEqual(['both user 2 0 ten or eleven?', 'asked user 1 0 eleven?']);
+  });
+
+  it('finds the text itself, also what the reader does not draw, and says so (attack31 A10)', async () => {
+    const messages = [
+      {
+        role: 'tool',
+        content:
+          'first\r\nERROR: disk quota exceeded\rDone with all of it now.  \u001b[31mred\u001b[0m\ncol1\tcol2\n\tindented, one',
+      },
+      { role: 'assistant', content: 'a\u2028zero\u200bwidth and so\u00adft\n\u001b]0;I\ncheat\u0007Looks good\nend' },
+      { role: 'assistant', reasoning: '\u{e0041}\u{e0042}', content: 'x\u0000y' },
+    ];
+    const all = [trajectory('t1', '', { steps: [{ step_index: 3, messages }] })];
+    const { service } = serviceOf(all);
+    const ports = { index: index(), service };
+    const found = async (query: string, role?: string) => {
+      const once = await searchFor(query, all, { ...ports, role }).run();
+      const again = await searchFor(query, all, { ...ports, role }).run();
+      expect([again.stored, again.hits]).toEqual([1, once.hits]);
+      const [hit] = once.hits;
+      if (!hit) return undefined;
+      const { at, lines, excerpt, range } = hit;
+      return [at.role, at.message, at.line, lines, excerpt, excerpt.slice(...range)].join('|');
+    };
+    expect(await found('quota Disk')).toBe(undefined);
+    expect(await found('quota disk')).toBe(
+      'tool hidden|1|2|1|ERROR: disk quota exceeded␍Done with all of it now.  ␛[31mred␛[0m|quota',
+    );
+    expect(await found('exceeded', 'tool')).toContain('tool hidden|1|2|1|');
+    expect(await found('exceeded', 'assistant')).toBe(undefined);
+    expect(await found('/^ERROR.*\\rDone/')).toContain('ERROR: disk quota exceeded␍Done');
+    expect(await found('/one$/')).toBe('tool|1|4|1|\u0020indented, one|one');
+    expect(await found('/^Done.*red$/')).toBe('tool|1|2|1|Done with all of it now.  red|Done with all of it now.  red');
+    expect(await found('/Done.*ERROR/')).toBe(undefined);
+    expect(await found('/col1\\tcol2/')).toBe('tool|1|3|1|col1 col2|col1 col2');
+    expect(await found('/^\\tindented/')).toBe('tool|1|4|1| indented, one| indented');
+    expect(await found('zero\u200bwidth')).toContain(
+      'assistant hidden|2|2|1|zero<U+200B>width and so<U+00AD>ft|zero<U+200B>w',
+    );
+    expect(await found('zerowidth soft')).toBe('assistant|2|2|1|zerowidth and soft|zerowidth');
+    expect(await found('/\\u00ad/')).toContain('assistant hidden|2|2|1|');
+    expect(await found('"i cheat"')).toContain('assistant hidden|2|3|1|');
+    expect(await found('/[\\u{e0000}-\\u{e007f}]{2}/')).toContain('assistant reasoning hidden|3|1|1|');
+    expect(await found('/x\\0y/')).toContain('assistant hidden|3|2|1|x␀y|');
+    expect(await found('end')).toBe('assistant|2|4|1|end|end');
+    // A position in the transcript is where the reader shows the line.
+    const { blocks } = transcriptOf(all[0] as Trajectory, { showHidden: false, details: true });
+    const text = blocks.map(block => block.text).join('\n');
+    for (const [query, shown] of [
+      ['indented', 'indented'],
+      ['exceeded', 'Done with'],
+      ['end', 'end'],
+    ] as const) {
+      const { hits } = await searchFor(query, all, ports).run();
+      expect(text.slice(hits[0]?.place).startsWith(shown)).toBe(true);
+    }
+  });
+
+  it('finds a word wherever it is in a long line, once, and goes on at the next line (attack31 A10)', async () => {
+    const long = 512 * 1024;
+    for (const before of [long - 3, 2 * long - 3, long - 1004]) {
+      const line = `${'z'.repeat(before)}SPLITWORD${'z'.repeat(long)}`;
+      const all = [trajectory('t1', `${line}\nlast line`), trajectory('t2', `${line}\r\n\u200b${line}\nlast line`)];
+      const { service } = serviceOf(all);
+      const hitsOf = async (query: string) => {
+        const { hits } = await searchFor(query, all, { index: index(), service }).run();
+        return hits.toSorted((left, right) => left.trajectory_id.localeCompare(right.trajectory_id));
+      };
+      const hits = await hitsOf('SPLITWORD');
+      expect(hits.map(({ at, lines, excerpt }) => [at.line, lines, excerpt.includes('SPLITWORD')])).toEqual([
+        [2, 1, true],
+        [2, 2, true],
+      ]);
+      const start = hits[0]?.place ?? 0;
+      const last = await hitsOf('last');
+      expect(last.map(({ at }) => at.line)).toEqual([3, 4]);
+      expect((last[0]?.place ?? 0) - start).toBe('SPLITWORD'.length + long + 1);
+    }
   });
 
   it('finds a text of the index where it found the one that was read', async () => {

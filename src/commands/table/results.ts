@@ -135,8 +135,9 @@ ${aboutFiles}`,
     about: `Finds the trajectories with a line that has all the words. For each, prints the first matching line with its
 place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
 the matches by reward and by how they ended, and name unreadable texts. Words in double quotes are a phrase; /re/
-is a regular expression; a word with a capital letter is case-sensitive. Exit code 5 if nothing matches, 1 if something
-could not be read.
+is a regular expression; a word with a capital letter is case-sensitive. Text that the reader does not show, such as
+overwritten output and invisible characters, is searched as well; its role ends in "hidden". Exit code 5 if nothing
+matches, 1 if something could not be read.
 
 Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
 search.indexMegabytes limits their size.
