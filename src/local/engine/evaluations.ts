@@ -150,12 +150,12 @@ export class EvaluationRunner implements JobSource, JobRecords {
   }
 }
 
-/** The number of tokens that the model generated in a rollout. */
-function tokensOf({ calls, answer }: RolloutResult): number {
-  return [...calls.map(({ generated }) => generated), ...(answer ? [answer] : [])].reduce(
-    (sum, { completion_tokens }) => sum + completion_tokens,
-    0,
+/** The number of tokens that the model generated in a rollout; null if the upstream server did not report all. */
+function tokensOf({ calls, answer }: RolloutResult): number | null {
+  const counts = [...calls.map(({ generated }) => generated), ...(answer ? [answer] : [])].map(
+    ({ completion_tokens }) => completion_tokens,
   );
+  return counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
 /**

@@ -200,8 +200,8 @@ export async function answerUpstream(
   return {
     text: message.content,
     tokens: [],
-    prompt_tokens: message.prompt_tokens ?? 0,
-    completion_tokens: message.completion_tokens ?? 0,
+    prompt_tokens: message.prompt_tokens,
+    completion_tokens: message.completion_tokens,
     finish_reason: message.finish_reason,
     reasoning: message.reasoning,
     refusal: message.refusal,

@@ -38,8 +38,9 @@ export interface SampledToken {
 export interface Generated {
   readonly text: string;
   readonly tokens: readonly number[];
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
+  /** Null if the upstream server does not report them. */
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
   /** `stop` or `length`; from an upstream server, its finish reason unchanged, or null if it gives none. */
   readonly finish_reason: string | null;
   /** Only from an upstream server. */

@@ -18,8 +18,9 @@ import type { ServiceContext } from './handlers.ts';
 /** `Retry-After` for a deployment in progress, in seconds. */
 const notReadyRetryAfter = '2';
 
+/** The usage of a local model, which counts all tokens. */
 function usageOf({ prompt_tokens, completion_tokens }: Generated) {
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+  return { prompt_tokens, completion_tokens, total_tokens: Number(prompt_tokens) + Number(completion_tokens) };
 }
 
 /**

@@ -22,7 +22,8 @@ type NewEvalRun = RunStart &
 
 export interface FinishedRollout extends Rollout {
   readonly latency_ms: number;
-  readonly completion_tokens: number;
+  /** Null if the upstream server does not report them. */
+  readonly completion_tokens: number | null;
 }
 
 export interface RolloutCounts {
@@ -81,17 +82,16 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
         model_id: run.parent_checkpoint_id ?? run.base_model_slug,
         created_at,
       });
-      const rewards = fresh.flatMap(({ reward }) => (reward === null ? [] : [reward]));
-      const snapshot = (stage: string, knob_name: string, unit: string, samples: readonly number[]): void => {
+      const snapshot = (stage: string, knob_name: string, unit: string, values: readonly (number | null)[]): void => {
+        const samples = values.filter(each => each !== null);
         if (samples.length === 0) return;
-        const snapshot = { eval_run_id: runId, xid: newId('snapshot'), stage, knob_name, unit, created_at };
-        this.database.insert('snapshots', { ...snapshot, samples: JSON.stringify(samples) });
+        const row = { eval_run_id: runId, xid: newId('snapshot'), stage, knob_name, unit, created_at };
+        this.database.insert('snapshots', { ...row, samples: JSON.stringify(samples) });
       };
-      const latencies = fresh.map(({ latency_ms }) => latency_ms);
-      const tokens = fresh.map(({ completion_tokens }) => completion_tokens);
-      snapshot('rollout', 'latency', 'ms', latencies);
-      snapshot('rollout', 'completion_tokens', 'tokens', tokens);
-      snapshot('grading', 'reward', '', rewards);
+      const valuesOf = (name: 'latency_ms' | 'completion_tokens' | 'reward') => fresh.map(rollout => rollout[name]);
+      snapshot('rollout', 'latency', 'ms', valuesOf('latency_ms'));
+      snapshot('rollout', 'completion_tokens', 'tokens', valuesOf('completion_tokens'));
+      snapshot('grading', 'reward', '', valuesOf('reward'));
     });
   }
 

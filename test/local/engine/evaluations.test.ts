@@ -58,7 +58,7 @@ function pendingRun(
   const rewarded = () => evaluations.rewards(eval_run_id).map(({ task_id }) => task_id);
   const run = () => Promise.all(runner.jobs().map(job => job.run(new AbortController().signal)));
   return {
-    ...{ run, rollouts, grade, sampled, rewarded, evaluations },
+    ...{ run, rollouts, grade, sampled, rewarded, evaluations, trajectories: stores.trajectories, eval_run_id },
     failure: () => JSON.parse(evaluations.get('org_1', eval_run_id)?.failure ?? 'null') as unknown,
     status: () => evaluations.get('org_1', eval_run_id)?.status,
     counts: () => evaluations.counts(eval_run_id),
@@ -208,5 +208,21 @@ describe('the order of rollouts', () => {
     const after = sampled().slice(before.length);
     expect([...before.slice(0, 8), ...after]).toEqual(await orderOf(20, { evaluation_samples_per_task: 2 }));
     expect(status()).toBe('completed');
+  });
+});
+
+it('has no tokens if the upstream server reports none (A11)', async () => {
+  const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'a' } }] }));
+  const { run, evaluations, trajectories, eval_run_id, rewarded, status } = pendingRun(2, {}, server.url);
+  await run();
+  expect([status(), rewarded()]).toEqual(['completed', ['task-10', 'task-11']]);
+  const snapshots = evaluations.snapshots(eval_run_id);
+  expect(snapshots).toHaveLength(2);
+  for (const knob_name of ['latency', 'reward'])
+    expect(snapshots).toContainEqual(expect.objectContaining({ knob_name, sample_count: 2 }));
+  const [{ trajectory_id = '' } = {}] = evaluations.rewards(eval_run_id);
+  const row = trajectories.row('org_1', trajectory_id);
+  expect(row && trajectories.recordOf(row, true)).toMatchObject({
+    steps: [{ messages: [{ role: 'user' }, { prompt_tokens: null, completion_tokens: null }, { role: 'grader' }] }],
   });
 });
