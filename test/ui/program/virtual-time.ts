@@ -13,6 +13,10 @@ export async function passing(work: Promise<void>): Promise<void> {
   const done = work.finally(() => {
     isDone = true;
   });
-  while (!isDone) await vi.advanceTimersByTimeAsync(10);
+  while (!isDone) {
+    // Code of views loads in real time.
+    await vi.dynamicImportSettled();
+    await vi.advanceTimersByTimeAsync(10);
+  }
   await done;
 }
