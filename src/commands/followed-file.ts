@@ -50,6 +50,8 @@ export interface FileReading {
   readonly cut?: string | undefined;
   /** Whether to read the file once, without following it. */
   readonly isOnce?: boolean;
+  /** The score in an Inspect log that is the reward. */
+  readonly score?: string | undefined;
 }
 
 export class FollowedFile implements ShownFile {
@@ -59,6 +61,7 @@ export class FollowedFile implements ShownFile {
   readonly #io: CommandIo;
   readonly #cut: string | undefined;
   readonly #isOnce: boolean;
+  readonly #score: string | undefined;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
   /** The ids assigned from the file, each with the hash of its content. */
@@ -75,7 +78,7 @@ export class FollowedFile implements ShownFile {
     name: string,
     dataFolder: string,
     io: CommandIo,
-    { cut, isOnce = false }: FileReading = {},
+    { cut, isOnce = false, score }: FileReading = {},
   ) {
     this.#path = path;
     this.#name = name;
@@ -83,6 +86,7 @@ export class FollowedFile implements ShownFile {
     this.#io = io;
     this.#cut = cut;
     this.#isOnce = isOnce;
+    this.#score = score;
     this.#said = { title: name, problem: undefined };
   }
 
@@ -147,14 +151,14 @@ export class FollowedFile implements ShownFile {
       import('../local/daemon/serve.ts'),
       import('../local/store/file-rows.ts'),
     ]);
-    const reading = new Reading();
+    const reading = new Reading(this.#score);
     const unread = new Unread();
     const lost = await fillFolder(this.#dataFolder, (stores, organization) =>
       withOpenFile(this.#path, this.#io, file =>
         this.#store(file, new FileRows(stores, organization, this.#name, this.#given), reading, unread),
       ),
     );
-    const missing = lost + reading.unreadRewards;
+    const missing = lost + reading.missingRewards;
     const gap = this.#cut === undefined ? `${missing} not read in full` : 'incomplete';
     this.#said = {
       title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,

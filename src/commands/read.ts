@@ -42,8 +42,8 @@ function received(item: Record<string, unknown>, place: string) {
 }
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
-async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: string): Promise<ExitCode> {
-  const reading = new Reading();
+async function printAll(path: string, { json, score }: Flags, io: CommandIo, cut?: string): Promise<ExitCode> {
+  const reading = new Reading(score);
   const unread = new Unread();
   let count = 0;
   await withOpenFile(path, io, async file => {
@@ -63,7 +63,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
   if (count === unread.count) throw unread.holdsNone();
   unread.note(io);
   for (const note of reading.notes) io.note(note);
-  return cut !== undefined || unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
+  return cut !== undefined || unread.count + reading.missingRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 /**
@@ -110,13 +110,13 @@ const largeFile = 4 * 1024 * 1024;
 async function openOnScreen(
   path: string,
   name: string,
-  { theme, mouse }: Flags,
+  { theme, mouse, score }: Flags,
   io: CommandIo,
   cut?: string,
 ): Promise<number> {
   const isLarge = (await stat(path)).size > largeFile;
   if (isLarge) keepHeapSmall();
-  const served = await serveFile(path, name, io, { cut });
+  const served = await serveFile(path, name, io, { cut, score });
   if (isLarge) emptyHeap();
   const { baseUrl, environment, file } = served;
   const sort = { column: 'created', descending: false };

@@ -205,10 +205,10 @@ export interface OwnFile {
 }
 
 /** The file itself, or a copy converted from another program's format. @throws CommandError */
-export function inOwnForm(path: string, folder: string, io: CommandIo): Promise<OwnFile> {
+export function inOwnForm(path: string, folder: string, io: CommandIo, score?: string): Promise<OwnFile> {
   return withOpenFile(path, io, async file => {
     if (!(await isForeignFile(file))) return { path, unreadable: 0 };
-    const reading = new Reading();
+    const reading = new Reading(score);
     const copy = join(folder, 'converted.jsonl');
     const unread = new Unread();
     const lines = async function* (): AsyncGenerator<string> {
@@ -220,6 +220,6 @@ export function inOwnForm(path: string, folder: string, io: CommandIo): Promise<
     await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
     unread.note(io);
     for (const note of reading.notes) io.note(note);
-    return { path: copy, unreadable: unread.count + reading.unreadRewards };
+    return { path: copy, unreadable: unread.count + reading.missingRewards };
   });
 }

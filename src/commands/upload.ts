@@ -379,6 +379,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
+  if (isBenchmark && flags.score !== undefined) throw new CommandError('--score is for a file of trajectories.');
   if (isBenchmark && resendUnknown) throw new CommandError('--resend-unknown is for a file of trajectories.');
   if (isBenchmark) {
     await stat(join(path, 'manifest.json')).catch((error: unknown) => {
@@ -394,7 +395,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, flags, context, io);
     return withFile(path, io, async (file, folder) => {
-      const own = await inOwnForm(file, folder, io);
+      const own = await inOwnForm(file, folder, io, flags.score);
       const code = await uploadTrajectories(own.path, dataset, own.path !== path, flags, context, io);
       return code === exitCodes.done && own.unreadable > 0 ? exitCodes.failed : code;
     });
@@ -402,7 +403,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
   if (dataset === undefined) return printBenchmarkPlan(await planned(path), flags, io);
   return withFile(path, io, async (file, folder) => {
-    const own = await inOwnForm(file, folder, io);
+    const own = await inOwnForm(file, folder, io, flags.score);
     const code = await printTrajectoryPlan(own.path, dataset, flags, io);
     return own.unreadable > 0 ? exitCodes.usage : code;
   });

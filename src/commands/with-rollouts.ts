@@ -1,11 +1,11 @@
 /** Runs a command on the rollouts of a resource on the service, or of a file. */
 import { basename } from 'node:path';
 import { clean } from '../text/sanitise.ts';
-import { exitCodes } from './exit.ts';
+import { CommandError, exitCodes } from './exit.ts';
 import { isFile } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { RecordFlags } from './output.ts';
-import { type ServiceFlags, serviceFlags } from './table/flags.ts';
+import { type ScoreFlag, type ServiceFlags, serviceFlags } from './table/flags.ts';
 import { withFile } from './trajectory-files.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -17,7 +17,7 @@ const noService = Object.fromEntries(Object.keys(serviceFlags).map(name => [name
  * @param takesFile whether the word may name a file
  * @param work called with the name of the resource or of the file's dataset
  */
-export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
+export async function withRollouts<Flags extends ServiceFlags & RecordFlags & ScoreFlag>(
   { word, takesFile = true }: { readonly word: string; readonly takesFile?: boolean },
   flags: Flags,
   io: CommandIo,
@@ -26,6 +26,7 @@ export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
   // A word without a slash or a file extension is a name, even if there is such a file.
   const takesPath = takesFile && /[./\\]/.test(word);
   const isOfFile = takesPath ? isFile(word) : takesFile && word === '-';
+  if (!isOfFile && flags.score !== undefined) throw new CommandError('--score is for a file.');
   if (!isOfFile) return withService(flags, io, context => work({ ...context, takesPath }, word));
   // A run may have the same name.
   if (word !== '-') io.note(clean`Read from the file ${word}.`);
@@ -36,7 +37,11 @@ export async function withRollouts<Flags extends ServiceFlags & RecordFlags>(
     io,
     async path => {
       const name = word === '-' ? 'standard input' : basename(word);
-      const { baseUrl, environment, file, stop } = await serveFile(path, name, io, { cut, isOnce: true });
+      const { baseUrl, environment, file, stop } = await serveFile(path, name, io, {
+        cut,
+        isOnce: true,
+        score: flags.score,
+      });
       try {
         const ofFile = { environment: { value: { ...io.environment, ...environment } } };
         const inFile = Object.create(io, ofFile) as CommandIo;

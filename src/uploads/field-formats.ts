@@ -18,6 +18,16 @@ export interface ForeignRecord {
   readonly unreadRewards?: number;
   /** A note about the whole record, as a sentence. */
   readonly note?: string | undefined;
+  readonly scores?: Scores;
+}
+
+/** The scores in an Inspect log. */
+export interface Scores {
+  /** The score that is the reward; undefined if none is. */
+  readonly reward: string | undefined;
+  readonly names: readonly string[];
+  /** How many rollouts have scores, but not that one. */
+  readonly without: number;
 }
 
 /** Whether a reward is missing. Python writes missing ones as NaN. */
@@ -164,13 +174,15 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   };
 }
 
-/** The values of Inspect's letter grades: correct, partially correct, incorrect, no answer. */
-const inspectLetters: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
+/** The values of Inspect's grades (correct, partially correct, incorrect, no answer) and words, as Inspect reads them. */
+const inspectGrades: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
+const inspectWords: Readonly<Record<string, number>> = { yes: 1, true: 1, no: 0, false: 0 };
 
 function inspectNumber(value: unknown): number | undefined {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value !== 'string') return numberOf(value);
-  const number = own<number>(inspectLetters, value) ?? Number(value.trim() || Number.NaN);
+  const word = own<number>(inspectGrades, value) ?? own<number>(inspectWords, value.toLowerCase());
+  const number = word ?? Number(value.trim() || Number.NaN);
   return Number.isFinite(number) ? number : undefined;
 }
 
@@ -180,6 +192,21 @@ interface InspectReward {
   /** The score as a number; undefined if it is not a number. */
   readonly value: number | undefined;
   readonly explanation: string | undefined;
+}
+
+/** A sample's scores by scorer, each as rewards. */
+function inspectScores({ scores, score }: Fields): InspectReward[][] {
+  const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
+  return named.map(([name, each]) => inspectRewards(name, recordOf(each))).filter(({ length }) => length > 0);
+}
+
+/** The score that is the reward: the one that the first scorer gives to the first scored sample, unless it gives several. */
+export function rewardScoreOf(samples: readonly Fields[]): Pick<Scores, 'reward'> | undefined {
+  for (const sample of samples) {
+    const [first] = inspectScores(sample);
+    if (first) return { reward: first.length === 1 ? first[0]?.name : undefined };
+  }
+  return undefined;
 }
 
 /** An Inspect score as rewards: a single one, or one per named value. */
@@ -242,14 +269,20 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** Converts a sample from an Inspect log, and counts the scores that are not numbers. @param log names the task */
-function inspectSample(sample: Fields, log: Fields): readonly [Record<string, unknown>, unreadRewards: number] {
-  const { error, limit, scores, score, attachments } = sample;
-  const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
-  const scored = named.flatMap(([name, each]) => inspectRewards(name, recordOf(each)));
+/**
+ * Converts a sample from an Inspect log, and counts the scores that are not numbers. Scores other than the reward weigh
+ * nothing, because scorers also count tokens and the like.
+ *
+ * @param log names the task
+ */
+function inspectSample(sample: Fields, log: Fields, reward: string | undefined) {
+  const { error, limit, attachments } = sample;
+  const scored = inspectScores(sample).flat();
   const rewards = scored
     .filter(({ value }) => value !== undefined)
-    .map(({ name, value, explanation }) => withoutEmpty({ name, value, explanation }));
+    .map(({ name, value, explanation }) =>
+      withoutEmpty({ name, value, weight: name === reward ? undefined : 0, explanation }),
+    );
   const unreadable = scored
     .filter(({ value }) => value === undefined)
     .map(({ name, score: value }) => [name, value] as const);
@@ -279,7 +312,7 @@ function inspectSample(sample: Fields, log: Fields): readonly [Record<string, un
     },
     steps: stepsOf(marked),
   });
-  return [record, unreadable.length];
+  return { record, unreadRewards: unreadable.length, names: scored.map(each => each.name) };
 }
 
 /** How a log's run ended, unless it succeeded and has samples. */
@@ -290,25 +323,32 @@ export function inspectEnd({ eval: evaluation, status, error }: Fields, samples:
   return `The run of ${task} has the status ${status}${samples === 0 ? ' and no samples' : ''}${why.replace(/\.$/, '')}.`;
 }
 
-function fromInspect(fields: Fields): ForeignRecord | undefined {
+function fromInspect(fields: Fields, chosen?: Pick<Scores, 'reward'>): ForeignRecord | undefined {
   // A run that ended before its first sample leaves a log with a plan but no samples.
   const { eval: evaluation, plan, samples = isRecord(plan) ? [] : undefined } = fields;
   if (!isRecord(evaluation) || !Array.isArray(samples)) return undefined;
   const all = recordsIn(samples);
   const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));
-  const read = all.map(sample => inspectSample(sample, fields));
+  const reward = (chosen ?? rewardScoreOf(all))?.reward;
+  const read = all.map(sample => inspectSample(sample, fields, reward));
+  const without = read.filter(({ names }) => names.length > 0 && !names.some(name => name === reward));
   return {
     format: 'an Inspect log',
-    trajectories: read.map(([record]) => record),
+    trajectories: read.map(({ record }) => record),
     leftOut: [...leftOut],
-    unreadRewards: read.reduce((sum, [, unreadRewards]) => sum + unreadRewards, 0),
+    unreadRewards: read.reduce((sum, { unreadRewards }) => sum + unreadRewards, 0),
     note: inspectEnd(fields, all.length),
+    scores: { reward, names: [...new Set(read.flatMap(({ names }) => names))], without: without.length },
   };
 }
 
 /** Converts a sample from an Inspect `.eval` file. @param header the file's `header.json` */
-export function fromInspectSample(sample: Fields, header: Fields): ForeignRecord | undefined {
-  return fromInspect({ ...header, eval: recordOf(header['eval']), samples: [sample] });
+export function fromInspectSample(
+  sample: Fields,
+  header: Fields,
+  chosen?: Pick<Scores, 'reward'>,
+): ForeignRecord | undefined {
+  return fromInspect({ ...header, eval: recordOf(header['eval']), samples: [sample] }, chosen);
 }
 
 const shareGptRoles: Readonly<Record<string, string>> = {
@@ -485,8 +525,12 @@ export function dumpProblem({ input, output, prompt = input, completion = output
   return 'A prompt and a completion are read as a rollout only with a number as their score or reward. Without one, write them as messages';
 }
 
-/** Converts another program's record; undefined for a contract trajectory or an unknown format. */
-export function foreignRecord(fields: Fields): ForeignRecord | undefined {
+/**
+ * Converts another program's record; undefined for a contract trajectory or an unknown format.
+ *
+ * @param score the score of an Inspect log that is the reward
+ */
+export function foreignRecord(fields: Fields, score?: string): ForeignRecord | undefined {
   const has = ownFields.filter(name => Object.hasOwn(fields, name));
   // Other programs may name the task as the contract does.
   if (has.some(name => name !== 'task_id')) return undefined;
@@ -494,10 +538,12 @@ export function foreignRecord(fields: Fields): ForeignRecord | undefined {
     return (
       fromDump(fields) ?? (fields['messages'] == null ? (fromVerifiers(fields) ?? fromShareGpt(fields)) : undefined)
     );
-  const readers = [fromDump, fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];
-  for (const reader of readers) {
-    const read = reader(fields);
-    if (read) return read;
-  }
-  return undefined;
+  return (
+    fromDump(fields) ??
+    fromInspect(fields, score === undefined ? undefined : { reward: score }) ??
+    fromVerifiers(fields) ??
+    fromShareGpt(fields) ??
+    fromAnthropic(fields) ??
+    fromOpenAi(fields)
+  );
 }

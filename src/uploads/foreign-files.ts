@@ -10,6 +10,8 @@ import {
   foreignRecord,
   fromInspectSample,
   inspectEnd,
+  rewardScoreOf,
+  type Scores,
   unreadRewardsField,
 } from './field-formats.ts';
 import { readJson } from './python-json.ts';
@@ -28,14 +30,29 @@ export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
   readonly #recordNotes = new Set<string>();
+  /** The scores in Inspect logs, by the one that is the reward. */
+  readonly #scores = new Map<string | undefined, { readonly names: Set<string>; without: number }>();
   #unreadRewards = 0;
   #notFinite = 0;
 
-  add({ format, trajectories, leftOut, unreadRewards = 0, note }: ForeignRecord): void {
+  /** The score in Inspect logs that is the reward, as the user chose it. */
+  readonly score: string | undefined;
+
+  constructor(score?: string) {
+    this.score = score;
+  }
+
+  add({ format, trajectories, leftOut, unreadRewards = 0, note, scores }: ForeignRecord): void {
     this.#formats.set(format, (this.#formats.get(format) ?? 0) + trajectories.length);
     for (const name of leftOut) this.#leftOut.add(name);
     this.#unreadRewards += unreadRewards;
     if (note !== undefined) this.#recordNotes.add(note);
+    if (scores) {
+      const known = this.#scores.get(scores.reward) ?? { names: new Set(), without: 0 };
+      for (const name of scores.names) known.names.add(name);
+      known.without += scores.without;
+      this.#scores.set(scores.reward, known);
+    }
   }
 
   /** @param count how many values are NaN or infinite, and therefore missing from the trajectories */
@@ -43,9 +60,23 @@ export class Reading {
     this.#notFinite += count;
   }
 
-  /** How many rewards are not numbers; they are kept only in the metadata. */
-  get unreadRewards(): number {
-    return this.#unreadRewards;
+  /** How many rollouts have a reward in the file, but none here. */
+  get missingRewards(): number {
+    const unchosen = [...this.#scores].filter(([reward, { names }]) => reward === undefined || !names.has(reward));
+    return unchosen.reduce((sum, [, { without }]) => sum + without, this.#unreadRewards);
+  }
+
+  /** Which of several scores is the reward. */
+  get #scoreNotes(): string[] {
+    return [...this.#scores].flatMap(([reward, { names: all }]) => {
+      const others = [...all].filter(name => name !== reward);
+      if (others.length === 0) return [];
+      const names = others.join(', ');
+      if (reward === undefined)
+        return clean`No score is the reward: the first scorer gives several. Choose with --score: ${names}.`;
+      if (!all.has(reward)) return clean`There is no score ${reward}. Choose with --score: ${names}.`;
+      return clean`The reward is the score ${reward}. Others can be chosen with --score: ${names}.`;
+    });
   }
 
   get isForeign(): boolean {
@@ -62,6 +93,7 @@ export class Reading {
     return [
       ...formats,
       ...[...this.#recordNotes].map(each => clean`${each}`),
+      ...this.#scoreNotes,
       ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
       ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
       ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON cannot represent.`]),
@@ -87,9 +119,12 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
   const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));
   reading.add({ ...inspectArchive, trajectories: [], leftOut: [], note: inspectEnd(header, samples.length) });
+  let chosen: Pick<Scores, 'reward'> | undefined = reading.score === undefined ? undefined : { reward: reading.score };
   for (const entry of samples) {
     try {
-      const read = fromInspectSample(await jsonOf(entry), header);
+      const sample = await jsonOf(entry);
+      chosen ??= rewardScoreOf([sample]);
+      const read = fromInspectSample(sample, header, chosen);
       if (!read) continue;
       reading.add({ ...read, ...inspectArchive });
       for (const trajectory of read.trajectories) yield { place: entry.name, trajectory: asJson(trajectory) };
@@ -125,7 +160,7 @@ export async function* trajectoriesIn(file: FileHandle, reading: Reading): Async
       continue;
     }
     reading.addNotFinite(notFinite);
-    const record = foreignRecord(value);
+    const record = foreignRecord(value, reading.score);
     const problem = record ? undefined : dumpProblem(value);
     if (problem !== undefined) {
       yield { place, error: problem };

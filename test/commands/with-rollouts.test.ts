@@ -56,6 +56,28 @@ it('analyses a file, and asks the service nothing (out24 B14)', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+it('takes the score that is chosen for the reward of an Inspect log (attack31 A4)', async () => {
+  const scores = { match: { value: 'I' }, other: { value: 'C' } };
+  const sample = { id: 1, messages: [{ role: 'user', content: 'hi' }], scores };
+  const { file, cli } = await fileOf(JSON.stringify({ eval: { task: 'adding' }, samples: [sample] }));
+  const meanOf = async (...flags: string[]) => {
+    const { out } = await cli('tasks', [file, '--json', ...flags]);
+    return recordOf({ out });
+  };
+  expect(await meanOf()).toMatchObject({ tasks: [{ mean: 0 }] });
+  expect(await meanOf('--score', 'other')).toMatchObject({ tasks: [{ mean: 1 }] });
+  for (const [command, args] of [
+    ['failures', [file]],
+    ['search', ['hi', '--in', file]],
+    ['regrade', [file, '--with', 'exact hi']],
+    ['report', [file, '--format', 'markdown']],
+    ['read', [file, '--text']],
+    ['upload', [file, '--dataset', 'd', '--dry-run']],
+  ] as const)
+    expect((await cli(command, [...args, '--score', 'other'])).notes).toContain('The reward is the score other.');
+  expect((await cli('failures', ['evr_1', '--score', 'other'])).code).toBe(exitCodes.usage);
+});
+
 it('reports progress while it reads a long file (attack27 C4)', async () => {
   const { file, cli } = await fileOf(lines.repeat(2_500));
   const { notes } = await cli('failures', [file, '--json']);

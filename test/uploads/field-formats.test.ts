@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { rewardByLog } from '../../src/local/server/uploaded-trajectory.ts';
 import { foreignRecord } from '../../src/uploads/field-formats.ts';
 import { type FileTrajectory, isForeignFile, Reading, trajectoriesIn } from '../../src/uploads/foreign-files.ts';
 
@@ -201,8 +202,8 @@ it('reads an Inspect log: scores with explanations, calls, errors, limits, attac
     termination_reason: 'TIMEOUT',
     rewards: [
       { name: 'match', value: 1, explanation: 'it is 4' },
-      { name: 'parts.a', value: 0.5 },
-      { name: 'parts.b', value: 0 },
+      { name: 'parts.a', value: 0.5, weight: 0 },
+      { name: 'parts.b', value: 0, weight: 0 },
     ],
     metadata: { target: '4', task: 'adding', epoch: 2, unread_rewards: { odd: 'maybe' } },
     steps: [
@@ -218,6 +219,22 @@ it('reads an Inspect log: scores with explanations, calls, errors, limits, attac
       },
       { messages: [{ role: 'assistant', content: '4', finish_reason: 'stop' }] },
     ],
+  });
+});
+
+it.each([
+  ['C', 1],
+  ['P', 0.5],
+  ['N', 0],
+  ['yes', 1],
+  ['No', 0],
+  ['TRUE', 1],
+  ['false', 0],
+  [true, 1],
+  ['0.25', 0.25],
+])('reads the score %j as Inspect does', (value, number) => {
+  expect(only({ ...log, samples: [{ id: 1, messages: [user], scores: { match: { value } } }] })).toMatchObject({
+    rewards: [{ name: 'match', value: number }],
   });
 });
 
@@ -436,16 +453,16 @@ function zipped(...all: readonly Readonly<Record<string, unknown>>[]): Buffer {
   return Buffer.concat([...files, central, end]);
 }
 
-async function readFileOf(content: Buffer | string) {
+async function readFileOf(content: Buffer | string, score?: string) {
   const path = join(mkdtempSync(join(tmpdir(), 'formats-')), 'file');
   writeFileSync(path, content);
   const file = await open(path);
   onTestFinished(() => file.close());
-  const reading = new Reading();
+  const reading = new Reading(score);
   const isForeign = await isForeignFile(file);
   const all: FileTrajectory[] = [];
   for await (const each of trajectoriesIn(file, reading)) all.push(each);
-  return { isForeign, all, notes: reading.notes };
+  return { isForeign, all, notes: reading.notes, missing: reading.missingRewards };
 }
 
 describe('a file', () => {
@@ -467,6 +484,7 @@ describe('a file', () => {
     ]);
     expect(notes).toEqual([
       'Read 2 trajectories from an Inspect log (.eval).',
+      'The reward is the score match. Others can be chosen with --score: parts.a, parts.b, odd.',
       'Left out: events.',
       '2 rewards are not numbers, and kept only in the metadata, as unread_rewards.',
     ]);
@@ -511,6 +529,57 @@ describe('a file', () => {
       { trajectory: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
     expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON cannot represent.');
+  });
+
+  describe.each(['a log', 'a ZIP file'])('of Inspect with several scores (attack31 A4): %s', form => {
+    const read = async (scores: object, score?: string) => {
+      const samples = [
+        { id: 1, messages: [user] },
+        { id: 2, messages: [user], scores },
+      ].map(each => ({ epoch: 1, ...each }));
+      const inZip = Object.fromEntries(samples.map((each, index) => [`samples/${index}.json`, each]));
+      const text = JSON.stringify({ ...log, samples });
+      const { all, ...more } = await readFileOf(
+        form === 'a log' ? text : zipped({ 'header.json': log, ...inZip }),
+        score,
+      );
+      const [, last] = all.map(each => ('trajectory' in each ? each.trajectory : each));
+      return { reward: rewardByLog(last ?? {}), ...more };
+    };
+    const scores = { match: { value: 'I' }, stats: { value: { tokens: 532, ok: true } } };
+
+    it('has the reward of the first scorer, and not of the counters beside it', async () => {
+      const { reward, notes, missing } = await read(scores);
+      expect(reward).toBe(0);
+      expect(notes).toContain(
+        'The reward is the score match. Others can be chosen with --score: stats.tokens, stats.ok.',
+      );
+      expect(missing).toBe(0);
+    });
+
+    it('has the reward that was chosen', async () => {
+      const { reward, notes } = await read(scores, 'stats.ok');
+      expect(reward).toBe(1);
+      expect(notes).toContain(
+        'The reward is the score stats.ok. Others can be chosen with --score: match, stats.tokens.',
+      );
+    });
+
+    it('has none where the first scorer gives several, or has not the one that was chosen', async () => {
+      const of = { stats: scores.stats };
+      expect(await read(of)).toMatchObject({ reward: null, missing: 1 });
+      expect((await read(of)).notes).toContain(
+        'No score is the reward: the first scorer gives several. Choose with --score: stats.tokens, stats.ok.',
+      );
+      const wrong = await read(scores, 'grade');
+      expect(wrong).toMatchObject({ reward: null, missing: 1 });
+      expect(wrong.notes).toContain('There is no score grade. Choose with --score: match, stats.tokens, stats.ok.');
+    });
+
+    it('says nothing of a single score, and reads it as before', async () => {
+      const { notes, reward } = await read({ match: { value: 'P' } });
+      expect([reward, notes.length]).toEqual([0.5, 1]);
+    });
   });
 
   it('of Inspect with a changed byte or another length is not read (attack31 A14)', async () => {

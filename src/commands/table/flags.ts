@@ -99,6 +99,10 @@ export const agentFlag = {
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
+export const scoreFlag = {
+  score: { value: 'NAME', description: "the score in an Inspect log that is the reward (default: the first scorer's)" },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
 export const jsonFlag = {
   json: { description: 'print JSON; notes and errors on standard error are JSON too' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
@@ -144,6 +148,7 @@ export const yesFlag = {
   yes: { short: 'y', description: 'do not ask for confirmation' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
+export type ScoreFlag = FlagValues<typeof scoreFlag>;
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;
 
 /** The flags that select the service or affect how the program looks. */

@@ -2,7 +2,7 @@
 import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
-import { jsonFlag, recordFlags, screenFlags, serviceFlags } from './flags.ts';
+import { jsonFlag, recordFlags, scoreFlag, screenFlags, serviceFlags } from './flags.ts';
 import { type CommandSpec, exclusiveRecordFlags, type FlagSpec, spec } from './spec.ts';
 
 const passAtFlag = {
@@ -16,7 +16,8 @@ const rewardRangeFlag = {
 } as const satisfies FlagSpec;
 
 const aboutFiles = `A FILE is one that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
-nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts.`;
+nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts. Of several scores in an Inspect log, the
+first scorer's is the reward, unless it gives several; a note names it, and --score chooses another.`;
 
 export const results = {
   compare: spec({
@@ -111,6 +112,7 @@ ${aboutFiles}`,
         value: 'FROM..TO',
         description: 'only the rollouts of these steps of a training run, e.g. 50..60, 50.. or 50',
       },
+      ...scoreFlag,
       ...recordFlags,
     },
     examples: ['benchtop tasks second --base first'],
@@ -123,7 +125,7 @@ ids.
 
 ${aboutFiles}`,
     args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
-    flags: { ...serviceFlags, ...recordFlags },
+    flags: { ...serviceFlags, ...scoreFlag, ...recordFlags },
     examples: [
       'benchtop failures second',
       'benchtop failures results.jsonl',
@@ -165,6 +167,7 @@ ${aboutFiles} Texts from a file are not kept.`,
         needs: 'in',
         description: 'only lines of this role: assistant, user, tool, grader, "assistant reasoning" and so on',
       },
+      ...scoreFlag,
       forget: { description: 'delete the texts kept on this machine' },
       ...recordFlags,
     },
@@ -207,6 +210,7 @@ ${aboutFiles} --judge does not take a FILE.`,
       rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria for the model' },
       passAt: passAtFlag,
       rewardRange: rewardRangeFlag,
+      ...scoreFlag,
       ...recordFlags,
     },
     exclusive: [['with', 'command', 'judge']],
@@ -274,10 +278,12 @@ one; BEST is a training run's best one.`,
     about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is compressed;
 elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
 rollouts from verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches from OpenAI and Anthropic, and
-ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. Exit code 1 if some of it could not be
-read.`,
+ShareGPT, any of them compressed with gzip; a note names the format and lists omissions. Of several scores in an Inspect log, the
+first scorer's is the reward, unless it gives several; a note names it, and --score chooses another. Exit code 1 if some of it
+could not be read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {
+      ...scoreFlag,
       text: { description: 'print the transcripts on a terminal too' },
       json: { description: 'print the trajectories as JSON Lines, for benchtop upload' },
       theme: screenFlags.theme,
@@ -311,6 +317,7 @@ ${aboutFiles} Files are not compared.`,
       flagged: { description: 'the trajectories with a flag or a note, instead of a run' },
       worst: { value: 'N', number: 'whole', description: 'transcripts with the lowest rewards (default: 3)' },
       best: { value: 'N', number: 'whole', description: 'transcripts with the highest rewards (default: 3)' },
+      ...scoreFlag,
       json: jsonFlag.json,
     },
     examples: [
