@@ -1,6 +1,6 @@
 /** Starts several runs with one command, each with its own request. A repeated command starts only the missing ones. */
 import { type Start, wrongStartWords } from '../resources/action.ts';
-import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
+import { affectsAllRequests, isGone, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';
 import { UnrecordedError } from '../store/unrecorded.ts';
 import { counted } from '../text/numbers.ts';
@@ -9,6 +9,7 @@ import { finish, printRequests } from './act.ts';
 import { type BeginFlags, type Creation, type StartedWork, sendStart, startedWork } from './begin.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
+import { resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -22,6 +23,21 @@ export interface EachStart<Input> {
 /** Whether the run may have started although the request failed. */
 const mayHaveStarted = (error: unknown): boolean =>
   isUnanswered(error) || (error instanceof CommandError && error.exitCode === exitCodes.endUnseen);
+
+/** The record of work that has started, also under another profile's name; undefined if it is gone. @throws ServiceError */
+async function startedRecord(kind: string, id: string, context: CommandContext): Promise<object | undefined> {
+  const seen = context.memory.find(kind, id)?.record;
+  return (
+    seen ??
+    (await resourceOrThrow(kind)
+      .get?.(id)
+      ?.read(context)
+      .catch((error: unknown) => {
+        if (isGone(error)) return undefined;
+        throw error;
+      }))
+  );
+}
 
 /** Sends the start requests one after another. A failure stops the rest only if they would fail the same way. */
 async function sendEach<Input extends object>(
@@ -43,7 +59,11 @@ async function sendEach<Input extends object>(
   const group = groupOf(together);
   startKeys.awaitStarts(keyed, together);
   // Look all runs up first: sending the last request closes the group.
-  const known = together.map(start => memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record);
+  const known: (object | undefined)[] = [];
+  for (const start of together) {
+    const id = startKeys.startOf(keyed, start, group);
+    known.push(id === undefined ? undefined : await startedRecord(kind, id, context));
+  }
   for (const [index, { input, name, flags }] of starts.entries()) {
     const before = known[index];
     if (before) {

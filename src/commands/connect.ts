@@ -18,6 +18,7 @@ import {
   type SupervisedService,
 } from '../service/supervisor.ts';
 import { RememberedStore } from '../store/store.ts';
+import type { Scope } from '../store/tables.ts';
 import { forgetTexts, TextIndex } from '../store/text-index.ts';
 
 /** One gate per host for everything this process sends. */
@@ -145,7 +146,7 @@ export function connectTo(
     target.kind === 'local' ? new SupervisedConnection(localService(config, target.upstream), reason) : undefined;
   let created: Promise<Service> | undefined;
   let service: Service | undefined;
-  let closed = false;
+  const closing = new AbortController();
   const create = async (): Promise<Service> => {
     // Loading the client blocks the thread, so let the first frame be drawn before that.
     await new Promise(setImmediate);
@@ -174,12 +175,15 @@ export function connectTo(
       readOnly,
       ...debug,
     });
+    // A screen looks earlier starts up before it sends anything.
+    if (reason === 'start') void remembered?.().startKeys.identify(service, closing.signal);
     return service;
   };
   const baseUrl = (): string | undefined => (target.kind === 'remote' ? target.baseUrl.value : supervised?.baseUrl);
   return {
     service: () => {
-      if (closed) return Promise.reject(new Error('The screen has switched to another service. Nothing was sent.'));
+      if (closing.signal.aborted)
+        return Promise.reject(new Error('The screen has switched to another service. Nothing was sent.'));
       created ??= create();
       return created;
     },
@@ -188,7 +192,7 @@ export function connectTo(
     address: () => baseUrl() ?? 'the local service',
     generation: () => service?.generation.describe(),
     close: async () => {
-      closed = true;
+      closing.abort();
       supervised?.close();
       await created?.catch(() => undefined);
       await service?.close();
@@ -228,18 +232,15 @@ export function originsOf({ service, name }: Config['profile']): string[] {
   return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];
 }
 
-/**
- * Opens the store of resources seen on a service, which commands and screens share. Each profile and
- * address has its own rows, so two services that use the same profile name at different times do not mix.
- */
+/** Opens the store of what is remembered of a service, which commands and screens share. */
 export function openRemembered(config: Config): RememberedStore {
   return RememberedStore.open(join(config.paths.state, 'remembered.db'), scopeOf(config));
 }
 
 /** Identifies the service in files that several services share. */
-function scopeOf({ paths, profile: { name, service } }: Config): string {
+function scopeOf({ paths, profile: { name, service } }: Config): Scope {
   const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
-  return `${name} ${address}`;
+  return { profile: `${name} ${address}`, service: address };
 }
 
 const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
@@ -247,7 +248,7 @@ const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
 /** Opens this service's index of trajectory texts. If the settings allow none, deletes the file for all services. */
 export function openTexts(config: Config): TextIndex {
   const mostBytes = config.preferences.textIndexBytes;
-  const options = { service: scopeOf(config), mostBytes };
+  const options = { service: scopeOf(config).profile, mostBytes };
   if (mostBytes > 0) return TextIndex.open(textsPath(config), options);
   forgetTexts(textsPath(config));
   return TextIndex.inMemory({ ...options, mostBytes: Number.POSITIVE_INFINITY });

@@ -7,7 +7,7 @@ import { shellWords } from '../base/shell-words.ts';
 import { addressProblem } from '../config/address.ts';
 import type { CredentialName } from '../config/credentials.ts';
 import { environmentLayer } from '../config/layers.ts';
-import { loadConfig } from '../config/load.ts';
+import { type Config, loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import {
   settings as knownSettings,
@@ -18,10 +18,12 @@ import {
 import { changeSettings, explain, readSettings, settingsPath } from '../config/settings-file.ts';
 import { switchAssumptions } from '../contract/assumptions.ts';
 import { assumptionProblem } from '../service/assumptions.ts';
+import { saysSomething } from '../store/notes.ts';
+import { counted } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Environment } from '../text/terminal.ts';
 import { confirm } from './act.ts';
-import { testService } from './connect.ts';
+import { openRemembered, testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { filtered, recordText, tableText } from './output.ts';
@@ -140,6 +142,38 @@ export async function addProfile(
   return exitCodes.done;
 }
 
+/** The notes, conversations and pins on a profile's service, which stay; undefined if there are none. */
+function keptOf(name: string, { environment }: CommandIo) {
+  let config: Config;
+  try {
+    config = loadConfig({ profile: name }, environment);
+  } catch {
+    // A profile that cannot be used can still be removed.
+    return undefined;
+  }
+  const { service } = config.profile;
+  if (service.kind === 'local') return undefined;
+  const memory = openRemembered(config);
+  try {
+    const [notes, conversations] = [(memory.notes.all() ?? []).filter(saysSomething).length, memory.chats().length];
+    const pins = memory.pinned()?.length ?? 0;
+    if (notes + conversations + pins === 0) return undefined;
+    const address = service.baseUrl.value;
+    const counts = [
+      notes > 0 && counted(notes, 'note'),
+      conversations > 0 && counted(conversations, 'conversation'),
+      pins > 0 && counted(pins, 'pin'),
+    ];
+    const what = counts.filter(Boolean).join(', ');
+    return {
+      record: { address, notes, conversations, pins },
+      words: ` Kept on this machine: ${what}. Any profile with the address ${address} has them.`,
+    };
+  } finally {
+    memory.close();
+  }
+}
+
 export async function removeProfile(
   { args: [name = ''], flags }: CommandInput<'profile remove'>,
   io: CommandIo,
@@ -151,13 +185,14 @@ export async function removeProfile(
     throw new CommandError(`${name} cannot be removed: it is the service on this machine.`);
   await confirm(`Remove profile ${name} from ${path}?`, flags, io);
   const wasDefault = settings.defaultProfile === name;
+  const kept = keptOf(name, io);
   await changeSettings(path, all => {
     const left = Object.entries(all.profiles ?? {}).filter(([each]) => each !== name);
     all.profiles = Object.fromEntries(left);
     if (all.defaultProfile === name) delete all.defaultProfile;
   });
   const words = `Removed ${name} from ${path}.${wasDefault ? ' The default profile is local now.' : ''}`;
-  await printChange(words, { name, path, removed: true }, flags, io);
+  await printChange(`${words}${kept?.words ?? ''}`, { name, path, removed: true, kept: kept?.record }, flags, io);
   return exitCodes.done;
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 /** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
-const version = 1;
+const version = 2;
 
 const schema = `
   create table if not exists seen (
@@ -15,8 +15,8 @@ const schema = `
   create index if not exists seen_by_id on seen (profile, id collate nocase);
   create index if not exists seen_by_label on seen (profile, label collate nocase);
   create table if not exists pins (
-    profile text not null, kind text not null, id text not null, label text not null, pinned_at integer not null,
-    primary key (profile, kind, id)
+    service text not null, kind text not null, id text not null, label text not null, pinned_at integer not null,
+    primary key (service, kind, id)
   ) strict, without rowid;
   create table if not exists progress (
     profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
@@ -30,8 +30,8 @@ const schema = `
     profile text not null, command text not null, used_at integer not null, primary key (profile, command)
   ) strict, without rowid;
   create table if not exists chats (
-    profile text not null, id text not null, title text not null, at integer not null, talk text not null,
-    primary key (profile, id)
+    service text not null, id text not null, title text not null, at integer not null, talk text not null,
+    primary key (service, id)
   ) strict, without rowid;
   create table if not exists uploads (
     profile text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
@@ -42,28 +42,28 @@ const schema = `
     primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
   create table if not exists sent_requests (
-    seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
+    seq integer primary key, service text not null, dataset text not null, account text not null, agent text not null,
     path text not null, id text not null unique, key text, body text not null, unknown text not null,
     counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
   ) strict;
-  create index if not exists sent_requests_of_datasets on sent_requests (profile, dataset);
+  create index if not exists sent_requests_of_datasets on sent_requests (service, dataset);
   create table if not exists sent_answers (
-    seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
+    seq integer primary key, service text not null, dataset text not null, account text not null, agent text not null,
     path text not null, stored_lines integer not null, skipped_lines integer not null, sent_at integer not null,
     used integer not null
   ) strict;
   create view if not exists unfinished_files as
-    select profile, dataset, account, agent, path, seq, counted_stored as stored, counted_skipped as skipped,
+    select service, dataset, account, agent, path, seq, counted_stored as stored, counted_skipped as skipped,
         length(unknown) - length(replace(unknown, ' ', '')) - counted_stored - counted_skipped as unknown
       from sent_requests where path <> ''
-    union all select profile, dataset, account, agent, path, seq, stored_lines, skipped_lines, 0
+    union all select service, dataset, account, agent, path, seq, stored_lines, skipped_lines, 0
       from sent_answers where path <> '';
   create table if not exists sent_lines (
     line blob not null, number integer not null, answer integer not null, skipped integer not null,
     primary key (line, number, answer)
   ) strict, without rowid;
   create table if not exists sent_restarts (
-    seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
+    seq integer primary key, service text not null, dataset text not null, account text not null, agent text not null,
     path text not null
   ) strict;
   create table if not exists pages (
@@ -71,12 +71,12 @@ const schema = `
     read_at integer not null, page text not null, primary key (profile, list)
   ) strict, without rowid;
   create table if not exists starts (
-    profile text not null, action text not null, content text not null, key text not null, open integer not null,
-    pid integer not null, sent_at integer not null, primary key (profile, action, content, key)
+    owner text not null, action text not null, content text not null, key text not null, open integer not null,
+    pid integer not null, sent_at integer not null, primary key (owner, action, content, key)
   ) strict, without rowid;
   create table if not exists start_names (
-    profile text not null, kind text not null, key text not null, name text not null, sent_at integer not null,
-    primary key (profile, kind, key)
+    owner text not null, kind text not null, key text not null, name text not null, sent_at integer not null,
+    primary key (owner, kind, key)
   ) strict, without rowid;
   create table if not exists events (
     profile text not null, kind text not null, id text not null, what text not null, label text not null,
@@ -84,9 +84,9 @@ const schema = `
     primary key (profile, kind, id, what)
   ) strict, without rowid;
   create table if not exists notes (
-    profile text not null, kind text not null, id text not null, message integer not null, author text not null,
+    service text not null, kind text not null, id text not null, message integer not null, author text not null,
     flag text not null, text text not null, label text not null, at integer not null,
-    primary key (profile, kind, id, message, author)
+    primary key (service, kind, id, message, author)
   ) strict, without rowid;
   create table if not exists settings (
     profile text not null, name text not null, value text not null, primary key (profile, name)

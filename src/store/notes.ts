@@ -91,8 +91,8 @@ export class NoteRecords {
    */
   all(now = Date.now()): Note[] | undefined {
     const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at from notes
-      where profile = ? order by 8 desc, kind, id, message, author`;
-    return this.#tables.read(sql, now + maxAheadMs, this.#tables.scope)?.map(noteOf);
+      where service = ? order by 8 desc, kind, id, message, author`;
+    return this.#tables.read(sql, now + maxAheadMs, this.#tables.service)?.map(noteOf);
   }
 
   /** Why some notes cannot be read, in words; undefined if all can. */
@@ -130,12 +130,12 @@ export class NoteRecords {
   }
 
   #replace(run: Run, { kind, id, message, author, flag, text, label, at }: Note): void {
-    const { scope } = this.#tables;
+    const { service } = this.#tables;
     // Also delete a note under another kind, which was guessed from the id.
-    run('delete from notes where profile = ? and id = ? and message = ? and author = ?', scope, id, message, author);
-    const sql = `insert into notes (profile, kind, id, message, author, flag, text, label, at)
+    run('delete from notes where service = ? and id = ? and message = ? and author = ?', service, id, message, author);
+    const sql = `insert into notes (service, kind, id, message, author, flag, text, label, at)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    run(sql, scope, kind, id, message, author, flag, text, label.slice(0, longestName), at);
+    run(sql, service, kind, id, message, author, flag, text, label.slice(0, longestName), at);
   }
 
   /** @throws Error if they cannot be read */

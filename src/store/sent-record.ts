@@ -79,7 +79,7 @@ export const unreadableRecord = 'The record of earlier uploads cannot be read. R
 /** A line takes about 55 bytes on disk. */
 const maxLines = 1_000_000;
 
-const ofDataset = 'profile = ?1 and dataset = ?2';
+const ofDataset = 'service = ?1 and dataset = ?2';
 const own = `${ofDataset} and account = ?3 and agent = ?4`;
 const ofFile = `${own} and path = ?5`;
 /** The empty string, which is the minimum, is this upload's owner. */
@@ -107,7 +107,7 @@ const columnIds = (column: Row[string] | undefined): string[] => String(column).
 export class SentRecord {
   readonly #tables: Tables;
   readonly #path: string;
-  readonly #owner: readonly [profile: string, dataset: string, account: string, agent: string];
+  readonly #owner: readonly [service: string, dataset: string, account: string, agent: string];
   readonly #file: readonly string[];
   readonly #changed: () => void;
   readonly #most: number;
@@ -122,7 +122,7 @@ export class SentRecord {
   ) {
     this.#tables = tables;
     this.#path = path;
-    this.#owner = [tables.scope, dataset, account, agent];
+    this.#owner = [tables.service, dataset, account, agent];
     this.#file = [...this.#owner, path];
     this.#changed = changed;
     this.#most = most;
@@ -180,7 +180,7 @@ export class SentRecord {
    */
   begin(id: string, items: readonly string[], body = ''): boolean {
     const isWritten = this.#tables.run(
-      `insert into sent_requests (seq, profile, dataset, account, agent, path, id, key, body, unknown,
+      `insert into sent_requests (seq, service, dataset, account, agent, path, id, key, body, unknown,
          counted_stored, counted_skipped, sent_at) values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, 0, 0, ?9)`,
       ...this.#file,
       ...[id, body, joined(items), Date.now()],
@@ -221,7 +221,7 @@ export class SentRecord {
    */
   #writeLines(run: Run, stored: readonly string[], skipped: readonly string[]): void {
     const { lastInsertRowid: answer } = run(
-      `insert into sent_answers (seq, profile, dataset, account, agent, path, stored_lines, skipped_lines, sent_at, used)
+      `insert into sent_answers (seq, service, dataset, account, agent, path, stored_lines, skipped_lines, sent_at, used)
          select seq, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, seq from (select ${next} as seq)`,
       ...this.#file,
       ...[stored.length, skipped.length, Date.now()],
@@ -320,7 +320,7 @@ export class SentRecord {
       run(`delete from sent_restarts where ${ofFile}`, ...this.#file);
       if (startsOver)
         run(
-          `insert into sent_restarts (seq, profile, dataset, account, agent, path) values (${next}, ?1, ?2, ?3, ?4, ?5)`,
+          `insert into sent_restarts (seq, service, dataset, account, agent, path) values (${next}, ?1, ?2, ?3, ?4, ?5)`,
           ...this.#file,
         );
     });

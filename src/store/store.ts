@@ -10,7 +10,7 @@ import { NoteRecords } from './notes.ts';
 import { type ProgressPoint, ProgressPoints, type Silence } from './progress.ts';
 import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources, type SeenSince } from './seen.ts';
 import { StartKeys } from './start-keys.ts';
-import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
+import { jsonIn, openTables, type Scope, type Tables, tablesInMemory } from './tables.ts';
 import { TrajectoryRecords } from './trajectory-records.ts';
 import { UploadRecords } from './upload-records.ts';
 
@@ -37,7 +37,6 @@ export interface SavedChat {
 const writeAfterMs = 250;
 const keptMs = 90 * 24 * 60 * 60_000;
 const keptCommands = 100;
-const keptChats = 200;
 
 export class RememberedStore {
   readonly #tables: Tables;
@@ -74,11 +73,11 @@ export class RememberedStore {
    * everything stays in memory. Waits at most `busyMs` for other writers. `scope` identifies the service. Never throws:
    * benchtop works without the file, and `problem` describes the loss.
    */
-  static open(path: string, scope: string, busyMs?: number): RememberedStore {
+  static open(path: string, scope: Scope | string, busyMs?: number): RememberedStore {
     return new RememberedStore(openTables(path, scope, busyMs));
   }
 
-  static inMemory(scope: string): RememberedStore {
+  static inMemory(scope: Scope | string): RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
   }
 
@@ -187,13 +186,14 @@ export class RememberedStore {
 
   /** False if it could not be saved. */
   pin({ kind, id, label }: ResourceRef, now = Date.now()): boolean {
-    const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
-    return this.#tables.run(sql, this.#scope, kind, id, label, now);
+    const sql = 'insert or replace into pins (service, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
+    return this.#tables.run(sql, this.#tables.service, kind, id, label, now);
   }
 
   /** False if it could not be saved. */
   unpin(kind: string, id: string): boolean {
-    return this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
+    const sql = 'delete from pins where service = ? and kind = ? and id = ?';
+    return this.#tables.run(sql, this.#tables.service, kind, id);
   }
 
   /** Whether another program has written to the file since the last call. */
@@ -204,7 +204,7 @@ export class RememberedStore {
   /** The pins, in the order of pinning; undefined if they cannot be read. */
   pinned(): ResourceRef[] | undefined {
     return this.#tables
-      .read('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
+      .read('select kind, id, label from pins where service = ? order by pinned_at, id', this.#tables.service)
       ?.map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
@@ -249,21 +249,19 @@ export class RememberedStore {
    * saved.
    */
   saveChat({ id, title, talk }: Omit<SavedChat, 'at'>, now = Date.now()): boolean {
-    const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
+    const sql = `insert into chats (service, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
-    const isKept = this.#tables.run(sql, this.#scope, id, title, now, JSON.stringify(talk));
-    this.#tables.keepNewest('chats', 'id', 'at', keptChats);
-    return isKept;
+    return this.#tables.run(sql, this.#tables.service, id, title, now, JSON.stringify(talk));
   }
 
   forgetChat(id: string): void {
-    this.#tables.run('delete from chats where profile = ? and id = ?', this.#scope, id);
+    this.#tables.run('delete from chats where service = ? and id = ?', this.#tables.service, id);
   }
 
   /** The conversations, most recent first. */
   chats(): SavedChat[] {
     return this.#tables
-      .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#scope)
+      .all('select id, title, at, talk from chats where service = ? order by at desc', this.#tables.service)
       .map(({ id, title, at, talk }) => ({
         id: String(id),
         title: String(title),

@@ -22,11 +22,23 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   return parseDeepJson(String(column));
 }
 
+/**
+ * The rows of one profile. Data observed on the service belongs to the profile, because another one may have a key of
+ * another organization. People's own data, and the record of what was sent, belong to the service: a profile that is
+ * renamed keeps them.
+ */
+export interface Scope {
+  /** The profile's name and the service's address: the value of the column `profile`. */
+  readonly profile: string;
+  /** The service's address: the value of the column `service`. */
+  readonly service: string;
+}
+
 /** Separates an unreadable file's name from the time at which it was set aside. */
 const brokenPart = '.broken-';
 
 /** Opens or creates the file. If that fails, everything stays in memory. Waits at most `busyMs` for other writers. */
-export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
+export function openTables(path: string, scope: Scope | string, busyMs = busyTimeoutMs): Tables {
   try {
     makePrivateFolder(dirname(path));
     try {
@@ -41,7 +53,7 @@ export function openTables(path: string, scope: string, busyMs = busyTimeoutMs):
   }
 }
 
-export function tablesInMemory(scope: string, problem?: string): Tables {
+export function tablesInMemory(scope: Scope | string, problem?: string): Tables {
   return new Tables(connectInMemory(), scope, { busyMs: 0, problem });
 }
 
@@ -57,8 +69,8 @@ interface TablesOptions {
 }
 
 export class Tables {
-  /** The service that the rows belong to: the value of the column `profile`. */
   readonly scope: string;
+  readonly service: string;
   /** The file's folder; undefined in memory. */
   readonly folder: string | undefined;
   readonly #path: string | undefined;
@@ -75,10 +87,12 @@ export class Tables {
   /** SQLite's `data_version`, which changes with writes by other connections. */
   #version: SQLInputValue | undefined;
 
-  constructor(database: DatabaseSync, scope: string, { busyMs, path, problem }: TablesOptions) {
+  constructor(database: DatabaseSync, scope: Scope | string, { busyMs, path, problem }: TablesOptions) {
     this.#database = database;
     this.#statements = new Statements(database);
-    this.scope = scope;
+    const { profile, service } = typeof scope === 'string' ? { profile: scope, service: scope } : scope;
+    this.scope = profile;
+    this.service = service;
     this.folder = path && dirname(path);
     this.#path = path;
     this.#busyMs = busyMs;
@@ -174,7 +188,7 @@ export class Tables {
   }
 
   /** Deletes all but the `most` newest rows of a table. */
-  keepNewest(table: 'commands' | 'chats' | 'pages', key: string, time: string, most: number): void {
+  keepNewest(table: 'commands' | 'pages', key: string, time: string, most: number): void {
     this.run(
       `delete from ${table} where profile = ?1 and ${key} not in (
          select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2

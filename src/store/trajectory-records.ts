@@ -3,7 +3,7 @@
  * written before the request is sent, and one per stored or skipped trajectory. Trajectories without a row were not
  * sent, were rejected, or were forgotten.
  */
-import { randomUUID } from 'node:crypto';
+import { accountIn } from './account.ts';
 import {
   type AccountUpload,
   countSums,
@@ -12,14 +12,12 @@ import {
   type TrajectoryUploadRef,
   type UploadCounts,
 } from './sent-record.ts';
-import { jsonIn, ResumableUploads, type Row } from './tables.ts';
+import { ResumableUploads, type Row } from './tables.ts';
 
 /** An upload that has begun. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
-
-const secretSetting = 'accountSecret';
 
 export class TrajectoryRecords extends ResumableUploads {
   /**
@@ -27,14 +25,8 @@ export class TrajectoryRecords extends ResumableUploads {
    *
    * @param accountOf hashes the API key with this secret, so that the key cannot be derived from the hash
    */
-  async account(accountOf: (secret: string) => Promise<string>): Promise<string> {
-    const values = [this.tables.scope, secretSetting] as const;
-    const insert = 'insert or ignore into settings (profile, name, value) values (?, ?, ?)';
-    const select = 'select value from settings where profile = ? and name = ?';
-    const own = randomUUID();
-    if (this.tables.all(select, ...values).length === 0) this.tables.run(insert, ...values, JSON.stringify(own));
-    const [row] = this.tables.all(select, ...values);
-    return accountOf(row ? String(jsonIn(row['value'])) : own);
+  account(accountOf: (secret: string) => Promise<string>): Promise<string> {
+    return accountIn(this.tables, accountOf);
   }
 
   /** The record of the upload's dataset, which includes the upload itself. */
@@ -59,9 +51,9 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Unsettled uploads by this or another program, for each account, latest first. */
   unfinished(): TrajectoryRecord[] {
-    const sql = `select path, dataset, agent, ${countSums} from unfinished_files where profile = ?
+    const sql = `select path, dataset, agent, ${countSums} from unfinished_files where service = ?
       group by path, dataset, agent, account order by max(seq) desc`;
-    return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
+    return this.tables.all(sql, this.tables.service).map(toTrajectoryRecord);
   }
 }
 

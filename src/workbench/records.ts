@@ -162,7 +162,8 @@ export class Records {
   /** Marks a resource that no longer exists on the service. */
   gone(subject: Subject): void {
     this.#of.statuses.gone(subject, this.#of.pins.has(subject.kind, subject.id));
-    this.#forget(subject);
+    // A pin on what this profile has never seen may be another account's, which still has it.
+    if (this.#of.remembered().find(subject.kind, subject.id)) this.#forget(subject);
   }
 
   /**

@@ -76,6 +76,25 @@ it('on what takes none are refused with their line, and replace nothing (B7)', a
   expect(JSON.parse((await cli('notes list', ['--json'])).out)).toEqual({ notes });
 });
 
+it('outlive their profile: its removal says that they are kept, and another name has them (B4)', async () => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: '', apiKey: '', home });
+  const add = (name: string) => cli('profile add', [name, '--base-url', 'http://127.0.0.1:9', '--unchecked']);
+  await add('prod');
+  await add('empty');
+  await cli('notes set', ['traj_1', '--flag', 'gamed', '--profile', 'prod']);
+  await add('production');
+  const list = await cli('notes list', ['--json', '--profile', 'production']);
+  expect(JSON.parse(list.out)).toMatchObject({ notes: [{ id: 'traj_1', flag: 'gamed' }] });
+  const words = ' Kept on this machine: 1 note. Any profile with the address http://127.0.0.1:9 has them.';
+  expect((await cli('profile remove', ['prod', '--yes'])).notes).toMatch(
+    new RegExp(`^Removed prod from .*\\.${words}$`),
+  );
+  expect(JSON.parse((await cli('profile remove', ['production', '--yes', '--json'])).out)).toMatchObject({
+    kept: { address: 'http://127.0.0.1:9', notes: 1, conversations: 0, pins: 0 },
+  });
+});
+
 it('with a time that is no date are listed and exported without a time, taken elsewhere, and replaced', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });

@@ -49,6 +49,8 @@ async function startingService(answer: (sent: Sent) => 'started' | 'refused' | '
   const { url } = await hostileServer((response, request) => {
     if (options && request.url.includes('options')) return json(options)(response, request);
     if (request.method !== 'POST') {
+      const [id] = /evr_\d+/.exec(request.url) ?? [];
+      if (id !== undefined) return json({ eval_run_id: id, display_name: `run ${id}` })(response, request);
       const isBenchmark = request.url.startsWith('/api/v1/benchmarks');
       return isBenchmark
         ? json({ bench_id: 'bench_1', label: 'words', rollout_ready: true })(response, request)
@@ -61,7 +63,7 @@ async function startingService(answer: (sent: Sent) => 'started' | 'refused' | '
     if (outcome === 'refused') return refusal(422, 'validation_error', 'no_such_model')(response, request);
     return json({ eval_run_id: `evr_${starts.length}`, display_name: sent.display_name })(response, request);
   });
-  return { cli: cliOn({ baseUrl: url, apiKey: 'key' }), starts };
+  return { cli: cliOn({ baseUrl: url, apiKey: 'key' }), url, starts };
 }
 
 const words = ['bench_1', '-m', 'acme/a', '-m', 'acme/b', '--seed', '1,2'];
@@ -88,6 +90,20 @@ it('names what started where a start is refused, and a repeat starts only the re
   expect((await cli('evaluate', words)).code).toBe(exitCodes.done);
   expect(told(starts.slice(6))).toEqual(['acme/a 1', 'acme/a 2', 'acme/b 1', 'acme/b 2']);
   expect(starts[6]?.display_name).toBe('words a seed 1 2');
+});
+
+it('starts only the rest, also if the profile has another name by now (A8)', async () => {
+  let isRefused = true;
+  const { cli, url, starts } = await startingService(({ model_slug }) =>
+    model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
+  );
+  await cli('evaluate', words);
+  isRefused = false;
+  await cli('profile add', ['renamed', '--base-url', url, '--api-key-env', 'BENCHTOP_API_KEY', '--unchecked']);
+  const second = await cli('evaluate', [...words, '--profile', 'renamed']);
+  expect(second).toMatchObject({ code: exitCodes.done, out: 'evr_5\nevr_6\nevr_3\nevr_4\n' });
+  expect(second.notes).toContain('run evr_3 has already started, as evr_3.');
+  expect(starts).toHaveLength(6);
 });
 
 it('skips what has started where the repeat names another model', async () => {

@@ -62,6 +62,22 @@ it('never sends the notes that an export has, nor takes a trajectory with them f
   expect((await cli('upload', [fileOf(lineOf('a', ',"seed":1')), '--dataset', 'd'])).out).toMatch(/ 1 sent before\n$/);
 });
 
+it('sends nothing twice to a service that has two names (A8)', async () => {
+  const { url, bodies } = await storing();
+  const cli = cliOn({ baseUrl: url, apiKey });
+  for (const [name, address] of [
+    ['one', url],
+    ['two', `${url}/`],
+  ] as const)
+    await cli('profile add', [name, '--base-url', address, '--api-key-env', 'BENCHTOP_API_KEY', '--unchecked']);
+  const path = fileOf(lineOf('a'));
+  const upload = async (...args: string[]) => (await cli('upload', [path, '--dataset', 'd', ...args])).out;
+  expect(await upload('--profile', 'one')).toBe('1 stored, 0 skipped, 0 failed\n');
+  const before = '0 stored, 0 skipped, 0 failed, 1 sent before\n';
+  expect([await upload('--profile', 'two'), await upload()]).toEqual([before, before]);
+  expect(bodies).toHaveLength(1);
+});
+
 it('does not send what only another key has sent, and says so, unless all of it is wanted', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();

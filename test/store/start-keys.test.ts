@@ -6,15 +6,34 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { groupOf, honouredMs, type TogetherStart } from '../../src/store/start-keys.ts';
 import { RememberedStore } from '../../src/store/store.ts';
+import type { Scope } from '../../src/store/tables.ts';
 import { testFolder } from '../commands/cli.ts';
 
 const run = { bench_id: 'b1', model: 'acme/small', display_name: 'nightly', options: { num_steps: 2, seed: 1 } };
 const dayMs = 24 * 60 * 60_000;
 
-function program(folder: string, scope = 'prod') {
+function program(folder: string, scope: Scope | string = 'prod') {
   const store = RememberedStore.open(join(folder, 'state.db'), scope);
   return { keys: store.startKeys, store, close: () => store.close() };
 }
+
+it('keeps it by the service and the account, whatever the profile is called (A8)', async () => {
+  const folder = testFolder();
+  const account = async (name: string, key: string) => {
+    const { keys, close } = program(folder, { profile: `${name} https://one`, service: 'https://one' });
+    await keys.identify({ accountOf: async secret => `${key} ${secret}` }, new AbortController().signal);
+    return { keys, close };
+  };
+  const prod = await account('prod', 'key');
+  const key = prod.keys.take('startEval', run);
+  prod.keys.settle('startEval', run, key, 'unknown');
+  prod.close();
+  const [renamed, other] = [await account('production', 'key'), await account('production', 'other key')];
+  expect(renamed.keys.earlier('startEval', run)?.key).toBe(key);
+  expect(other.keys.earlier('startEval', run)).toBeUndefined();
+  renamed.close();
+  other.close();
+});
 
 it('keeps the key of a lost start until its outcome is known', () => {
   const folder = testFolder();

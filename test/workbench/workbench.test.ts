@@ -123,6 +123,16 @@ it('knows nothing any more of what the program has deleted', () => {
   expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
 });
 
+it('unpins what is gone, but keeps the pin of another account, which still has it (B4)', () => {
+  const workbench = newWorkbench();
+  onTestFinished(() => workbench.close());
+  const [own, other] = ['evr_1', 'evr_2'].map(id => ({ kind: 'run', id, label: id }));
+  for (const run of [own, other]) if (run) workbench.pins.toggle(run);
+  workbench.records.started({ kind: 'run', id: 'evr_1', label: 'evr_1', status: 'running' });
+  for (const run of [own, other]) if (run) workbench.records.gone(run);
+  expect(workbench.pins.list()).toEqual([other]);
+});
+
 it('forgets the datasets that the whole list lacks', async () => {
   const names = ['one', 'two', 'three'];
   let [listed, more] = [names, false];
