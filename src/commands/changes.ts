@@ -44,6 +44,7 @@ import {
   statusOfRefused,
 } from './awaited-changes.ts';
 import { earlierWords } from './begin.ts';
+import { forgetTextsOf } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
@@ -265,7 +266,12 @@ async function printChange(
   // With --wait, the change is complete even if the first response showed an earlier status.
   const reply = flags.wait ? undefined : answer;
   // Remember the resource until it is gone: the user may still look it up by name.
-  if (isDone && resource.kind && send.removes?.resource(row as never, reply)) context.memory.forget(resource.kind, id);
+  const { kind } = resource;
+  if (isDone && kind && send.removes?.resource(row as never, reply)) {
+    context.memory.forget(kind, id);
+    const problem = forgetTextsOf(context.config, { kind, id });
+    if (problem !== undefined) io.note(problem);
+  }
   const short = isDone ? less?.(reply) : undefined;
   const isNow = short ?? (isDone ? past : 'requested');
   if (short !== undefined && !flags.json) io.note(clean`${nameOf(each)}: ${short}`);

@@ -1,4 +1,5 @@
 /** Connects to the configured service, or to the local service, which it starts if needed. */
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlessAborted } from '../base/abort.ts';
 import { thisProgram } from '../base/this-program.ts';
@@ -17,7 +18,7 @@ import {
   SupervisedConnection,
   type SupervisedService,
 } from '../service/supervisor.ts';
-import { RememberedStore } from '../store/store.ts';
+import { RememberedStore, type ResourceRef } from '../store/store.ts';
 import type { Scope } from '../store/tables.ts';
 import { forgetTexts, TextIndex } from '../store/text-index.ts';
 
@@ -248,10 +249,28 @@ const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
 /** Opens this service's index of trajectory texts. If the settings allow none, deletes the file for all services. */
 export function openTexts(config: Config): TextIndex {
   const mostBytes = config.preferences.textIndexBytes;
-  const options = { service: scopeOf(config).profile, mostBytes };
+  const options = { service: scopeOf(config).service, mostBytes };
   if (mostBytes > 0) return TextIndex.open(textsPath(config), options);
   forgetTexts(textsPath(config));
   return TextIndex.inMemory({ ...options, mostBytes: Number.POSITIVE_INFINITY });
+}
+
+/** Deletes a run's trajectory texts. @returns why they may still be there */
+export function forgetTextsOf(config: Config, { kind, id }: Pick<ResourceRef, 'kind' | 'id'>): string | undefined {
+  if (!existsSync(textsPath(config))) return undefined;
+  const index = openTexts(config);
+  index.forget(kind, id);
+  const { problem } = index;
+  index.close();
+  return problem;
+}
+
+/** How many bytes the trajectory texts of all services take on disk; undefined if there are none. */
+export function textsOnDisk(config: Config): { readonly path: string; readonly bytes: number } | undefined {
+  const path = textsPath(config);
+  const sizes = ['', '-wal'].map(end => statSync(`${path}${end}`, { throwIfNoEntry: false })?.size ?? 0);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return bytes === 0 ? undefined : { path, bytes };
 }
 
 /** Deletes every service's trajectory texts. */

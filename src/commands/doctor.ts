@@ -28,7 +28,7 @@ import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
 import { assumptionFindings, type BenchmarkPage, type Finding } from './assumption-findings.ts';
 import { ask } from './chat.ts';
-import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
+import { connectTo, openRemembered, originsOf, type ServiceConnection, textsOnDisk } from './connect.ts';
 import { exitCodes } from './exit.ts';
 import { exitCodeOf, messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
@@ -251,7 +251,8 @@ async function* serviceFindings(
 }
 
 /** The settings and their origins, and the folders that they name. */
-async function* settingsFindings({ settingsPath, paths, warnings, profile }: Config): AsyncGenerator<Finding> {
+async function* settingsFindings(config: Config): AsyncGenerator<Finding> {
+  const { settingsPath, paths, warnings, profile } = config;
   yield {
     about: 'settings',
     state: 'ok',
@@ -266,6 +267,16 @@ async function* settingsFindings({ settingsPath, paths, warnings, profile }: Con
     lost: 'settings cannot be saved',
   });
   yield* folderFindings('state folder', { path: paths.state, otherwise: 'warn', lost: 'no history is kept' });
+  yield* folderFindings('cache folder', {
+    path: paths.cache,
+    otherwise: 'warn',
+    lost: 'programs start slower and searches read every text again',
+  });
+  const texts = textsOnDisk(config);
+  if (texts) {
+    const words = `${texts.path} has ${bytes(texts.bytes)} of texts of searched trajectories: benchtop search --forget deletes them`;
+    yield { about: 'texts', state: 'note', words };
+  }
   if (profile.service.kind !== 'local') return;
   const [{ dataFolderSharing }, { findService }] = await Promise.all([
     import('../local/daemon/files.ts'),

@@ -168,7 +168,7 @@ export const variables: readonly Variable[] = [
   },
   {
     names: ['BENCHTOP_CACHE_DIR', 'XDG_CACHE_HOME'],
-    words: 'Folder for compiled code: `~/.cache/benchtop` by default.',
+    words: 'Folder for compiled code and the texts of searched trajectories: `~/.cache/benchtop` by default.',
   },
   {
     names: ['BENCHTOP_DATA_DIR', 'XDG_DATA_HOME'],

@@ -295,7 +295,8 @@ export class TextSearch {
       this.#unread(trajectory_id, errorMessage(error));
       return;
     }
-    const record = recordOf(trajectory);
+    // The list may know more, such as the run.
+    const record = recordOf(completed(trajectory, listed));
     this.#rows.set(trajectory_id, completed(listed, record));
     const parts: TextPart[] = [];
     let length = 0;

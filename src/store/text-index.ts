@@ -28,7 +28,7 @@ interface KnownText {
   readonly id: number;
   /** How many steps it had when it was read. */
   readonly steps: number | undefined;
-  /** Other fields of its record at that time; opaque to the index. */
+  /** Other fields of its record at that time, as JSON. */
   readonly record: string | undefined;
 }
 
@@ -64,6 +64,9 @@ const evictedAtOnce = 20;
 const useEveryMs = 60 * 60_000;
 /** How many pages to return to the file system after a deletion. */
 const freedPages = 4_000;
+
+/** FTS5 frees deleted entries only when it merges segments. */
+const mergeGrams = `insert into grams (grams, rank) values ('merge', 500)`;
 
 /** How many parts to read per statement. Fewer would take longer, and more would take more memory. */
 const readAtOnce = 32;
@@ -116,6 +119,15 @@ function connect(path: string): DatabaseSync {
     return open();
   }
 }
+
+/** The field of a trajectory's record that names its run, by the run's kind. */
+const runFields: ReadonlyMap<string, string> = new Map([
+  ['run', 'eval_run_id'],
+  ['training', 'training_run_id'],
+]);
+
+/** Whether trajectories belong to resources of this kind. */
+export const hasTexts = (kind: string): boolean => runFields.has(kind);
 
 /** Deletes every service's index. */
 export function forgetTexts(path: string): void {
@@ -206,6 +218,20 @@ export class TextIndex {
     });
   }
 
+  /** Deletes the texts of a run, also from the disk: the space is overwritten. */
+  forget(kind: string, id: string): void {
+    const field = runFields.get(kind);
+    if (field === undefined) return;
+    this.#write(() => {
+      this.#database.exec('pragma secure_delete = on');
+      inTransaction(this.#database, () => {
+        this.#delete('service = ? and json_extract(record, ?) = ?', this.#service, `$.${field}`, id);
+        this.#database.exec(mergeGrams);
+      });
+      this.#database.exec(`pragma incremental_vacuum(${freedPages}); pragma wal_checkpoint(truncate)`);
+    }, 'deleted');
+  }
+
   /**
    * The parts of these texts that may contain all the words, ignoring case. The result may include other parts, but
    * misses none that contains the words. Words of fewer than three characters exclude no part.
@@ -271,8 +297,7 @@ export class TextIndex {
       if (this.#all('select 1 from texts limit 1').length === 0) break;
       inTransaction(this.#database, () => {
         this.#delete(oldest);
-        // FTS5 frees deleted entries only when it merges segments.
-        this.#database.exec(`insert into grams (grams, rank) values ('merge', 500)`);
+        this.#database.exec(mergeGrams);
       });
     }
     this.#database.exec(`pragma incremental_vacuum(${freedPages})`);
@@ -304,8 +329,8 @@ export class TextIndex {
     }
   }
 
-  /** Records why the texts cannot be read or saved. Replaces a damaged file, which would fail every time. */
-  #failed(error: unknown, done: 'read' | 'saved'): void {
+  /** Records why the texts cannot be read, saved or deleted. Replaces a damaged file, which would fail every time. */
+  #failed(error: unknown, done: 'read' | 'saved' | 'deleted'): void {
     this.problem = `The saved trajectory texts cannot be ${done}: ${errorMessage(error)}`;
     if (this.#path === undefined || !isDamagedDatabase(error)) return;
     try {
@@ -319,11 +344,11 @@ export class TextIndex {
     }
   }
 
-  #write(work: () => void): void {
+  #write(work: () => void, done: 'saved' | 'deleted' = 'saved'): void {
     try {
       work();
     } catch (error) {
-      this.#failed(error, 'saved');
+      this.#failed(error, done);
     }
   }
 

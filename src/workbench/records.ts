@@ -17,6 +17,7 @@ import {
 } from '../queries/statuses/store.ts';
 import { beganField, beganIn } from '../store/seen.ts';
 import type { RememberedStore, SeenResource } from '../store/store.ts';
+import { hasTexts, type TextIndex } from '../store/text-index.ts';
 import type { Inbox } from './inbox.ts';
 import type { Notes } from './notes.ts';
 import type { Pins } from './pins.ts';
@@ -30,6 +31,7 @@ export interface RecordsOptions {
   readonly notes: Notes;
   readonly inbox: Inbox;
   readonly remembered: () => RememberedStore;
+  readonly texts: () => TextIndex;
   /** Records that the program received a response at this time, in epoch milliseconds. */
   readonly attend: (at: number) => void;
 }
@@ -151,6 +153,7 @@ export class Records {
     this.#of.statuses.forget({ kind, id });
     this.#of.inbox.dismissAll({ kind, id });
     this.#forget({ kind, id });
+    if (hasTexts(kind)) this.#of.texts().forget(kind, id);
   }
 
   /** Dismisses a resource's end and its other events in the inbox. */

@@ -195,7 +195,8 @@ export class Workbench implements QueryHost {
     this.lists.recallCounts();
     this.records = new Records({
       ...{ kinds: this.kinds, statuses: this.statuses, restarts: this.restarts, lists: this.lists },
-      ...{ pins: this.pins, notes: this.notes, inbox: this.inbox, remembered: () => this.remembered },
+      ...{ pins: this.pins, notes: this.notes, inbox: this.inbox },
+      ...{ remembered: () => this.remembered, texts: () => this.texts },
       attend: at => {
         this.inbox.attend(at, this.#wasPaused);
         this.#wasPaused = this.#paused;

@@ -1,11 +1,11 @@
 /** The report of `doctor` on folders and the network. */
-import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderFindings, networkFindings } from '../../src/commands/doctor.ts';
 import { resolveProfile } from '../../src/config/profile.ts';
-import { apiKey, hostileServer, refusal } from '../service/hostile-server.ts';
+import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 vi.mock('node:fs', async original => {
@@ -71,6 +71,36 @@ it('does not say that a running local service cannot start, only that it cannot 
   expect(out).not.toContain('cannot start');
   await cli('serve', ['--stop']);
   await serving;
+});
+
+it('says how much text is kept, and a deletion of a run deletes its text (attack31 B3)', async () => {
+  const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'one', status: 'completed' };
+  const of = { trajectory_id: 'traj_1', status: 'completed', eval_run_id: 'evr_1', num_steps: 1 };
+  const steps = [{ step_index: 0, messages: [{ role: 'user', content: 'a secret word' }] }];
+  const page = (items: readonly object[]) => ({ items, has_more: false });
+  let isDeleted = false;
+  const { url } = await hostileServer((response, request) => {
+    if (request.method === 'DELETE') isDeleted = true;
+    const answers: Readonly<Record<string, object | undefined>> = {
+      '/api/v1/eval/evr_1': isDeleted ? undefined : run,
+      '/api/v1/trajectories': page(isDeleted ? [] : [of]),
+      '/api/v1/trajectories/traj_1': { ...of, steps },
+    };
+    const answer = request.method === 'DELETE' ? {} : answers[request.url.split('?')[0] ?? ''];
+    return (answer ? json(answer) : refusal(404, 'not_found_error', 'resource_not_found'))(response, request);
+  });
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: url, apiKey, home });
+  expect((await cli('doctor', [])).out).not.toContain('searched trajectories');
+  expect(await cli('search', ['secret', '--in', 'evr_1'])).toMatchObject({
+    out: expect.stringContaining('a secret word'),
+  });
+  expect((await cli('doctor', [])).out).toMatch(
+    /note {2}texts +\S+texts\.db has \d+ KiB of texts of searched trajectories: benchtop search --forget deletes them/,
+  );
+  expect(await cli('delete', ['evr_1', '--yes'])).toMatchObject({ code: 0 });
+  const file = readdirSync(home, { recursive: true, encoding: 'utf8' }).find(each => each.endsWith('texts.db')) ?? '';
+  expect(readFileSync(join(home, file), 'latin1')).not.toContain('secret');
 });
 
 describe('a folder', () => {

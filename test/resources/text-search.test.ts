@@ -437,6 +437,15 @@ it('knows the lengths and the end of a hit, read or from the index, and shows th
   ]);
 });
 
+it('knows the run of a text from the list, if its record does not say, so that it can be forgotten (attack31 B3)', async () => {
+  const rows = [trajectory('t1', 'apple', { eval_run_id: 'evr_1' })];
+  const { service } = serviceOf(rows.map(({ eval_run_id: _, ...row }) => row));
+  const kept = index();
+  await searchFor('apple', rows, { index: kept, service }).run();
+  kept.forget('run', 'evr_1');
+  expect(kept.known().size).toBe(0);
+});
+
 it('keeps the tokens of what it read', async () => {
   const spoken = (completion_tokens: number) => [
     { step_index: 0, messages: [{ role: 'assistant', completion_tokens }] },

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -242,5 +242,34 @@ describe('the index of texts', () => {
     index.keep(text('t1', 1, 'something'));
     expect([index.problem, index.known().size]).toEqual([undefined, 1]);
     index.close();
+  });
+
+  it('forgets the texts of a run, also on the disk, and no others (attack31 B3)', () => {
+    const index = TextIndex.open(path, options);
+    const other = TextIndex.open(path, { ...options, service: 'two' });
+    const of = (field: string, id: string, body: string) => ({
+      ...text(`${field} ${id}`, 1, body.repeat(100)),
+      record: JSON.stringify({ [field]: id }),
+    });
+    index.keep(of('eval_run_id', 'one', 'secretly'));
+    index.keep(of('training_run_id', 'one', 'trained'));
+    index.keep(of('eval_run_id', 'two', 'openly'));
+    other.keep(of('eval_run_id', 'one', 'elsewhere'));
+    index.keep(text('of no run', 1, 'unknown'));
+    index.forget('run', 'one');
+    index.forget('deployment', 'two');
+    expect([...index.known().keys()].sort()).toEqual(['eval_run_id two', 'of no run', 'training_run_id one']);
+    index.forget('training', 'one');
+    expect([found(index, 'openly'), found(index, 'secretly'), found(other, 'elsewhere')]).toEqual([
+      ['eval_run_id two'],
+      [],
+      ['eval_run_id one'],
+    ]);
+    const onDisk = ['', '-wal'].map(end => readFileSync(`${path}${end}`, 'latin1')).join('');
+    expect(['openly', 'secretly', 'trained'].map(word => onDisk.includes(word))).toEqual([true, false, false]);
+    expect(index.problem).toBe(undefined);
+    for (const end of ['', '-wal', '-shm']) expect(statSync(`${path}${end}`).mode & 0o777).toBe(0o600);
+    index.close();
+    other.close();
   });
 });

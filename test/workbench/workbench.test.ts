@@ -119,7 +119,10 @@ it('knows nothing any more of what the program has deleted', () => {
   onTestFinished(() => workbench.close());
   const run = { kind: 'run', id: 'evr_1' };
   workbench.records.started({ ...run, label: 'baseline', status: 'running' });
+  for (const of of ['evr_1', 'evr_2'])
+    workbench.texts.keep({ trajectoryId: of, steps: 1, record: JSON.stringify({ eval_run_id: of }), parts: [] });
   workbench.records.deleted(run, []);
+  expect([...workbench.texts.known().keys()]).toEqual(['evr_2']);
   expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
 });
 
