@@ -63,9 +63,9 @@ function allNotes(memory: RememberedStore): Note[] {
 }
 
 /** Undefined if the time is unknown. */
-const timeOf = ({ at }: Note): string | undefined => (at === 0 ? undefined : new Date(at).toISOString());
+const timeOf = (at: number): string | undefined => (at === 0 ? undefined : new Date(at).toISOString());
 
-const withTime = (note: Note) => ({ ...note, at: timeOf(note) ?? null });
+const withTime = (note: Note) => ({ ...note, at: timeOf(note.at) ?? null, since: timeOf(note.since) ?? null });
 
 const columns: readonly Column<Note>[] = [
   { id: 'label', title: 'OF', width: { min: 10, max: 40, grow: 1 }, value: note => note.label },
@@ -79,7 +79,7 @@ const columns: readonly Column<Note>[] = [
     value: note => note.text || undefined,
   },
   { id: 'author', title: 'AUTHOR', width: { min: 6, max: 20, grow: 0 }, value: note => note.author },
-  { id: 'at', title: 'AT', width: 24, value: timeOf },
+  { id: 'at', title: 'AT', width: 24, value: note => timeOf(note.at) },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 0 }, value: note => note.id },
 ];
 
@@ -169,6 +169,10 @@ export async function importAll(
     const merged = memory.notes.merge(notes);
     if (!merged) throw new CommandError(`${memory.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);
     io.note(mergedWords(merged));
+    for (const { label, id, message, author } of merged.renamed) {
+      const where = message > 0 ? `, message ${message}` : '';
+      io.note(clean`Two notes by one name: ${label} (${id})${where}: the imported one is by ${author} here`);
+    }
     const imported = new Set(notes.map(({ id }) => id));
     for (const different of conflictsIn(allNotes(memory).filter(({ id }) => imported.has(id)))) {
       const [first] = different;

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 /** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
-const version = 2;
+const version = 3;
 
 const schema = `
   create table if not exists seen (
@@ -85,7 +85,7 @@ const schema = `
   ) strict, without rowid;
   create table if not exists notes (
     service text not null, kind text not null, id text not null, message integer not null, author text not null,
-    flag text not null, text text not null, label text not null, at integer not null,
+    flag text not null, text text not null, label text not null, at integer not null, since integer not null,
     primary key (service, kind, id, message, author)
   ) strict, without rowid;
   create table if not exists settings (

@@ -21,10 +21,12 @@ export interface Note {
    * stays, without flag and text, so that a merge does not restore it.
    */
   readonly at: number;
+  /** When its first version was written, in epoch milliseconds: other versions have the same time. 0 if unknown. */
+  readonly since: number;
 }
 
 /** A note without its content: the resource or message, and the author. */
-export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at'>;
+export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at' | 'since'>;
 
 /** A change to a note. A missing field keeps its saved value. */
 export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;
@@ -35,11 +37,13 @@ export interface MergeCounts {
   readonly updated: number;
   /** Notes that are not newer than the saved ones. */
   readonly kept: number;
+  /** Notes with an author's name that another note has; `author` is the name that each was given. */
+  readonly renamed: readonly Note[];
 }
 
-const noteOf = ({ kind, id, message, author, flag, text, label, at }: Row): Note => ({
+const noteOf = ({ kind, id, message, author, flag, text, label, at, since }: Row): Note => ({
   ...{ kind: String(kind), id: String(id), message: Number(message), author: String(author) },
-  ...{ flag: String(flag), text: String(text), label: String(label), at: Number(at) },
+  ...{ flag: String(flag), text: String(text), label: String(label), at: Number(at), since: Number(since) },
 });
 
 /** In characters. Ids are as long as the service makes them. */
@@ -63,7 +67,7 @@ const maxAheadMs = 24 * 60 * 60 * 1000;
 export function parseNote(value: unknown, now = Date.now()): Note | string {
   const none = 'this is not a note';
   if (!isRecord(value)) return none;
-  const { kind, id, message = 0, author, flag = '', text = '', label = '', at } = value;
+  const { kind, id, message = 0, author, flag = '', text = '', label = '', at, since = null } = value;
   const isText = (each: unknown): each is string => typeof each === 'string';
   if (![kind, id, author].every(each => isText(each) && each !== '')) return none;
   if (!noteKinds.includes(kind as string)) return `notes are only for trajectories and runs, not for a ${kind}`;
@@ -71,11 +75,16 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const problem = noteProblem({ flag, text });
   if (problem !== undefined) return problem;
   if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return none;
-  // Exports use null for an unknown time.
-  const time = typeof at === 'string' ? Date.parse(at) : at === null ? 0 : at;
-  if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return 'the time of this note is not a date';
+  const [time, begun] = [timeIn(at), timeIn(since)];
+  if (time === undefined || begun === undefined) return 'the time of this note is not a date';
   if (time > now + maxAheadMs) return 'the time of this note is more than a day ahead of the clock here';
-  return { ...(value as unknown as Note), message, flag, text, label, at: time };
+  return { ...(value as unknown as Note), message, flag, text, label, at: time, since: begun };
+}
+
+/** A time in a file, in epoch milliseconds. Exports use null for an unknown time, which is 0 here. */
+function timeIn(value: unknown): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : value === null ? 0 : value;
+  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
 }
 
 export class NoteRecords {
@@ -90,7 +99,7 @@ export class NoteRecords {
    * unknown.
    */
   all(now = Date.now()): Note[] | undefined {
-    const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at from notes
+    const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at, since from notes
       where service = ? order by 8 desc, kind, id, message, author`;
     return this.#tables.read(sql, now + maxAheadMs, this.#tables.service)?.map(noteOf);
   }
@@ -117,7 +126,7 @@ export class NoteRecords {
         const { flag = before?.flag ?? '', text = before?.text ?? '' } = change;
         // A resource that was never seen is named by its id.
         const label = subject.label === subject.id ? (before?.label ?? subject.label) : subject.label;
-        this.#replace(run, { ...subject, label, flag, text, at });
+        this.#replace(run, { ...subject, label, flag, text, at, since: before?.since || at });
       }
     });
   }
@@ -129,13 +138,13 @@ export class NoteRecords {
     });
   }
 
-  #replace(run: Run, { kind, id, message, author, flag, text, label, at }: Note): void {
+  #replace(run: Run, { kind, id, message, author, flag, text, label, at, since }: Note): void {
     const { service } = this.#tables;
     // Also delete a note under another kind, which was guessed from the id.
     run('delete from notes where service = ? and id = ? and message = ? and author = ?', service, id, message, author);
-    const sql = `insert into notes (service, kind, id, message, author, flag, text, label, at)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    run(sql, service, kind, id, message, author, flag, text, label.slice(0, longestName), at);
+    const sql = `insert into notes (service, kind, id, message, author, flag, text, label, at, since)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    run(sql, service, kind, id, message, author, flag, text, label.slice(0, longestName), at, since);
   }
 
   /** @throws Error if they cannot be read */
@@ -146,26 +155,53 @@ export class NoteRecords {
     return new Map(all.toReversed().map(note => [keyOf(note), note]));
   }
 
-  /** Adds unknown notes and replaces older ones. Undefined if the notes could not be read or saved. */
+  /**
+   * Adds unknown notes and replaces older versions. Two notes with one author's name are both kept, the new one under a
+   * name with a number. Undefined if the notes could not be read or saved.
+   */
   merge(notes: readonly Note[]): MergeCounts | undefined {
     let [added, updated, kept] = [0, 0, 0];
+    const renamed: Note[] = [];
     const isSaved = this.#tables.atOnce(run => {
       const newest = this.#byKey();
+      const versions = new Map([...newest.values()].map(note => [versionOf(note), note]));
       for (const note of notes) {
-        const before = newest.get(keyOf(note));
+        const namesake = newest.get(keyOf(note));
+        const before = (note.since > 0 && versions.get(versionOf(note))) || (saysSame(note, namesake) && namesake);
         if (before && before.at >= note.at) {
           kept += 1;
           continue;
         }
+        const saved = { ...note, author: before ? before.author : freeName(note, newest) };
         if (before) updated += 1;
         else added += 1;
-        newest.set(keyOf(note), note);
-        this.#replace(run, note);
+        if (namesake && !before && saysSomething(namesake) && saysSomething(note)) renamed.push(saved);
+        newest.set(keyOf(saved), saved);
+        versions.set(versionOf(saved), saved);
+        this.#replace(run, saved);
       }
     });
-    return isSaved ? { added, updated, kept } : undefined;
+    return isSaved ? { added, updated, kept, renamed } : undefined;
   }
 }
+
+/** An author's name without the number that a merge has added. */
+const nameOf = (author: string): string => author.replace(/ \(\d+\)$/, '');
+
+/** The author's name for a new note, with a number if a note on the same subject has that name. */
+function freeName(note: NoteSubject, taken: ReadonlyMap<string, Note>): string {
+  let { author } = note;
+  for (let number = 2; taken.has(keyOf({ ...note, author })); number += 1)
+    author = `${nameOf(note.author)} (${number})`;
+  return author;
+}
+
+const saysSame = ({ flag, text }: Note, other: Note | undefined): boolean =>
+  other?.flag === flag && other.text === text;
+
+/** Identifies a note in all its versions. */
+const versionOf = ({ id, message, author, since }: Note): string =>
+  JSON.stringify([id, message, nameOf(author), since]);
 
 /** Leaves out the kind, which is a guess for an id that was never seen. */
 const keyOf = ({ id, message, author }: NoteSubject): string => JSON.stringify([id, message, author]);

@@ -1,5 +1,5 @@
 /** Flags and notes on trajectories and runs: saved between sessions, and observable. */
-import { userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { Listeners } from '../base/listeners.ts';
 import type { TriageSettings } from '../config/preferences.ts';
 import { type Note, type NoteChange, savedNotes } from '../store/notes.ts';
@@ -8,11 +8,13 @@ import type { RememberedStore } from '../store/store.ts';
 /** The author of notes on this machine. */
 function authorOf({ author }: TriageSettings): string {
   if (author !== undefined) return author;
+  // Several machines may have a user with the same name, such as root. The domain depends on the network.
+  const [host] = hostname().split('.');
   try {
-    return userInfo().username;
+    return `${userInfo().username}@${host}`;
   } catch {
     // In most containers, the user has no entry in the user database.
-    return 'me';
+    return `me@${host}`;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Notes on the command line, also if they cannot be saved, and with notes of an older version. */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -76,6 +76,26 @@ it('on what takes none are refused with their line, and replace nothing (B7)', a
   expect(JSON.parse((await cli('notes list', ['--json'])).out)).toEqual({ notes });
 });
 
+it('of two people with one name are both kept, and named (A9)', async () => {
+  const [home, other] = [testFolder(), testFolder()];
+  const [cli, elsewhere] = [home, other].map(each => cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home: each }));
+  const file = join(home, 'notes.jsonl');
+  await cli?.('notes set', ['traj_a1', '--flag', 'good', '--note', 'line one']);
+  const { at } = JSON.parse((await cli?.('notes export', []))?.out ?? '');
+  await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(at));
+  await elsewhere?.('notes set', ['traj_a1', '--flag', 'gamed', '--note', 'B says gamed']);
+  writeFileSync(file, (await elsewhere?.('notes export', []))?.out ?? '');
+  // By default, machines are told apart as well.
+  const { author } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(author).toMatch(/^.+@.+$/);
+  expect((await cli?.('notes import', [file]))?.notes.split('\n')).toEqual([
+    '1 new, 0 newer, 0 unchanged',
+    `Two notes by one name: traj_a1 (traj_a1): the imported one is by ${author} (2) here`,
+    `Flagged differently: traj_a1 (traj_a1): ${author} (2) says gamed, ${author} says good`,
+  ]);
+  expect((await cli?.('notes list', []))?.out).toMatch(/B says gamed(.*\n)*.*line one/);
+});
+
 it('outlive their profile: its removal says that they are kept, and another name has them (B4)', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: '', apiKey: '', home });
@@ -99,7 +119,8 @@ it('with a time that is no date are listed and exported without a time, taken el
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   const file = join(home, 'notes.jsonl');
-  const said = { kind: 'trajectory', id: 'traj_1', author: 'bob', flag: 'hack', at: 1_000 };
+  const since = new Date(1_000).toISOString();
+  const said = { kind: 'trajectory', id: 'traj_1', author: 'bob', flag: 'hack', at: 1_000, since };
   writeFileSync(file, JSON.stringify(said));
   expect(await cli('notes import', [file])).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
   const database = new DatabaseSync(join(home, '.local/state/benchtop/remembered.db'));

@@ -98,7 +98,7 @@ it('compares two runs: the verdict, flips first, different settings, and regress
   expect(text).toContain('Improvements of new: 1 task\n');
 });
 
-const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1 };
+const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1, since: 1 };
 
 it('prints the flagged and noted trajectories of each compared run, each once (A9)', async () => {
   const { context, memory } = reading();

@@ -10,6 +10,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 const note = (more: Partial<Note>): Note => ({
   ...{ kind: 'trajectory', id: 't1', message: 0, author: 'ann', flag: 'bad', text: '', label: 'task', at: 1_000 },
+  since: 1_000,
   ...more,
 });
 
@@ -35,10 +36,40 @@ describe('notes', () => {
     }
   });
 
+  it('keeps the notes of two people with one name, in either order and after several merges (A9)', () => {
+    const mine = [note({ text: 'line one' })];
+    const theirs = [note({ flag: 'gamed', text: 'another view', at: 2_000, since: 2_000 })];
+    const unknown = [note({ flag: 'x', at: 0, since: 0 }), note({ flag: 'y', at: 0, since: 0 })];
+    for (const [first, second] of [
+      [mine, theirs],
+      [theirs, mine],
+    ] as const) {
+      const store = RememberedStore.inMemory('test');
+      store.notes.merge(first);
+      const renamed = second.map(each => ({ ...each, author: 'ann (2)' }));
+      expect(store.notes.merge(second)).toEqual({ added: 1, updated: 0, kept: 0, renamed });
+      expect(store.notes.merge([...second, ...first])).toMatchObject({ added: 0, updated: 0, kept: 2, renamed: [] });
+      const later = second.map(each => ({ ...each, flag: '', text: 'changed', at: 9_000 }));
+      expect(store.notes.merge(later)).toMatchObject({ updated: 1, renamed: [] });
+      expect(new Set(store.notes.all()?.map(({ author, text }) => `${author}: ${text}`))).toEqual(
+        new Set([`ann: ${first[0]?.text}`, 'ann (2): changed']),
+      );
+      // Another machine, which has the second note under its own name, takes these two as they are.
+      const elsewhere = RememberedStore.inMemory('test');
+      elsewhere.notes.merge(later);
+      expect(elsewhere.notes.merge(store.notes.all() ?? [])).toMatchObject({ added: 1, updated: 0, kept: 1 });
+      expect(store.notes.merge(unknown)).toMatchObject({
+        added: 2,
+        renamed: [{ author: 'ann (3)' }, { author: 'ann (4)' }],
+      });
+      for (const each of [store, elsewhere]) each.close();
+    }
+  });
+
   it('keeps those of services apart, and counts what merging did', () => {
     const store = RememberedStore.inMemory('test');
     expect(store.notes.merge([note({}), note({ at: 2_000 }), note({ at: 500 })])).toEqual({
-      ...{ added: 1, updated: 1, kept: 1 },
+      ...{ added: 1, updated: 1, kept: 1, renamed: [] },
     });
     store.close();
   });
@@ -100,15 +131,16 @@ describe('notes', () => {
     notes.say([{ kind: 'run', id: 'r4', label: 'a run' }], { flag: '' });
     expect(store.notes.all()).toEqual([expect.objectContaining({ kind: 'run', flag: '' })]);
     const at = Date.now() + 1_000;
-    expect(store.notes.merge([note({ id: 'r4', flag: 'good', at })])).toMatchObject({ added: 0, updated: 1 });
-    expect(store.notes.all()).toEqual([note({ id: 'r4', flag: 'good', at })]);
+    const since = store.notes.all()?.[0]?.since ?? 0;
+    expect(store.notes.merge([note({ id: 'r4', flag: 'good', at, since })])).toMatchObject({ added: 0, updated: 1 });
+    expect(store.notes.all()).toEqual([note({ id: 'r4', flag: 'good', at, since })]);
     store.close();
   });
 
   it('keeps what it has against another version of the same time, so that merging twice changes nothing', () => {
     const store = RememberedStore.inMemory('test');
     store.notes.merge([note({ text: 'first' })]);
-    expect(store.notes.merge([note({ text: 'second' })])).toEqual({ added: 0, updated: 0, kept: 1 });
+    expect(store.notes.merge([note({ text: 'second' })])).toEqual({ added: 0, updated: 0, kept: 1, renamed: [] });
     expect(store.notes.all()).toEqual([note({ text: 'first' })]);
     store.close();
   });
