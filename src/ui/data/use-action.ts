@@ -19,10 +19,15 @@ type WorkState<Result> =
 
 interface Work<Result> {
   readonly state: WorkState<Result>;
-  /** Returns undefined if it failed or is already running. Never rejects. */
+  /**
+   * Returns undefined if it failed or is already running. Never rejects.
+   *
+   * @param check called first; if it returns a reason, the work fails with it
+   */
   readonly start: (
     work: (service: Service, signal: AbortSignal) => Promise<Result>,
     touches: Action<never>['touches'],
+    check: ((context: QueryContext) => Promise<string | undefined> | undefined) | undefined,
   ) => Promise<Result | undefined>;
   /** Aborts the running action. It ends as failed, and the error reports whether it may have taken effect. */
   readonly stop: () => void;
@@ -34,13 +39,18 @@ function useWork<Result>(): Work<Result> {
   // A ref, because two presses may precede the next render.
   const running = useRef<AbortController>(undefined);
   const start = useCallback<Work<Result>['start']>(
-    async (work, touches) => {
+    async (work, touches, check) => {
       if (running.current) return undefined;
       const controller = new AbortController();
       running.current = controller;
       setState({ kind: 'running', stopping: false });
       try {
-        const result = await work(await unlessStopped(workbench.service(), controller.signal), controller.signal);
+        const { signal } = controller;
+        const service = await unlessStopped(workbench.service(), signal);
+        const context = { service, signal, memory: workbench.remembered };
+        const objection = await unlessStopped(Promise.resolve(check?.(context)), signal);
+        if (objection !== undefined) throw new Error(objection);
+        const result = await work(service, signal);
         setState({ kind: 'done', result });
         return result;
       } catch (error) {
@@ -72,7 +82,13 @@ export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state'
   readonly startedBefore: (input: Input) => number | undefined;
 }
 
-export function useAction<Input, Result>(action: Action<Input, Result>): StartedAction<Input, Result> {
+/** Called before the first request. Returns the reason if nothing may be sent. */
+export type CheckInput<Input> = (input: Input, context: QueryContext) => Promise<string | undefined>;
+
+export function useAction<Input, Result>(
+  action: Action<Input, Result>,
+  check?: CheckInput<Input>,
+): StartedAction<Input, Result> {
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<Result>();
   const mounted = useRef(true);
@@ -83,11 +99,12 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
     [],
   );
   const send = async (input: Input): Promise<Result | undefined> => {
-    const result = await start(async (service, signal) => {
+    const work = async (service: Service, signal: AbortSignal): Promise<Result> => {
       const sent = await sendKeyed(service, action, input, { signal, keys: workbench.remembered.startKeys });
       if (action.starts) workbench.records.started(action.starts(sent, input));
       return sent;
-    }, action.touches);
+    };
+    const result = await start(work, action.touches, context => check?.(input, context));
     return mounted.current ? result : undefined;
   };
   const startedBefore = (input: Input): number | undefined =>
@@ -103,8 +120,8 @@ export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<In
   readonly start: () => Promise<boolean>;
 }
 
-/** Called before the first request, with the remaining inputs. Returns the reason if nothing may be sent. */
-export type CheckInputs<Input> = (left: readonly Input[], context: QueryContext) => Promise<string | undefined>;
+/** Like {@link CheckInput}, with the remaining inputs. */
+export type CheckInputs<Input> = CheckInput<readonly Input[]>;
 
 /** Sends an action once for each input after a confirmation. Only the first render's `inputs` count. */
 export function useActionForEach<Input>(
@@ -125,12 +142,12 @@ export function useActionForEach<Input>(
     if (removed) workbench.records.deleted(removed, action.touches);
   };
   const send = async (): Promise<boolean> => {
-    const unsent = await start(async (service, signal) => {
-      const { remembered: memory } = workbench;
-      const objection = await unlessStopped(Promise.resolve(check?.(left, { service, signal, memory })), signal);
-      if (objection !== undefined) throw new Error(objection);
-      return sendAll(service, action, left, { signal, keys: memory.startKeys, onSuccess });
-    }, action.touches);
+    const { startKeys: keys } = workbench.remembered;
+    const unsent = await start(
+      (service, signal) => sendAll(service, action, left, { signal, keys, onSuccess }),
+      action.touches,
+      context => check?.(left, context),
+    );
     if (!unsent) return false;
     setLeft(unsent.map(({ input }) => input));
     setProgress(0);

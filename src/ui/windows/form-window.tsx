@@ -8,13 +8,14 @@ import { clockOrDay } from '../../text/time.ts';
 import { displayWidth } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
-import { ErrorNote } from '../app/error-note.tsx';
+import { useConnection } from '../app/connection.ts';
+import { ErrorNote, noteLines } from '../app/error-note.tsx';
 import { useDelayWords } from '../app/loading.tsx';
 import { useShell, useWindowRoom } from '../app/shell-context.tsx';
-import { useAction, useRequests } from '../data/use-action.ts';
+import { type CheckInput, useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
-import { Form, formHeight, minFormLines, useForm } from '../widgets/form/form.tsx';
+import { Form, type FormModel, formHeight, minFormLines, useForm } from '../widgets/form/form.tsx';
 import { type FieldSpec, type FormValues, shownFields } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -26,6 +27,8 @@ export interface FormWindowProps<Input, Result> {
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
   readonly inputOf: (values: FormValues) => Input;
+  /** Called before anything is sent. If it returns a reason, nothing is sent. */
+  readonly check?: CheckInput<Input>;
   /** Describes the work that will start, below the fields. */
   readonly summary?: ((values: FormValues) => string | undefined) | undefined;
   /** Makes the calls for the preview, if they differ from the action's. */
@@ -105,20 +108,21 @@ const maxErrorLines = 6;
 
 interface FormLines {
   readonly summary: readonly string[];
-  readonly hasFailed: boolean;
+  /** The number of lines that an error takes. */
+  readonly failure: number;
   /** Whether a line shows the progress or a warning. */
   readonly hasNote: boolean;
   readonly preview: number;
 }
 
 /** Divides the window's lines: the fields come first, then an error, the summary and the preview. */
-function formRoom(fields: readonly FieldSpec[], most: number, { summary, hasFailed, hasNote, preview }: FormLines) {
+function formRoom(fields: readonly FieldSpec[], most: number, { summary, failure, hasNote, preview }: FormLines) {
   // An error takes the place of the summary.
-  const others = Math.max(4, summary.length + (hasFailed ? maxErrorLines : 0));
+  const others = Math.max(4, summary.length + failure);
   const summaryLines = most < windowMargin.lines + minFormLines + others ? [] : summary;
   const below = windowMargin.lines + summaryLines.length + (hasNote ? 1 : 0);
   const free = most - below - minFormLines;
-  const errorHeight = hasFailed ? Math.min(maxErrorLines, free) : 0;
+  const errorHeight = Math.min(failure, free);
   const previewLines = Math.min(preview, free - errorHeight);
   const otherLines = below + errorHeight + previewLines;
   return {
@@ -140,6 +144,7 @@ const advised = (error: Error, advice: string | undefined): Error =>
 function useSubmit<Input, Result>(
   { inputOf, onClose, onDone, sentBefore }: FormWindowProps<Input, Result>,
   { state, start, startedBefore }: ReturnType<typeof useAction<Input, Result>>,
+  { dispatch }: FormModel,
 ) {
   const keyOf = useKeyOf();
   const [warning, setWarning] = useState<string>();
@@ -154,7 +159,10 @@ function useSubmit<Input, Result>(
     setWarning(isAsked ? `${why}: press ${keyOf(formCommands.submit)} again to resend it` : undefined);
     if (isAsked) return;
     const result = await start(input);
-    if (result === undefined) return;
+    if (result === undefined) {
+      dispatch({ kind: 'confirm-again' });
+      return;
+    }
     onClose();
     onDone(result);
   };
@@ -169,25 +177,28 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const hasList = fields.some(field => field.kind === 'choice' && field.isList);
   const { width, inner, ...window } = useWindowRoom(hasList ? 100 : 76);
   const { showHelp } = useShell();
-  const { styles } = useTheme();
+  const theme = useTheme();
+  const { styles } = theme;
+  const { origins } = useConnection();
   const keyOf = useKeyOf();
-  const sending = useAction(action);
+  const sending = useAction(action, props.check);
   const { state, stop } = sending;
   const busy = state.kind === 'running';
+  const error = state.kind === 'failed' ? advised(state.error, props.lostAdvice) : undefined;
   const heldBack = useDelayWords();
   const form = useForm(fields, first);
   const focused = shownFields(form.state, fields)[form.state.focus]?.name;
   const changed = JSON.stringify([form.values, focused]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `changed` stands for the values and the focus
   useEffect(() => onChange?.(form.values, focused), [changed]);
-  const { warning, submit } = useSubmit(props, sending);
+  const { warning, submit } = useSubmit(props, sending, form);
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
   const words = summary?.(form.values);
   const room = formRoom(fields, window.height, {
     summary: words === undefined ? [] : wrap(words, inner),
-    hasFailed: state.kind === 'failed',
+    failure: error ? noteLines(error, { width: inner, height: maxErrorLines }, theme, origins).length : 0,
     hasNote: busy || warning !== undefined,
     preview: sentLines.length,
   });
@@ -204,9 +215,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
         bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
       />
       <Lines lines={room.summaryLines.map(styles.muted)} width={inner} height={room.summaryLines.length} />
-      {state.kind === 'failed' ? (
-        <ErrorNote inForm error={advised(state.error, props.lostAdvice)} width={inner} height={room.errorHeight} />
-      ) : null}
+      {error ? <ErrorNote inForm error={error} width={inner} height={room.errorHeight} /> : null}
       {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
       {busy ? (
         <Text>

@@ -10,7 +10,7 @@ import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
 import { measuredWords, rankWords } from '../../../resources/held-out-words.ts';
 import { onBenchmark } from '../../../resources/origins.ts';
-import { replacedWords } from '../../../resources/production.ts';
+import type { Entry } from '../../../resources/production.ts';
 import { trainingActions } from '../../../resources/training.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
@@ -30,7 +30,7 @@ import {
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { useAuditWords } from './use-audit-words.ts';
-import { useListedDeployments } from './use-listed-deployments.ts';
+import { useListedDeployments, useReplaced } from './use-listed-deployments.ts';
 
 export interface DeployWindowProps {
   /** The checkpoint's training run; if missing, the user chooses among all runs. */
@@ -113,6 +113,7 @@ const confirmationField = (effect: (values: FormValues) => string): FieldSpec =>
   name: 'confirmed',
   label: 'Type the slug to put it into production',
   help: effect,
+  isConfirmation: true,
   check: (value, values = {}) => (value.trim() === slugIn(values) ? undefined : `Type ${slugIn(values)}`),
   when: isProduction,
 });
@@ -126,7 +127,9 @@ const inputOf = (values: FormValues): StartDeploymentBody => ({
 function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
   const shell = useShell();
   const workbench = useWorkbench();
-  const { rows, complete } = useListedDeployments();
+  const listed = useListedDeployments();
+  const { rows } = listed;
+  const replaced = useReplaced(listed);
   const initial = checkpoint?.checkpoint_id ?? '';
   const [seen, setSeen] = useState({ id: initial, isSeen: false, isLive: false });
   const benchId = run?.bench_id ?? undefined;
@@ -137,13 +140,16 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   const shown = chosenOf(choice.offered, seen.id);
   const audited = useAuditWords(seen.isLive && shown ? originOfChosen(shown, workbench) : undefined);
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
+  const entryOf = ({ checkpoint_id, model_slug: slug }: StartDeploymentBody): Entry => {
+    const chosen = chosenOf(choice.offered, checkpoint_id);
+    return { slug, from_run: chosen && originOfChosen(chosen, workbench) };
+  };
   const effect = (values: FormValues): string => {
     const chosen = chosenIn(values);
-    const from_run = chosen && originOfChosen(chosen, workbench);
-    const live = chosen ? liveWords(chosen, from_run?.benchmark) : '';
-    const replaced = replacedWords({ slug: slugIn(values), from_run }, rows, complete);
+    const entry = entryOf(inputOf(values));
+    const live = chosen ? liveWords(chosen, entry.from_run?.benchmark) : '';
     // What is replaced comes first: a small terminal may cut the rest off.
-    return `${live}${replaced} ${audited}`.trimEnd();
+    return `${live}${replaced.wordsOf(entry)} ${audited}`.trimEnd();
   };
   const fields: readonly FieldSpec[] = [
     { kind: 'text', name: 'model_slug', label: 'Slug', initial: values => slugFor(chosenIn(values)), check: checkSlug },
@@ -161,6 +167,9 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
       fields={fields}
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}
+      check={async (input, context) =>
+        input.role === 'production' ? replaced.check(entryOf(input), context) : undefined
+      }
       lostAdvice={startedAdvice(deployments, `:${deployments.names[0]}`)}
       summary={values => {
         const chosen = chosenIn(values);

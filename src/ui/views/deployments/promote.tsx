@@ -1,17 +1,14 @@
 /** Confirms promoting a deployment, and asks which one to demote if there are others. */
-import { useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentActions, calledName as labelOf, withStep } from '../../../resources/deployments.ts';
 import { type TracedDeployment, traced } from '../../../resources/origins.ts';
-import { recheckReplaced, replacement } from '../../../resources/production.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { CheckInputs } from '../../data/use-action.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
 import { useAuditWords } from './use-audit-words.ts';
-import { useListedDeployments } from './use-listed-deployments.ts';
+import { useListedDeployments, useReplaced } from './use-listed-deployments.ts';
 
 /** The other deployments in production. Those with the same slug come first. */
 function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
@@ -55,31 +52,22 @@ interface ConfirmPromoteProps extends ActionWindowProps<Deployment> {
 function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromoteProps) {
   const shell = useShell();
   const { remembered: memory } = useWorkbench();
-  const { rows: listed, complete } = useListedDeployments(deployment);
+  const { wordsOf, check } = useReplaced(useListedDeployments(deployment));
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
   const whole: TracedDeployment = traced([deployment], memory)[0] ?? deployment;
   const audited = useAuditWords(whole.from_run);
   const entry = { slug: label, id: deployment.deployment_id, demoted, from_run: whole.from_run };
-  const known = replacement(entry, listed, complete);
-  /** Which deployment is replaced, as read after the confirmation; valid until the list changes. */
-  const [found, setFound] = useState({ instead: '', replaced: known });
-  const replaced = found.instead === known.plain ? found.replaced : known;
-  const check: CheckInputs<unknown> = async (_, context) => {
-    const { now, objection } = await recheckReplaced(entry, replaced, context);
-    if (objection !== undefined) setFound({ instead: known.plain, replaced: now });
-    return objection;
-  };
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
       title={() => 'Make this deployment serve its slug?'}
-      question={() => [means(deployment, withStep(whole)), replaced.words, audited].filter(Boolean).join(' ')}
+      question={() => [means(deployment, withStep(whole)), wordsOf(entry), audited].filter(Boolean).join(' ')}
       typed={() => label}
       verb="promote"
       past="promoted"
       action={send}
-      check={check}
+      check={(_, context) => check(entry, context)}
       rows={[row]}
       labelOf={labelOf}
       onDone={() => shell.toast({ kind: 'success', text: `${label} serves its slug` })}

@@ -1,9 +1,11 @@
 /** The deployments named in windows about production, with their origins. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { surelyInProduction } from '../../../resources/deployments.ts';
 import { traced } from '../../../resources/origins.ts';
+import { type Entry, type ReplacementWords, recheckReplaced, replacement } from '../../../resources/production.ts';
+import type { CheckInput } from '../../data/use-action.ts';
 import { useList } from '../../data/use-list.ts';
 import { useOrigins } from '../../data/use-origins.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -20,4 +22,22 @@ export function useListedDeployments(also?: Deployment) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the search adds to what is remembered
   const rows = useMemo(() => traced(listed.rows, remembered), [listed.rows, remembered, searchedAt]);
   return { ...listed, rows };
+}
+
+/** What leaves production, as listed; or as read again after a confirmation, until the list or the entry changes. */
+export function useReplaced({ rows, complete }: Pick<ReturnType<typeof useListedDeployments>, 'rows' | 'complete'>) {
+  const [found, setFound] = useState<{ readonly instead: string; readonly now: ReplacementWords }>();
+  const shown = (entry: Entry) => {
+    const known = replacement(entry, rows, complete);
+    // Without origins, which may be read later, except the entry's own.
+    const instead = `${known.plain} ${entry.from_run?.bench_id}`;
+    return { instead, replaced: found?.instead === instead ? found.now : known };
+  };
+  const check: CheckInput<Entry> = async (entry, context) => {
+    const { instead, replaced } = shown(entry);
+    const { now, objection } = await recheckReplaced(entry, replaced, context);
+    if (objection !== undefined) setFound({ instead, now });
+    return objection;
+  };
+  return { wordsOf: (entry: Entry): string => shown(entry).replaced.words, check };
 }

@@ -28,6 +28,8 @@ interface TextFieldSpec extends FieldBase {
   /** Whether to show dots in place of the typed text. */
   readonly mask?: boolean;
   readonly multiline?: boolean;
+  /** Whether the text confirms the request; it must be typed again after a failure. */
+  readonly isConfirmation?: boolean;
 }
 
 export interface ChoiceOption {
@@ -81,6 +83,7 @@ export type FormAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'focus'; readonly by: number }
   | { readonly kind: 'focus-error' }
+  | { readonly kind: 'confirm-again' }
   | { readonly kind: 'choose'; readonly by: number };
 
 export function initialFormState(fields: readonly FieldSpec[]): FormState {
@@ -238,6 +241,14 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
         ...withoutSought(state),
         focus: (((state.focus + action.by) % fields.length) + fields.length) % fields.length,
       };
+    case 'confirm-again': {
+      const focus = fields.findIndex(each => each.kind === 'text' && each.isConfirmation === true);
+      const name = fields[focus]?.name;
+      if (name === undefined) return state;
+      const values = { ...state.values, [name]: { kind: 'text', edit: editStateOf('') } as const };
+      const touched = new Set([...state.touched].filter(each => each !== name));
+      return { ...withoutSought(state), values, focus, touched };
+    }
     case 'focus-error': {
       const errors = formErrors(state, all);
       const first = fields.findIndex(candidate => errors.has(candidate.name));

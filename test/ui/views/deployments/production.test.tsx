@@ -211,6 +211,40 @@ describe('a checkpoint', () => {
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'production' }]);
   });
 
+  it.each([
+    { columns: 100, rows: 30 },
+    { columns: 60, rows: 15 },
+  ])('is confirmed again if another deployment serves the slug by the time that it is sent: %j', async size => {
+    let serving: Deployment = { ...active, checkpoint_id: 'ckpt_0' };
+    let reads = 0;
+    const { screen, sent } = openDeploy(size, undefined, {
+      listDeployments: async () => {
+        reads += 1;
+        return pageOf([serving]);
+      },
+    });
+    const says = (words: string) => screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes(words));
+    await screen.waitFor('Deploy step 5 of tutor');
+    await screen.press('tab', 'right', 'tab');
+    await says('dep_1 (trn_1 step 0, held-out 0.320) serves tutor now and is replaced.');
+    serving = { ...serving, deployment_id: 'dep_3', checkpoint_step: 30, checkpoint_id: undefined };
+    await screen.type('tutor');
+    await screen.press('enter');
+    await says('This has changed since you were asked. Nothing was sent: confirm the current state.');
+    await says('dep_3 (step 30) serves tutor now and is replaced.');
+    expect(sent).toEqual([]);
+    // What was typed confirmed something else.
+    await screen.press('enter');
+    await says('✗ Type tutor');
+    expect(sent).toEqual([]);
+    await screen.type('tutor');
+    const before = reads;
+    await screen.press('enter');
+    await screen.waitFor(() => sent.length > 0);
+    expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'production' }]);
+    expect(reads).toBeGreaterThan(before);
+  });
+
   it('is not called free of findings while its audit is being read, or could not be read (attack29 A1)', async () => {
     const reading = Promise.withResolvers<void>();
     let audits = 0;
