@@ -27,3 +27,23 @@ export function roundStep(atLeast: number, { quarters = false } = {}): number {
 export function multipleOf(step: number, count: number): number {
   return Number((step * count).toFixed(Math.min(100, decimalsOf(step))));
 }
+
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Spans up to this size cannot be divided. */
+const narrowest = 1e-200;
+
+/** Widens a range around its middle until it spans at least this share of its greatest absolute value. */
+export function widened({ low, high }: Range, share: number): Range {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (high - low > Math.max(narrowest, size * share)) return { low, high };
+  const margin = size > narrowest ? size * Math.max(share / 2, 0.05) : 1;
+  const middle = (low + high) / 2;
+  return { low: middle - margin, high: middle + margin };
+}
+
+/** The minimum span of a y axis, as a share of its greatest value; otherwise rounding noise would fill the height. */
+export const minSpan = 0.01;

@@ -3,6 +3,7 @@
  * the report in parts, so that the transcripts need not all fit in memory.
  */
 import { maxOf, minOf } from '../base/many.ts';
+import { minSpan, widened } from '../base/scale.ts';
 import { exportRows } from '../text/export.ts';
 import { asReceived, reward } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
@@ -10,7 +11,8 @@ import { type Fact, withValue } from './fact.ts';
 
 interface ReportPoint {
   readonly x: number;
-  readonly y: number;
+  /** Undefined in a gap, which no line crosses. */
+  readonly y: number | undefined;
   /** The confidence interval for `y`. */
   readonly low?: number | undefined;
   readonly high?: number | undefined;
@@ -63,17 +65,50 @@ const colourOf = (index: number): string => colours[index % colours.length] ?? c
 
 const fixed = (value: number): string => value.toFixed(1);
 
+const rangeOf = (values: readonly number[]): readonly [number, number] => [minOf(values), maxOf(values)];
+
+type Valued = ReportPoint & { readonly y: number };
+
+const hasValue = (point: ReportPoint): point is Valued => point.y !== undefined;
+
+/** The stretches of points with values between gaps. */
+function splitAtGaps(points: readonly ReportPoint[]): readonly (readonly Valued[])[] {
+  const stretches: Valued[][] = [[]];
+  for (const point of points) {
+    if (hasValue(point)) stretches.at(-1)?.push(point);
+    else stretches.push([]);
+  }
+  return stretches.filter(({ length }) => length > 0);
+}
+
+/** Rows of step, value and limits; consecutive steps without a value share one. */
+function curveRows(points: readonly ReportPoint[]): readonly (readonly unknown[])[] {
+  const rows: (readonly unknown[])[] = [];
+  let gapFrom: number | undefined;
+  for (const { x, y, low, high } of points) {
+    if (y !== undefined) {
+      rows.push([x, y, low, high]);
+      gapFrom = undefined;
+      continue;
+    }
+    if (gapFrom !== undefined) rows.pop();
+    gapFrom ??= x;
+    rows.push([gapFrom === x ? x : `${gapFrom} to ${x}`, 'no value']);
+  }
+  return rows;
+}
+
 function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string {
   const points = curves.flatMap(curve => curve.points);
-  if (points.length === 0) return '<p>No values.</p>\n';
+  const valued = points.filter(hasValue);
+  if (valued.length === 0) return '<p>No values.</p>\n';
   const { width, height, left, bottom, top } = chart;
-  const range = (values: readonly number[]): readonly [number, number] => {
-    const [low, high] = [minOf(values), maxOf(values)];
-    return low === high ? [low - 0.5, high + 0.5] : [low, high];
-  };
-  const [first, last] = range(points.map(({ x }) => x));
-  const [low, high] = range(points.flatMap(({ y, low: from = y, high: to = y }) => [y, from, to]));
-  const x = (value: number): string => fixed(left + ((value - first) / (last - first)) * (width - left - 8));
+  const [first, last] = rangeOf(points.map(({ x }) => x));
+  const ends = rangeOf(valued.flatMap(({ y, low: from = y, high: to = y }) => [y, from, to]));
+  const { low, high } = widened({ low: ends[0], high: ends[1] }, minSpan);
+  // The only step of a curve is in the middle.
+  const share = (value: number): number => (first === last ? 0.5 : (value - first) / (last - first));
+  const x = (value: number): string => fixed(left + share(value) * (width - left - 8));
   const y = (value: number): string =>
     fixed(height - bottom - ((value - low) / (high - low)) * (height - bottom - top));
   const drawn = curves.map(({ points: own }, index) => {
@@ -81,18 +116,25 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
     const limits = own.flatMap(({ x: at, low: from, high: to }) =>
       from === undefined || to === undefined ? [] : `M${x(at)} ${y(from)}V${y(to)}`,
     );
+    const stretches = splitAtGaps(own);
+    const lines = stretches.map(stretch => `M${stretch.map(point => `${x(point.x)} ${y(point.y)}`).join('L')}`);
+    const dots = stretches.filter(({ length }) => own.length <= 80 || length === 1).flat();
     return [
       `<path d="${limits.join('')}" stroke="${colour}" stroke-opacity=".45" fill="none"/>`,
-      `<polyline points="${own.map(point => `${x(point.x)},${y(point.y)}`).join(' ')}" stroke="${colour}" fill="none" stroke-width="1.5"/>`,
-      ...(own.length > 80 ? [] : own.map(p => `<circle cx="${x(p.x)}" cy="${y(p.y)}" r="2.5" fill="${colour}"/>`)),
+      `<path d="${lines.join('')}" stroke="${colour}" fill="none" stroke-width="1.5"/>`,
+      ...dots.map(p => `<circle cx="${x(p.x)}" cy="${y(p.y)}" r="2.5" fill="${colour}"/>`),
     ].join('');
   });
   const axis = `<path d="M${left} ${top}V${height - bottom}H${width - 8}" stroke="var(--line)" fill="none"/>`;
   const labels = [
     `<text x="${left - 6}" y="${height - bottom}" text-anchor="end">${reward(low)}</text>`,
     `<text x="${left - 6}" y="${top + 10}" text-anchor="end">${reward(high)}</text>`,
-    `<text x="${left}" y="${height - 6}">${first}</text>`,
-    `<text x="${width - 8}" y="${height - 6}" text-anchor="end">${last}</text>`,
+    ...(first === last
+      ? [`<text x="${x(first)}" y="${height - 6}" text-anchor="middle">${first}</text>`]
+      : [
+          `<text x="${left}" y="${height - 6}">${first}</text>`,
+          `<text x="${width - 8}" y="${height - 6}" text-anchor="end">${last}</text>`,
+        ]),
   ];
   const names = curves.map(({ name }) => name).join(', ');
   // The spans wrap if the line is too short.
@@ -223,10 +265,10 @@ function blockMarkdown(block: ReportBlock): string {
     }
     case 'curves':
       return block.curves
-        .map(({ name, points }) => {
-          const rows = points.map(({ x, y, low, high }) => [x, y, low, high]);
-          return `${markdown(name)}\n\n${tableMarkdown(['step', 'value', 'low', 'high'], rows)}`;
-        })
+        .map(
+          ({ name, points }) =>
+            `${markdown(name)}\n\n${tableMarkdown(['step', 'value', 'low', 'high'], curveRows(points))}`,
+        )
         .join('');
     case 'text':
       return `### ${markdown(block.title)}\n\n${fenced(block.text)}`;

@@ -1,4 +1,5 @@
 /** Reports on a run, a training run or a dataset, and on flagged trajectories. */
+import { type Curve, curveOf, curveOfColumns, withGaps } from '../base/curve.ts';
 import { binLabels, histogram, mean } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -86,6 +87,12 @@ export function* firstTasks<Row>(tasks: readonly Row[], columns: readonly Column
     yield { kind: 'words', text: `${counted(tasks.length - maxTasks, 'more task is', 'more tasks are')} left out.` };
 }
 
+/** A curve's points. Those without a value, and steps that are missing, are gaps. */
+function pointsOf(curve: Curve): { readonly x: number; readonly y: number | undefined }[] {
+  const { xs, ys } = withGaps(curve);
+  return stepValues({ steps: xs }, ys).map(({ step: x, value: y }) => ({ x, y }));
+}
+
 /** A training run's curves, drawn and described. */
 async function* curves(id: string, context: ReportContext): Blocks {
   const range = comparisonOptions(context.compare).range;
@@ -97,16 +104,21 @@ async function* curves(id: string, context: ReportContext): Blocks {
     yield { kind: 'heading', text: 'Curves' };
     const others = otherSplits(heldOut);
     const held = [heldOut, ...others].map(rows => {
-      const points = heldOutMeansOf(rows).map(point => {
-        const interval = intervalOfHeldOut(point, range);
-        return { x: point.step, y: point.reward, low: interval?.low, high: interval?.high };
+      const means = new Map(heldOutMeansOf(rows).map(mean => [mean.step, mean]));
+      const curve = curveOf(
+        rows,
+        ({ step }) => step,
+        each => each.held_out_reward,
+      );
+      const points = pointsOf(curve).map(point => {
+        const mean = means.get(point.x);
+        const interval = mean && intervalOfHeldOut(mean, range);
+        return { ...point, low: interval?.low, high: interval?.high };
       });
       const name = others.length > 0 ? curveName('held-out reward', rows) : 'held-out reward';
-      return { name: `${name}, with 95% limits`, points: points.toSorted((left, right) => left.x - right.x) };
+      return { name: `${name}, with 95% limits`, points };
     });
-    const trained = stepValues(trainer, trainer.rewards).flatMap(({ step: x, value: y }) =>
-      y === undefined ? [] : { x, y },
-    );
+    const trained = pointsOf(curveOfColumns(trainer.steps, trainer.rewards));
     const named = [...held, { name: 'trainer reward', points: trained }];
     yield { kind: 'curves', curves: named.filter(({ points }) => points.length > 0) };
     for (const text of trainingCurveWords(heldOut, trainer, range)) yield { kind: 'words', text };

@@ -59,7 +59,7 @@ describe('a report', () => {
 
   it('draws a curve with its limits, also of one value', async () => {
     const text = await joined(reportHtml('t', given()));
-    expect(text).toMatch(/<polyline points="56\.0,[\d.]+ 632\.0,[\d.]+"/);
+    expect(text).toMatch(/<path d="M56\.0 [\d.]+L632\.0 [\d.]+"/);
     expect(text).not.toContain('NaN');
     async function* one() {
       yield { kind: 'curves', curves: [{ name: 'one', points: [{ x: 3, y: 1 }] }] } as const;
@@ -68,6 +68,33 @@ describe('a report', () => {
     const single = await joined(reportHtml('t', one()));
     expect(single).not.toContain('NaN');
     expect(single).toContain('No values.');
+    // Its axis has the only step, and no other.
+    expect([...single.matchAll(/<text [^>]*y="214"[^>]*>([^<]*)</g)].map(([, label]) => label)).toEqual(['3']);
+  });
+
+  it('draws equal values however large, no line across a gap, and a value between two gaps (attack31 A7)', async () => {
+    const drawn = async (values: readonly (number | undefined)[]) => {
+      const points = values.map((y, x) => ({ x, y }));
+      const text = await joined(
+        reportHtml(
+          't',
+          (async function* () {
+            yield { kind: 'curves', curves: [{ name: 'one', points }] } as const;
+          })(),
+        ),
+      );
+      expect(text).not.toMatch(/NaN|undefined|Infinity/);
+      return text;
+    };
+    for (const value of [1e17, -1e300, 1e-300, 0, 0.5])
+      expect(await drawn([value, value])).toMatch(/<circle cx="56\.0" cy="101\.0"/);
+    const gaps = await drawn([1, 2, undefined, 3, undefined, undefined, 4, 5, undefined]);
+    expect(gaps.match(/<path d="([^"]*)" [^>]*stroke-width/)?.[1]?.replace(/ [\d.]+/g, '')).toBe(
+      'M56.0L128.0M272.0M488.0L560.0',
+    );
+    const long = await drawn([...Array(90).fill(1), undefined, 2, undefined, ...Array(90).fill(1)]);
+    expect(long.match(/<circle/g)).toHaveLength(1);
+    expect(await drawn([undefined])).toContain('No values.');
   });
 
   it('names its curves where a narrow page can wrap, and keeps spaces and lines of texts', async () => {

@@ -5,8 +5,9 @@ import { outcomeClasses } from '../../src/present/outcome-classes.ts';
 import { datasets } from '../../src/resources/datasets.ts';
 import type { Resource } from '../../src/resources/define.ts';
 import { runs } from '../../src/resources/runs.ts';
+import { training } from '../../src/resources/training.ts';
 import { comparisonReport } from '../../src/rollouts/comparison-report.ts';
-import { readRollouts, withEnds } from '../../src/rollouts/read.ts';
+import { type OwnRollouts, readRollouts, withEnds } from '../../src/rollouts/read.ts';
 import {
   flaggedReport,
   type Report,
@@ -221,6 +222,51 @@ it('says how many rollouts of a run have no reward, and how many of these failed
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
   expect(text).toMatch(/mean 1\.00 of 1 reward, .*6 without a reward \(2 failed, 1 running\)/);
+});
+
+it('shows steps and held-out rounds without a value as gaps, as the screen does (attack31 A7)', async () => {
+  const rewardAt = (step: number) => (step > 2 && step < 6 ? null : step / 10);
+  const steps = [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12];
+  const round = (step: number, held_out_reward: number | null) => ({ step, held_out_reward, failed_samples: 4 });
+  const { context } = reading({
+    getTrainerRewards: () => ({ trainer_rewards: steps.map(step => ({ step, trainer_reward: rewardAt(step) })) }),
+    getHeldOutRewards: () => ({ held_out_rewards: [round(0, 0.2), round(4, null), round(8, 0.6), round(12, null)] }),
+    getTrainingRun: () => ({ training_run_id: 'trn_1', status: 'completed' }),
+  });
+  const owner = { resource: training as Resource, id: 'trn_1', row: { training_run_id: 'trn_1', status: 'completed' } };
+  const rollouts = { rows: [], notes: [], unread: [], owner } as unknown as OwnRollouts;
+  const options = { worst: 0, best: 0 };
+  const text = await joined(rolloutsReport(owner, rollouts, options, context), 'markdown');
+  const table = (name: string) => {
+    const [, rows = ''] = text.slice(text.indexOf(name)).split(/\n\n/);
+    return rows
+      .split('\n')
+      .slice(2)
+      .map(row =>
+        row
+          .split('|')
+          .slice(1, 3)
+          .map(cell => cell.trim())
+          .join(' '),
+      );
+  };
+  expect(table('held-out reward, with')).toEqual(['0 0.2', '4 no value', '8 0.6', '12 no value']);
+  expect(table('trainer reward\n')).toEqual([
+    ...['0 0', '1 0.1', '2 0.2', '3 to 5 no value', '6 0.6', '7 0.7', '8 to 9 no value', '10 1', '11 1.1', '12 1.2'],
+  ]);
+  const html = await joined(rolloutsReport(owner, rollouts, options, context), 'html');
+  const lines = [...html.matchAll(/<path d="([^"]*)" stroke="[^"]*" fill="none" stroke-width/g)];
+  expect(
+    lines.map(([, path = '']) =>
+      path
+        .split('M')
+        .slice(1)
+        .map(each => each.split('L').length),
+    ),
+  ).toEqual([
+    [1, 1],
+    [3, 2, 3],
+  ]);
 });
 
 it('says that the rollouts of a run name no task (B5)', async () => {

@@ -1,5 +1,6 @@
 /** Plots rollouts' rewards against their lengths, which shows whether a reward is gamed. */
 import { useMemo, useState } from 'react';
+import { curveOf } from '../../../base/curve.ts';
 import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
@@ -21,7 +22,6 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
-import { curveOf } from '../../widgets/line-chart/series.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { lengthCommands } from '../commands.ts';
 import type { PreviewProps } from '../list/list-props.ts';

@@ -1,9 +1,10 @@
 /** A task's rewards over the training steps. */
+
+import { curveOf } from '../../../base/curve.ts';
 import type { StepScores, TaskGroup } from '../../../present/task-groups.ts';
 import { truncate } from '../../../text/width.ts';
 import type { Size } from '../../app/layout.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
-import { curveOf } from '../../widgets/line-chart/series.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';

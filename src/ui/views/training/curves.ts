@@ -1,5 +1,6 @@
 /** A training run's curves as chart series. Pure. */
 
+import { type Curve, curveOf, curveOfColumns, withGaps } from '../../../base/curve.ts';
 import { perObject } from '../../../base/memo.ts';
 import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
@@ -14,14 +15,7 @@ import { countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Range as XRange } from '../../widgets/line-chart/axis.ts';
 import { smoothings } from '../../widgets/line-chart/chart-state.ts';
-import {
-  type ChartSeries,
-  type Curve,
-  curveOf,
-  curveOfColumns,
-  smooth,
-  withGaps,
-} from '../../widgets/line-chart/series.ts';
+import { type ChartSeries, smooth } from '../../widgets/line-chart/series.ts';
 
 export interface RunCurves {
   readonly trainer: TrainerCurve;

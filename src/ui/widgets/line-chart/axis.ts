@@ -1,12 +1,9 @@
 /** Axes with ticks at round numbers, each in the cell where its value is drawn. Pure. */
 import { largestOf } from '../../../base/many.ts';
-import { decimalsOf, multipleOf, roundStep } from '../../../base/scale.ts';
+import { decimalsOf, multipleOf, type Range, roundStep } from '../../../base/scale.ts';
 import { dotsAcross, dotsDown } from './plot.ts';
 
-export interface Range {
-  readonly low: number;
-  readonly high: number;
-}
+export type { Range };
 
 export interface Tick {
   readonly value: number;

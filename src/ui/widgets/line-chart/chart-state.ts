@@ -1,7 +1,8 @@
 /** How a chart is shown: crosshair, zoom, smoothing and scale. Pure. */
+import type { Curve } from '../../../base/curve.ts';
 import { maxOf, minOf } from '../../../base/many.ts';
 import type { Range } from './axis.ts';
-import { type Curve, extentOf, indexAt } from './series.ts';
+import { extentOf, indexAt } from './series.ts';
 
 export interface ChartState {
   /** The x at which values are read. */

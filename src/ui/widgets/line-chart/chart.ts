@@ -2,21 +2,14 @@
  * Line charts for a terminal: braille patterns of two by four dots per cell, axes with round numbers, and a crosshair.
  * For fonts without braille, one mark per cell. Pure.
  */
+import type { Curve } from '../../../base/curve.ts';
 import { largestOf, maxOf, minOf } from '../../../base/many.ts';
+import { minSpan, widened } from '../../../base/scale.ts';
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
 import { type Axis, horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
 import { dotsAcross, Plot } from './plot.ts';
-import {
-  type ChartSeries,
-  type Columns,
-  type Curve,
-  columnsOf,
-  extentOf,
-  indexAt,
-  valueRange,
-  visible,
-} from './series.ts';
+import { type ChartSeries, type Columns, columnsOf, extentOf, indexAt, valueRange, visible } from './series.ts';
 
 export interface ChartOptions {
   /** Total size, including the axes. */
@@ -52,21 +45,6 @@ export interface Chart {
 const smallest = { width: 16, height: 2 } as const;
 /** Minimum height at which the x axis has a line of its own and labels below it. */
 const withAxis = 4;
-
-/** Spans up to this size cannot be divided. */
-const narrowest = 1e-200;
-
-/** Widens a range around its middle until it spans at least this share of its greatest absolute value. */
-function widened({ low, high }: Range, share: number): Range {
-  const size = Math.max(Math.abs(low), Math.abs(high));
-  if (high - low > Math.max(narrowest, size * share)) return { low, high };
-  const margin = size > narrowest ? size * Math.max(share / 2, 0.05) : 1;
-  const middle = (low + high) / 2;
-  return { low: middle - margin, high: middle + margin };
-}
-
-/** The minimum span of a y axis, as a share of its greatest value; otherwise rounding noise would fill the height. */
-const minSpan = 0.01;
 
 /** Joins neighbouring cells that share a style into one escape sequence. */
 class StyledLine {

@@ -1,6 +1,7 @@
 /** Curves in a terminal: their look, zoom and crosshair. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { curveOf } from '../../../../src/base/curve.ts';
 import { displayWidth } from '../../../../src/text/width.ts';
 import { horizontalAxis, verticalAxis } from '../../../../src/ui/widgets/line-chart/axis.ts';
 import { type ChartOptions, drawChart } from '../../../../src/ui/widgets/line-chart/chart.ts';
@@ -9,7 +10,6 @@ import { dotsDown, Plot, seriesSample } from '../../../../src/ui/widgets/line-ch
 import {
   type ChartSeries,
   columnsOf,
-  curveOf,
   readingAt,
   smooth,
   valueRange,
