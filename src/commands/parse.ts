@@ -48,7 +48,7 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
   const number = numberIn(flag, text);
   const isWhole = kind === 'count' || kind === 'whole';
   const least = { any: Number.NEGATIVE_INFINITY, positive: Number.MIN_VALUE, count: 1, whole: 0 }[kind];
-  if (number >= least && (!isWhole || Number.isSafeInteger(number))) return number;
+  if (number >= least && (isWhole ? Number.isSafeInteger(number) : Number.isFinite(number))) return number;
   throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty string' : text}.`);
 }
 

@@ -63,6 +63,8 @@ describe('what cannot be read', () => {
     [['list', 'runs', '--sort', '--json'], '--sort needs a value before --json.'],
     [['list', 'runs', '--format', 'xml'], '--format takes one of table, json, jsonl, csv, markdown, lines, not xml.'],
     [['watch', '--timeout', 'soon'], '--timeout takes a number above 0, not soon.'],
+    [['watch', '--timeout', 'Infinity'], '--timeout takes a number above 0, not Infinity.'],
+    [['compare', 'a', 'b', '--fail-below', '-Infinity'], '--fail-below takes a number, not -Infinity.'],
     [['list'], 'An argument is missing. Usage: benchtop list WHAT'],
     [
       ['list', 'runs', 'models'],
