@@ -1,6 +1,7 @@
 /** Finds rows of resources by id or name. */
 import { existsSync, statSync } from 'node:fs';
 
+import { enumerated } from '../base/enumerated.ts';
 import { ask } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -25,10 +26,6 @@ export function resourceOrThrow(name: string): Resource {
     clean`There is no resource ${name}. ${didYouMean(name, names) || `The resources are ${all.join(', ')}.`}`,
   );
 }
-
-/** E.g. `run, training run or secret`. */
-const oneOf = (words: readonly string[]): string =>
-  [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
 
 /** Whether a row has this id or name. Users may know it by its first column, its title, or its name in the manifest. */
 export function isCalled(resource: Resource, row: object, word: string): boolean {
@@ -134,7 +131,7 @@ export async function lookUp(
   listed?: (row: object) => void,
 ): Promise<LookupResult> {
   if (word.trim() === '') {
-    throw new CommandError(`The id or name is empty: give one of a ${oneOf(among.map(wordFor))}.`);
+    throw new CommandError(`The id or name is empty: give one of a ${enumerated(among.map(wordFor), 'or')}.`);
   }
   const looksLike = resourceOfId(word);
   const guess = among.find(resource => resource === looksLike);
@@ -227,7 +224,7 @@ export async function findAmong(
   const [first, ...others] = found;
   if (!first) throw none;
   if (isOneServing) {
-    const what = oneOf(among.map(wordsFor));
+    const what = enumerated(among.map(wordsFor), 'or');
     context.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
   }
   if (others.length > 0) throw severalNamed(among, word, found, context);
@@ -253,7 +250,7 @@ export function severalNamed(
   });
   const advice =
     found.some(isShared) && !takesKind ? 'Some have the same id, so the id alone is not enough' : 'Give the id of one';
-  const what = oneOf(among.map(wordsFor));
+  const what = enumerated(among.map(wordsFor), 'or');
   return new CommandError(clean`${found.length} ${what} are named ${word}. ${advice}: ${ids.join(', ')}.`);
 }
 
@@ -294,7 +291,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, 
   const more = [file, gaps].filter(Boolean).join(' ');
   if (refusal && !isOfForm)
     return more === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${more}`, refusal);
-  const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
+  const none = clean`There is no ${enumerated(among.map(wordFor), 'or')} ${word}.`;
   const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
   const words = [none, form, ...unlisted.map(({ message }) => message), more];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);

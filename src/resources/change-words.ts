@@ -1,5 +1,6 @@
 /** The messages shown before and after a change, the same on screen and on the command line. */
 import { capitalised } from '../base/capitalised.ts';
+import { enumerated } from '../base/enumerated.ts';
 import { counted } from '../text/numbers.ts';
 import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
@@ -18,7 +19,7 @@ export function changeTitle(...parts: readonly [ChangedCount, ...ChangedCount[]]
   const object =
     others.length === 0 && count === 1
       ? `this ${wordFor(resource)}`
-      : parts.map(each => counted(each.count, wordFor(each.resource), wordsFor(each.resource))).join(' and ');
+      : enumerated(parts.map(each => counted(each.count, wordFor(each.resource), wordsFor(each.resource))));
   return `${asTitle(change.verb)} ${object}?`;
 }
 

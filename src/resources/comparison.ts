@@ -269,7 +269,7 @@ export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0],
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, unreadable, isUncounted } = run;
   if (mean === undefined && nameless > unreadable)
-    return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
+    return `no reward with a readable task, ${counted(rollouts, 'rollout')}`;
   const words =
     mean === undefined
       ? `no ${unreadable > 0 ? 'readable ' : ''}reward`

@@ -87,8 +87,8 @@ it('says why rewards are not compared, and what the shared tasks say', async () 
     return cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', ...flags]);
   };
   const nameless = await read(tasks(0, 10, 0), tasks(0, 10, 1, false), '--ended');
-  expect(nameless.out).toMatch(/^new\tno reward that names its task, 10 rollouts, evr_new$/m);
-  expect(nameless.out).toContain('verdict\tundecided: no reward of the new run names its task');
+  expect(nameless.out).toMatch(/^new\tno reward with a readable task, 10 rollouts, evr_new$/m);
+  expect(nameless.out).toContain('verdict\tundecided: the rewards of the new run have no readable task');
   expect(nameless.notes).not.toContain('reports no status');
   const mixed = [...tasks(0, 10, 0), ...tasks(10, 10, 1)];
   const shared = await read(mixed, tasks(10, 10, 1));

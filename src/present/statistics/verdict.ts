@@ -1,6 +1,7 @@
 /** The verdict on a comparison and the gate's result, in words. */
 
 import { capitalised } from '../../base/capitalised.ts';
+import { enumerated } from '../../base/enumerated.ts';
 import { type BySide, type Side, sides } from '../../base/sides.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
@@ -106,7 +107,7 @@ function ignoredWords(situation: Situation): string {
     unlistedWords(ignoring, options.ended),
     ignoring.some(run => run.unlisted > 0) ? 'tasks that one of the runs does not list' : '',
   ].filter(Boolean);
-  return parts.length === 0 ? '' : `ignoring ${parts.join(' and ')}`;
+  return parts.length === 0 ? '' : `ignoring ${enumerated(parts)}`;
 }
 
 export function verdictOf(situation: Situation): Verdict {
@@ -170,7 +171,7 @@ function whyNot({ evidence, means, options }: Situation, reverses = false): stri
     const side = sides.find(name => means[name].mean === undefined && means[name].nameless > 0);
     if (side === undefined) return nothingInBoth;
     const { nameless, unreadable } = means[side];
-    return `no reward of the ${side} run ${nameless > unreadable ? 'names its task' : 'could be read'}`;
+    return `the rewards of the ${side} run ${nameless > unreadable ? 'have no readable task' : 'could not be read'}`;
   }
   if (evidence.reason === 'outside')
     return `rewards are outside ${options.range.join('..')}; set their range with --reward-range or the setting compare.rewardRange`;
@@ -178,16 +179,14 @@ function whyNot({ evidence, means, options }: Situation, reverses = false): stri
     const side = sides.find(name => means[name].isOpen) ?? 'new';
     return `the ${side} run ${endWords[means[side].end]}, and the service does not report how many rewards are missing`;
   }
-  const missing = sides
-    .filter(name => lacks(means[name]) && missingOf(means[name], options) === 'bound')
-    .map(name => missingWords(name, means[name]))
-    .join(' and ');
+  const bounded = sides.filter(name => lacks(means[name]) && missingOf(means[name], options) === 'bound');
+  const missing = enumerated(bounded.flatMap(name => missingWords(name, means[name])));
   if (missing === '') return undefined;
   return reverses ? `${missing}, which could reverse it` : missing;
 }
 
-/** `4 of 28 rollouts of the new run have no reward and 2 have no readable task and 1 could not be read` */
-function missingWords(side: string, run: TaskMean): string {
+/** `4 of 28 rollouts of the new run have no reward`, `2 have no readable task`, `1 could not be read` */
+function missingWords(side: string, run: TaskMean): readonly string[] {
   const lacking = withoutReward(run) - run.nameless;
   const nameless = run.nameless - run.unreadable;
   const yet = run.end === 'running' ? ' yet' : '';
@@ -206,7 +205,7 @@ function missingWords(side: string, run: TaskMean): string {
     run.unlistedRollouts === 0 ? '' : `lists ${listed}`,
     run.unlisted > 0 ? `lists no rollout of ${counted(run.unlisted, 'task')}` : '',
   ].filter(Boolean);
-  return [...rollouts, ...unlisted.map(words => `the ${side} run ${words}`)].join(' and ');
+  return [...rollouts, ...unlisted.map(words => `the ${side} run ${words}`)];
 }
 
 const endWords: Readonly<Record<RunEnd, string>> = {

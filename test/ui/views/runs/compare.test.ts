@@ -92,7 +92,10 @@ describe('compareTasks', () => {
     expect(words({ ...listed([...of(1), ...nameless], 25), listed: 25 })).toMatch(
       /: 12 of 25 .* have no readable task and 1 could not be read;/,
     );
-    expect(words({ ...listed([], 24), listed: 24 })).toBe('undecided: no reward of the new run could be read');
+    expect(words({ ...listed(fewer, 28), listed: 26 })).toMatch(
+      /: 4 of 28 rollouts of the new run have no reward, 11 have no readable task and 1 could not be read;/,
+    );
+    expect(words({ ...listed([], 24), listed: 24 })).toBe('undecided: the rewards of the new run could not be read');
     expect(words(listed([...of(1), ...nameless]), 'ignore')).toBe(
       'the new run is better, ignoring 12 rollouts without a reward or a readable task',
     );
