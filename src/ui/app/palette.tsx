@@ -150,7 +150,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   };
   return (
     <Window
-      title="Go to, or run"
+      title="Go to a view or run a command"
       width={width}
       height={height}
       bindings={[

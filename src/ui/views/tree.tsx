@@ -100,8 +100,7 @@ function useReadingOn(lists: readonly OpenList[]) {
     await reader.readOn();
     setReading(others => others.filter(each => !isSame(each, source)));
     const { error } = reader.state();
-    const words = `More ${treeKinds[kind].many} could not be read; those already read stay.`;
-    if (error) toast({ kind: 'warning', text: `${words} ${error.message}` });
+    if (error) toast({ kind: 'warning', text: `More ${treeKinds[kind].many} could not be read: ${error.message}` });
   };
   return { unread, readOn };
 }

@@ -24,7 +24,7 @@ describe('the palette', () => {
     const { screen, close } = openProgram();
     await screen.waitFor('Benchmarks');
     await screen.press(':');
-    await screen.waitFor('Go to, or run');
+    await screen.waitFor('Go to a view or run a command');
     const cursor = (): string => screen.text().match(/▸ (\S.*?) {2}/)?.[1] ?? '';
     const first = cursor();
     for (let count = 0; count < 60; count += 1) await screen.press('down');

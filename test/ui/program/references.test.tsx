@@ -220,7 +220,7 @@ it.each([
   await screen.press('enter');
   await screen.waitFor('… more, 4 read');
   await screen.press('enter');
-  await screen.waitFor('More evaluations could not be read');
+  await screen.waitFor('More evaluations could not be read: the line');
   isBroken = false;
   await screen.press('enter');
   await screen.waitFor('No row matches');
