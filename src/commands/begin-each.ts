@@ -85,14 +85,15 @@ async function sendEach<Input extends object>(
       (mayHaveStarted(error) ? left.open : left.unsent).push(name);
       errors.push(error);
       isStopped = affectsAllRequests(error) || error instanceof UnrecordedError;
-      await io.fail(error);
     }
   }
   // A repeat with the user's own key starts nothing new.
   const isKeyed = together.some(({ chosen }) => chosen !== undefined);
   if (begun.length === starts.length && !isKeyed) startKeys.forgetStarts(keyed, together);
-  // A usage error's exit code would mean that nothing was changed.
-  return { begun, left, codes: errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf) };
+  // A usage error's exit code would mean that nothing was changed, so report errors when all starts are known.
+  const codes = errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf);
+  for (const [index, error] of errors.entries()) await io.fail(error, codes[index]);
+  return { begun, left, codes };
 }
 
 /** Starts each run, waits for all of them at once and prints them in order. Returns the worst exit code. */

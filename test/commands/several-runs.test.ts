@@ -106,6 +106,13 @@ it('starts only the rest, also if the profile has another name by now (A8)', asy
   expect(starts).toHaveLength(6);
 });
 
+it('reports a refused start with the exit code of the command, although another starts after it', async () => {
+  const { cli } = await startingService(({ model_slug }) => (model_slug === 'acme/a' ? 'refused' : 'started'));
+  const { code, notes } = await cli('evaluate', [...words, '--json']);
+  const codes = notes.split('\n').flatMap(line => JSON.parse(line || '{}').error?.exit_code ?? []);
+  expect([code, ...codes]).toEqual([exitCodes.failed, exitCodes.failed, exitCodes.failed]);
+});
+
 it('skips what has started where the repeat names another model', async () => {
   const { cli, starts } = await startingService(({ model_slug }) => (model_slug === 'acme/b' ? 'refused' : 'started'));
   expect((await cli('evaluate', words)).code).toBe(exitCodes.failed);
