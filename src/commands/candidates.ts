@@ -64,7 +64,7 @@ async function onService(
     const { compare } = config.preferences;
     // Notes, e.g. about an incomplete list, must not appear below the line that the user is typing.
     const note = (): void => {};
-    const context = { config, service, memory, compare, note, signal: AbortSignal.timeout(quickMs) };
+    const context = { config, service, memory, compare, note, noteWait: note, signal: AbortSignal.timeout(quickMs) };
     return await work(context, mayAsk);
   } finally {
     memory.close();

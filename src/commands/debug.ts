@@ -12,13 +12,12 @@ import type { ServiceFlags } from './table/flags.ts';
 export function requestNotes(
   { debug }: ServiceFlags,
   { environment, note, columns }: Pick<CommandIo, 'environment' | 'note' | 'columns'>,
+  noteWait: (text: string) => void,
 ): Pick<ServiceOptions, 'logger' | 'tracer' | 'onSlow'> {
-  // For a terminal, which may show nothing else meanwhile; once is enough.
-  let isNoted = columns === undefined;
   const onSlow = (operation: string, received: number): void => {
     if (received > 0) note(`Reading the response to ${operation}, ${bytes(received)} so far.`);
-    else if (!isNoted) note(`Waiting for the response to ${operation}: the service is slow.`);
-    isNoted ||= received === 0;
+    // A terminal may show nothing else meanwhile.
+    else if (columns !== undefined) noteWait(`Waiting for the response to ${operation}: the service is slow.`);
   };
   if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) {
     return { onSlow, logger: line => noteRetry(line, note) };

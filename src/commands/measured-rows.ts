@@ -90,7 +90,6 @@ export class MeasuredRows {
   #beyond = 0;
   /** When the first values were requested, in epoch milliseconds. */
   #began: number | undefined;
-  #isAnnounced = false;
   #problem: string | undefined;
   /** The ids of the rows that could not be measured, and why the first one could not. */
   readonly #unread = new Set<string>();
@@ -160,13 +159,11 @@ export class MeasuredRows {
     return this.columns([]).flatMap(({ id, title }) => (isNamed(id) ? title : []));
   }
 
-  /** Notes once why the list is slow. */
+  /** Notes why the list is slow. */
   #announce(rows: readonly object[], columns: ReadonlySet<string>): void {
-    if (this.#isAnnounced) return;
-    this.#isAnnounced = true;
     const titles = this.#titles(id => columns.has(id));
     const them = titles.length === 1 ? 'it' : 'them';
-    this.#io.note(
+    this.#context.noteWait(
       `Reading ${titles.join(', ')} of ${counted(rows.length, 'row')}: a list without ${them} (--columns) is faster.`,
     );
   }

@@ -30,6 +30,8 @@ export interface CommandContext {
   readonly compare: CompareSettings;
   /** Prints a note for the user, apart from the result. */
   readonly note: (text: string) => void;
+  /** The same, for why the command takes long: once is enough. */
+  readonly noteWait: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
   /** See {@link QueryContext.shared}. */
@@ -160,10 +162,17 @@ export async function withService<Result>(
   // Do not retry requests that the work no longer waits for.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, limit, ended.signal]);
-  const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });
+  let isWaitNoted = false;
+  const noteWait = (text: string): void => {
+    if (!isWaitNoted) io.note(text);
+    isWaitNoted = true;
+  };
+  const debug = requestNotes(flags, io, noteWait);
+  const connection = connectTo(config, 'command', { remembered: () => memory, debug });
   try {
     const { compare } = config.preferences;
-    return await work({ config, service: await connection.service(), memory, signal, compare, note: io.note });
+    const service = await connection.service();
+    return await work({ config, service, memory, signal, compare, note: io.note, noteWait });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
       throw lateError(error, flags.timeout, flags, past, connection.gate.state());

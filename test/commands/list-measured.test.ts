@@ -132,6 +132,31 @@ it.each([
   expect(await listed()).toEqual(['0.8', '40', 2 + 2 * again]);
 });
 
+it('says once why a list on a terminal waits for values', async () => {
+  const isAsked = Promise.withResolvers<void>();
+  const isSent = Promise.withResolvers<void>();
+  const answer = answering(busyWorld().answers);
+  const { url } = await hostileServer(async (response, request) => {
+    if (request.url.includes('held-out')) {
+      isAsked.resolve();
+      await isSent.promise;
+    }
+    return answer(response, request);
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  const said: string[] = [];
+  const onNote = (text: string) => void said.push(text);
+  const read = cliOn({ baseUrl: url, apiKey: 'key' })('list', ['training', ...bench], { columns: 240, onNote });
+  await isAsked.promise;
+  expect(said).toEqual([]);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(said).toEqual([expect.stringMatching(/^Reading HELD-OUT, .* of 25 rows: a list without them/)]);
+  vi.useRealTimers();
+  isSent.resolve();
+  expect((await read).code).toBe(0);
+});
+
 it('is filtered and sorted by what was measured and by options', async () => {
   const { cli, curves } = await busyCli();
   // All have the same learning rate, which no column shows.
