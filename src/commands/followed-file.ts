@@ -198,13 +198,13 @@ export class FollowedFile implements ShownFile {
     clearTimeout(this.#nextLook);
     for await (const each of all) {
       this.#io.signal.throwIfAborted();
-      if ('error' in each && each.isOpen && !isStill && this.#done.place > 0) {
+      if (!each.value && each.isOpen && !isStill && this.#done.place > 0) {
         this.#nextLook = setTimeout(this.#changed, stillMs).unref();
         break;
       }
       place += 1;
       if (place <= this.#done.place) continue;
-      const read = 'error' in each ? each.error : storable(each.trajectory);
+      const read = each.value ? storable(each.value) : (each.error ?? 'It cannot be read.');
       if (typeof read === 'string') {
         lost += 1;
         if (place > this.#done.named) unread.add(each.place, read);

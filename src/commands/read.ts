@@ -50,9 +50,10 @@ async function printAll(path: string, { json, score }: Flags, io: CommandIo, cut
     for await (const each of trajectoriesIn(file, reading)) {
       io.signal.throwIfAborted();
       count += 1;
-      const trajectory = 'error' in each ? each.error : received(each.trajectory, each.place);
-      if ('error' in each || typeof trajectory === 'string') unread.add(each.place, String(trajectory));
-      else if (json) for (const part of jsonFileParts(each.trajectory, 0)) await io.print(part);
+      const { place, value } = each;
+      const trajectory = value ? received(value, place) : each.error;
+      if (typeof trajectory !== 'object') unread.add(place, trajectory ?? 'It cannot be read.');
+      else if (json) for (const part of jsonFileParts(value, 0)) await io.print(part);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
         await io.print(`${count === 1 ? '' : '\n'}${head}\n`);

@@ -3,12 +3,10 @@ import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { errorCode, errorMessage, isDiskFull } from '../base/errors.ts';
 import { clean } from '../text/sanitise.ts';
-import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
@@ -154,7 +152,7 @@ async function* piecesOf(path: string, from: number, size: number): AsyncGenerat
 export async function withFile<Result>(
   path: string,
   io: CommandIo,
-  work: (file: string, folder: string) => Promise<Result>,
+  work: (file: string) => Promise<Result>,
   onCut?: OnCut,
 ): Promise<Result> {
   // An immediate exit would leave the copy behind.
@@ -168,7 +166,7 @@ export async function withFile<Result>(
   const onExit = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', onExit);
   try {
-    return await work(await seekable(path, folder, io, onCut), folder);
+    return await work(await seekable(path, folder, io, onCut));
   } finally {
     process.off('exit', onExit);
     await rm(folder, { recursive: true, force: true });
@@ -195,31 +193,4 @@ export async function withOpenFile<Result>(
   } finally {
     await file.close();
   }
-}
-
-/** A file of trajectories in the contract's format, one per line. */
-export interface OwnFile {
-  readonly path: string;
-  /** How many parts of the original file could not be read; each was noted. */
-  readonly unreadable: number;
-}
-
-/** The file itself, or a copy converted from another program's format. @throws CommandError */
-export function inOwnForm(path: string, folder: string, io: CommandIo, score?: string): Promise<OwnFile> {
-  return withOpenFile(path, io, async file => {
-    if (!(await isForeignFile(file))) return { path, unreadable: 0 };
-    const reading = new Reading(score);
-    const copy = join(folder, 'converted.jsonl');
-    const unread = new Unread();
-    const lines = async function* (): AsyncGenerator<string> {
-      for await (const each of trajectoriesIn(file, reading)) {
-        if ('trajectory' in each) yield `${JSON.stringify(each.trajectory)}\n`;
-        else unread.add(each.place, each.error);
-      }
-    };
-    await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
-    unread.note(io);
-    for (const note of reading.notes) io.note(note);
-    return { path: copy, unreadable: unread.count + reading.missingRewards };
-  });
 }

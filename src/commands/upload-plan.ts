@@ -3,10 +3,11 @@ import { open } from 'node:fs/promises';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import type { UploadPlan } from '../uploads/benchmark-plan.ts';
-import { bytesOf, readItems } from '../uploads/trajectory-file.ts';
+import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, type RecordFlags } from './output.ts';
+import type { ScoreFlag } from './table/flags.ts';
 
 export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, io: CommandIo): Promise<ExitCode> {
   const { name, taskCount, files, notes } = plan;
@@ -28,24 +29,26 @@ export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, i
 export async function printTrajectoryPlan(
   path: string,
   dataset: string,
-  flags: RecordFlags,
+  flags: RecordFlags & ScoreFlag,
   io: CommandIo,
 ): Promise<ExitCode> {
+  const reading = new Reading(flags.score);
   const file = await open(path);
   try {
     let readable = 0;
-    const unreadable: { readonly line: number; readonly message: string }[] = [];
-    for await (const { line, error } of readItems(bytesOf(file))) {
+    const unreadable: { readonly line: number; readonly place: string; readonly message: string }[] = [];
+    for await (const { line, place, error } of trajectoriesIn(file, reading, true)) {
       io.signal.throwIfAborted();
       if (error === undefined) readable += 1;
-      else unreadable.push({ line, message: error });
+      else unreadable.push({ line, place, message: error });
     }
     const { size } = await file.stat();
     const record = { dataset, trajectories: readable, bytes: size, unreadable };
-    for (const { line, message } of unreadable) io.note(clean`line ${line}: ${message}`, { line });
+    for (const { line, place, message } of unreadable) io.note(clean`${place}: ${message}`, { line });
+    for (const note of reading.notes) io.note(note);
     const text = `${counted(readable, 'trajectory', 'trajectories')} for the dataset ${dataset}, ${bytes(size)}\n`;
     await printRecord(record, dataset, flags, io, { text: () => text });
-    return unreadable.length > 0 ? exitCodes.usage : exitCodes.done;
+    return unreadable.length + reading.missingRewards > 0 ? exitCodes.usage : exitCodes.done;
   } finally {
     await file.close();
   }

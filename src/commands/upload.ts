@@ -32,7 +32,7 @@ import type { CommandIo } from './io.ts';
 import { checkField, printRecord, printsRecord } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
-import { inOwnForm, withFile } from './trajectory-files.ts';
+import { withFile } from './trajectory-files.ts';
 import { printBenchmarkPlan, printTrajectoryPlan } from './upload-plan.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -130,6 +130,7 @@ const uploadedTrajectories = z.object({
   trajectories: z.array(
     z.object({
       line: z.number(),
+      place: z.string(),
       status: z.string(),
       failed: z.boolean(),
       trajectory_id: z.optional(z.string()),
@@ -247,8 +248,19 @@ async function reportBenchmark(
 }
 
 /** An outcome with the contract's field names. */
-const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message, code, context }: TrajectoryOutcome) => ({
+const outcomeRecord = ({
   line,
+  place,
+  status,
+  failed,
+  trajectoryId,
+  traceId,
+  message,
+  code,
+  context,
+}: TrajectoryOutcome) => ({
+  line,
+  place,
   status,
   failed,
   trajectory_id: trajectoryId,
@@ -293,12 +305,13 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
   }
   const warnings = otherWarnings(countsOfRun(job.state).others);
   for (const words of warnings) io.note(`${words} --new sends all of the file.`);
+  for (const note of job.notes) io.note(note);
   if (!flags.json) {
     for (const outcome of job.outcomes) {
-      const { line, status, failed, isReported } = outcome;
+      const { place, status, failed, isReported } = outcome;
       const words = reasonWords(outcome) || status;
-      if (failed) io.note(clean`line ${line}: ${words}`);
-      else if (isReported) io.note(clean`line ${line}: ${status}: ${words}`);
+      if (failed) io.note(clean`${place}: ${words}`);
+      else if (isReported) io.note(clean`${place}: ${status}: ${words}`);
     }
     for (const report of job.reports) io.note(reportWords(report));
     if (job.outcomes.some(({ status }) => status === 'counted'))
@@ -307,7 +320,7 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
   if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
 }
 
-/** @param isCopy whether the file is a temporary copy, of standard input or in a converted format */
+/** @param isCopy whether the file is a temporary copy, of standard input or decompressed */
 async function uploadTrajectories(
   path: string,
   dataset: string,
@@ -316,9 +329,15 @@ async function uploadTrajectories(
   context: CommandContext,
   io: CommandIo,
 ) {
-  const { failures, resendUnknown = false } = flags;
+  const { failures, resendUnknown = false, score } = flags;
   const records = context.memory.trajectoryUploads;
-  const job = new TrajectoryUpload(path, path, dataset, { records, isCopy, isNew: flags.new === true, resendUnknown });
+  const job = new TrajectoryUpload(path, path, dataset, {
+    records,
+    isCopy,
+    isNew: flags.new === true,
+    resendUnknown,
+    score,
+  });
   const queueWords = clean`Another benchtop is sending into ${dataset}. This one is waiting for it.`;
   await finish(job, context, io, () => {
     const { handled, size, phase } = job.state;
@@ -344,7 +363,7 @@ async function uploadTrajectories(
   const isUnknown = counts.unknown + totalOf(own.others) > 0;
   const code = await noteEnd(job.state, hasSent || isUnknown, flags.json ?? false, io);
   if (code !== exitCodes.done) return code;
-  if (counts.failed > 0 || job.hasOtherFailure) return exitCodes.failed;
+  if (counts.failed + job.missingRewards > 0 || job.hasOtherFailure) return exitCodes.failed;
   return isUnknown ? exitCodes.endUnseen : code;
 }
 
@@ -394,17 +413,9 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, flags, context, io);
-    return withFile(path, io, async (file, folder) => {
-      const own = await inOwnForm(file, folder, io, flags.score);
-      const code = await uploadTrajectories(own.path, dataset, own.path !== path, flags, context, io);
-      return code === exitCodes.done && own.unreadable > 0 ? exitCodes.failed : code;
-    });
+    return withFile(path, io, file => uploadTrajectories(file, dataset, file !== path, flags, context, io));
   };
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
   if (dataset === undefined) return printBenchmarkPlan(await planned(path), flags, io);
-  return withFile(path, io, async (file, folder) => {
-    const own = await inOwnForm(file, folder, io, flags.score);
-    const code = await printTrajectoryPlan(own.path, dataset, flags, io);
-    return own.unreadable > 0 ? exitCodes.usage : code;
-  });
+  return withFile(path, io, file => printTrajectoryPlan(file, dataset, flags, io));
 }

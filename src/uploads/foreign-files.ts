@@ -1,7 +1,8 @@
 /** Reads the trajectories in a file of any known format, converting other programs' to the contract. */
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
-import { isRecord } from '../base/own-property.ts';
+import { parseExactly } from '../base/exact-json.ts';
+import { isRawJson, isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import {
@@ -15,15 +16,14 @@ import {
   unreadRewardsField,
 } from './field-formats.ts';
 import { readJson } from './python-json.ts';
-import { bytesOf, notFiniteWords, readItems } from './trajectory-file.ts';
+import { bytesOf, depthProblem, type Item, notFiniteWords, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 
 /** A trajectory from a file, or why part of the file cannot be read. */
-export type FileTrajectory = { readonly place: string } & (
-  | { readonly trajectory: Record<string, unknown> }
-  /** `isOpen`: whether the file ends within this part: the rest of it may not be written yet. */
-  | { readonly error: string; readonly isOpen?: boolean }
-);
+export interface FileTrajectory extends Item {
+  /** Whether it is not a whole line or element: a sample of an archive, or one of several trajectories in a record. */
+  readonly isPart?: boolean;
+}
 
 /** Statistics about reading a file: counts by format, and the names of fields that were left out. */
 export class Reading {
@@ -33,6 +33,7 @@ export class Reading {
   /** The scores in Inspect logs, by the one that is the reward. */
   readonly #scores = new Map<string | undefined, { readonly names: Set<string>; without: number }>();
   #unreadRewards = 0;
+  #uncounted = 0;
   #notFinite = 0;
 
   /** The score in Inspect logs that is the reward, as the user chose it. */
@@ -60,10 +61,15 @@ export class Reading {
     this.#notFinite += count;
   }
 
+  /** @param count how many rewards were left as they are */
+  addUncounted(count: number): void {
+    this.#uncounted += count;
+  }
+
   /** How many rollouts have a reward in the file, but none here. */
   get missingRewards(): number {
     const unchosen = [...this.#scores].filter(([reward, { names }]) => reward === undefined || !names.has(reward));
-    return unchosen.reduce((sum, [, { without }]) => sum + without, this.#unreadRewards);
+    return unchosen.reduce((sum, [, { without }]) => sum + without, this.#unreadRewards + this.#uncounted);
   }
 
   /** Which of several scores is the reward. */
@@ -96,79 +102,129 @@ export class Reading {
       ...this.#scoreNotes,
       ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
       ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
+      ...(this.#uncounted === 0
+        ? []
+        : [`Not counted: ${counted(this.#uncounted, 'reward')}, not a number or without a name.`]),
       ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON cannot represent.`]),
     ];
   }
 }
 
-/** The trajectory as JSON would represent it: without numbers that are NaN or infinite. */
-const asJson = (trajectory: Record<string, unknown>): Record<string, unknown> => JSON.parse(JSON.stringify(trajectory));
+/** The value as JSON would represent it: without numbers that are NaN or infinite. */
+const asJson = (value: Record<string, unknown>) => parseExactly(JSON.stringify(value)) as Record<string, unknown>;
+
+const isNumber = (value: unknown): boolean => Number.isFinite(value) || isRawJson(value);
+
+/** How many of a record's rewards count for nothing, and were not noted yet. */
+function uncountedIn({ reward, score, rewards }: Record<string, unknown>, record: ForeignRecord | undefined): number {
+  if (record?.unreadRewards) return 0;
+  const value = record ? (reward ?? score) : reward;
+  // A trajectory of the contract with another reward than a number is refused.
+  if (value != null) return isNumber(value) || !(record || typeof value === 'number') ? 0 : 1;
+  if (reward === null || rewards == null) return 0;
+  if (!Array.isArray(rewards)) return 1;
+  const isCounted = (each: unknown): boolean => isRecord(each) && Boolean(each['name']) && isNumber(each['value']);
+  return rewards.filter(each => !isCounted(each)).length;
+}
+
+/** A record's trajectories in the place of the record. */
+function* converted(item: FileTrajectory, { trajectories }: ForeignRecord): Generator<FileTrajectory> {
+  for (const [index, trajectory] of trajectories.entries()) {
+    const value = item.notFinite === 0 ? trajectory : asJson(trajectory);
+    const error = depthProblem(value);
+    const isOne = trajectories.length === 1;
+    yield {
+      ...item,
+      ...(!isOne && { place: `${item.place}, rollout ${index + 1}`, isPart: true }),
+      ...{ size: isOne ? item.size : Buffer.byteLength(JSON.stringify(value)), notFinite: 0 },
+      ...(error === undefined ? { value, error } : { value: undefined, error }),
+    };
+  }
+}
 
 const inspectArchive = { format: 'an Inspect log (.eval)', note: undefined };
 
 async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const entries = await zipEntries(file);
-  const jsonOf = async (entry: ZipEntry | undefined): Promise<Record<string, unknown>> => {
-    if (entry === undefined) return {};
-    const { value, notFinite } = readJson((await entry.read()).toString('utf8'));
+  const jsonOf = async (entry: ZipEntry | undefined) => {
+    if (entry === undefined) return { value: {}, notFinite: 0, size: 0 };
+    const bytes = await entry.read();
+    const { value, notFinite } = readJson(bytes.toString('utf8'));
     reading.addNotFinite(notFinite);
-    return isRecord(value) ? value : {};
+    return { value: isRecord(value) ? value : {}, notFinite, size: bytes.length };
   };
   // An unfinished log has no header yet, only the start of its journal.
   const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
-  const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
+  const { value: header } = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));
   reading.add({ ...inspectArchive, trajectories: [], leftOut: [], note: inspectEnd(header, samples.length) });
   let chosen: Pick<Scores, 'reward'> | undefined = reading.score === undefined ? undefined : { reward: reading.score };
-  for (const entry of samples) {
+  for (const [index, entry] of samples.entries()) {
+    const { name: place, start, end } = entry;
+    const nothing = {
+      ...{ line: index + 1, place, start, end, isPart: true },
+      value: undefined,
+      notFinite: 0,
+      size: 0,
+    };
     try {
       const sample = await jsonOf(entry);
-      chosen ??= rewardScoreOf([sample]);
-      const read = fromInspectSample(sample, header, chosen);
+      chosen ??= rewardScoreOf([sample.value]);
+      const read = fromInspectSample(sample.value, header, chosen);
       if (!read) continue;
       reading.add({ ...read, ...inspectArchive });
-      for (const trajectory of read.trajectories) yield { place: entry.name, trajectory: asJson(trajectory) };
+      yield* converted({ ...nothing, ...sample, error: undefined }, read);
     } catch (error) {
-      yield { place: entry.name, error: errorMessage(error) };
+      yield { ...nothing, error: errorMessage(error) };
     }
   }
 }
 
-/** Whether the first record needs converting: the service accepts `messages` alone. */
-export async function isForeignFile(file: FileHandle): Promise<boolean> {
-  const read = bytesOf(file);
-  if (isZip(await read(0))) return true;
-  for await (const { value } of readItems(read)) {
-    if (!value) continue;
-    const converted = ['system', 'stop_reason', 'score'];
-    const isAccepted = Array.isArray(value['messages']) && !converted.some(name => Object.hasOwn(value, name));
-    return !isAccepted && (foreignRecord(value) ?? dumpProblem(value)) !== undefined;
-  }
-  return false;
-}
+/** Whether the service takes the messages of a record as they are, without loss. */
+const isAccepted = (value: Record<string, unknown>): boolean =>
+  Array.isArray(value['messages']) && !['system', 'stop_reason', 'score'].some(name => Object.hasOwn(value, name));
 
-/** Yields a file's trajectories in order, and records in `reading` how it was read. @throws Error if it is damaged */
-export async function* trajectoriesIn(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
+/**
+ * Yields a file's trajectories in order, and records in `reading` how it was read.
+ *
+ * @param isUpload whether to leave records unchanged that the service accepts. After a first record that it does not
+ *   accept, all are converted: so files were always sent, and what was sent must be recognised
+ * @throws Error if the file is damaged
+ */
+export async function* trajectoriesIn(
+  file: FileHandle,
+  reading: Reading,
+  isUpload = false,
+): AsyncGenerator<FileTrajectory> {
   const read = bytesOf(file);
   if (isZip(await read(0))) {
     yield* trajectoriesInZip(file, reading);
     return;
   }
-  for await (const { place, value, error, notFinite, isOpen = false } of readItems(read)) {
+  let convertsAll: boolean | undefined;
+  for await (const item of readItems(read)) {
+    const { value, notFinite } = item;
     if (value === undefined) {
-      yield { place, error: error ?? 'It cannot be read.', isOpen };
+      yield item;
+      continue;
+    }
+    const isKept = isUpload && !convertsAll && isAccepted(value);
+    const record = isKept ? undefined : foreignRecord(value, reading.score);
+    const problem = record ? undefined : dumpProblem(value);
+    convertsAll ??= (record ?? problem) !== undefined;
+    if (problem !== undefined) {
+      yield { ...item, value: undefined, error: problem };
+      continue;
+    }
+    if (!record && isUpload && notFinite > 0) {
+      yield item;
       continue;
     }
     reading.addNotFinite(notFinite);
-    const record = foreignRecord(value, reading.score);
-    const problem = record ? undefined : dumpProblem(value);
-    if (problem !== undefined) {
-      yield { place, error: problem };
-      continue;
-    }
-    if (record) reading.add(record);
-    for (const trajectory of record?.trajectories ?? [value]) {
-      yield { place, trajectory: notFinite === 0 ? { ...trajectory } : asJson(trajectory) };
-    }
+    reading.addUncounted(uncountedIn(value, record));
+    if (record) {
+      reading.add(record);
+      yield* converted(item, record);
+    } else yield notFinite === 0 ? item : { ...item, value: asJson(value), error: undefined };
   }
 }

@@ -10,15 +10,23 @@ import { deepestRequest, isNestedDeeper } from '../base/json-depth.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { readJson } from './python-json.ts';
 
-/** One trajectory in a file, or an error in its place. The byte range's end is exclusive. */
-export interface Item extends Range {
-  /** Its line in the file, or its index in the array, from 1. */
-  readonly line: number;
+/** What was read of a trajectory. */
+interface ReadItem {
   readonly value: Record<string, unknown> | undefined;
   /** Why it cannot be sent as it is. */
   readonly error: string | undefined;
   /** How many of its numbers are NaN or infinite. */
   readonly notFinite: number;
+}
+
+/** One trajectory in a file, or an error in its place. The byte range's end is exclusive. */
+export interface Item extends Range, ReadItem {
+  /** Its line in the file, or its index in the array, from 1. */
+  readonly line: number;
+  /** Its place in the file in words, which no other has, e.g. `line 3`. */
+  readonly place: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 /** Returns a chunk of the file that begins at this offset; shorter near the end of the file, empty after it. */
@@ -57,15 +65,16 @@ export function bytesOf(file: FileHandle): ReadBytes {
   };
 }
 
-/** A file's trajectories, in order, each with its place in words. An unreadable one yields an item with an error instead of ending the iteration. */
-export async function* readItems(read: ReadBytes): AsyncGenerator<Item & { readonly place: string }> {
+/** A file's trajectories, in order. An unreadable one yields an item with an error instead of ending the iteration. */
+export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   const { form, start } = await formOf(read);
   const ranges = form === 'lines' ? lines(read, start) : values(read, start, form === 'array' ? 1 : 0);
   let line = 0;
   for await (const range of ranges) {
     line += 1;
-    const item = await itemOf(read, line, range);
-    if (item) yield { ...item, place: `${units[form]} ${line}` };
+    const size = range.end - range.start;
+    const item = await itemOf(read, { line, place: `${units[form]} ${line}`, size, ...range });
+    if (item) yield item;
   }
 }
 
@@ -151,12 +160,12 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
   if (start !== undefined) yield { start, end, isOpen: true };
 }
 
-async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item | undefined> {
-  const unusable = (words: string): Item => ({ line, ...range, value: undefined, error: words, notFinite: 0 });
-  if (range.end - range.start > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
+async function itemOf(read: ReadBytes, place: Omit<Item, keyof ReadItem>): Promise<Item | undefined> {
+  const unusable = (error: string): Item => ({ ...place, value: undefined, error, notFinite: 0 });
+  if (place.size > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
   let text: string;
   try {
-    const bytes = await bytesAt(read, range);
+    const bytes = await bytesAt(read, place);
     text = utf8Text(bytes);
     // Free the bytes now, not at the next garbage collection: they can outweigh everything else in memory.
     (bytes.buffer as ArrayBuffer).transfer(0);
@@ -167,16 +176,22 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   try {
     const { value, notFinite } = readJson(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
-    if (isNestedDeeper(value, deepestItem))
-      return unusable(`It is nested more than ${deepestItem} levels deep, and could not be read back.`);
+    const problem = depthProblem(value);
+    if (problem !== undefined) return unusable(problem);
     // Without these numbers it would be a different trajectory, e.g. one without a reward.
     const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON cannot represent.`;
-    return { line, ...range, value: value as Record<string, unknown>, error, notFinite };
+    return { ...place, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
     // The parser saw only this line, so its line number says nothing.
     return unusable(`It is not JSON: ${errorMessage(error).replace(/ \(line 1 column \d+\)$/, '')}`);
   }
 }
+
+/** Why a trajectory is nested too deeply; undefined if it is not. */
+export const depthProblem = (value: unknown): string | undefined =>
+  isNestedDeeper(value, deepestItem)
+    ? `It is nested more than ${deepestItem} levels deep, and could not be read back.`
+    : undefined;
 
 /** `1 number that is NaN or infinite`. */
 export const notFiniteWords = (count: number): string =>

@@ -19,6 +19,8 @@ export interface Reason {
 export interface Outcome extends Reason {
   /** Its line in the file, or its index in the array, from 1. */
   readonly line: number;
+  /** Its place in the file in words. */
+  readonly place: string;
   /** `uploaded`, `skipped`, `counted`, `unknown`, or the service's word for a failure. */
   readonly status: string;
   /** Certainly not stored: the next run sends it again. */
@@ -144,12 +146,12 @@ export const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts
   unknown: unknown.length - counted.stored - counted.skipped,
 });
 
-export function failedOutcome(line: number, message: string): Outcome {
-  return { line, status: 'failed', failed: true, trajectoryId: undefined, traceId: undefined, message };
+export function failedOutcome({ line, place }: Item, message: string): Outcome {
+  return { line, place, status: 'failed', failed: true, trajectoryId: undefined, traceId: undefined, message };
 }
 
-function unknownOutcome(line: number, message: string): Outcome {
-  return { line, status: 'unknown', failed: false, trajectoryId: undefined, traceId: undefined, message };
+function unknownOutcome({ line, place }: Item, message: string): Outcome {
+  return { line, place, status: 'unknown', failed: false, trajectoryId: undefined, traceId: undefined, message };
 }
 
 /** An item with its id in the record. */
@@ -173,7 +175,7 @@ export const nothing: SentItems = { stored: [], skipped: [], unknown: [], counte
 /** The outcome is unknown for all items. */
 export function lost(sent: readonly NamedItem[], message: string): RequestOutcome {
   return {
-    outcomes: sent.map(({ line }) => unknownOutcome(line, message)),
+    outcomes: sent.map(item => unknownOutcome(item, message)),
     counts: { ...noCounts, unknown: sent.length },
     items: { ...nothing, unknown: sent.map(({ id }) => id) },
   };
@@ -193,8 +195,8 @@ export function held(
   const skipped = Math.max(0, counted.skipped - others);
   const isCounted = stored + skipped > 0;
   return {
-    outcomes: sent.map(({ line }) => ({
-      ...unknownOutcome(line, message),
+    outcomes: sent.map(item => ({
+      ...unknownOutcome(item, message),
       ...(isCounted && { status: statuses.counted }),
     })),
     counts: { ...noCounts, stored, skipped, unknown: sent.length - stored - skipped },
@@ -228,7 +230,7 @@ function rejected(
   reasonOf: (item: Item, index: number) => Reason,
 ): Pick<RequestOutcome, 'outcomes' | 'counts' | 'items'> {
   return {
-    outcomes: sent.map((item, index) => ({ ...failedOutcome(item.line, ''), ...reasonOf(item, index) })),
+    outcomes: sent.map((item, index) => ({ ...failedOutcome(item, ''), ...reasonOf(item, index) })),
     counts: { ...noCounts, failed: sent.length },
     items: nothing,
   };
@@ -244,8 +246,8 @@ export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError):
   if (isTooLarge(error)) {
     const most = error.context?.['max_bytes'];
     const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
-    return rejected(sent, ({ start, end }) => ({
-      message: `This trajectory has ${bytes(end - start)}; the service ${limit}.`,
+    return rejected(sent, ({ size }) => ({
+      message: `This trajectory has ${bytes(size)}; the service ${limit}.`,
     }));
   }
   const { byItem, ofBatch } = refusedItems(error.failures, valuesOf(sent));
@@ -292,7 +294,7 @@ const statuses = { stored: 'uploaded', skipped: 'skipped', counted: 'counted', u
 /** Reads the outcomes from a response. */
 export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesResult): RequestOutcome {
   const { items, counted, unknown, batchFailures } = readAnswer(answer, valuesOf(sent));
-  const outcomes = items.map((item, index) => outcomeOf(sent[index]?.line ?? 0, item));
+  const outcomes = items.map((item, index) => outcomeOf(sent[index], item));
   const named = (outcome: ItemOutcome['outcome']): string[] =>
     sent.flatMap(({ id }, index) => (items[index]?.outcome === outcome ? [id] : []));
   const [stored, skipped, only] = [named('stored'), named('skipped'), named('counted')];
@@ -320,10 +322,13 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
   return { outcomes, counts, items: settled, reports };
 }
 
-function outcomeOf(line: number, { outcome, row, failure, doubt }: ItemOutcome): Outcome {
+function outcomeOf(
+  { line, place }: Pick<Item, 'line' | 'place'> = { line: 0, place: '' },
+  { outcome, row, failure, doubt }: ItemOutcome,
+): Outcome {
   const reason = failure && reasonOf(failure);
   const known = {
-    ...{ line, failed: outcome === 'failed', isReported: (failure ?? doubt) !== undefined },
+    ...{ line, place, failed: outcome === 'failed', isReported: (failure ?? doubt) !== undefined },
     ...{ trajectoryId: row?.trajectory_id ?? undefined, traceId: row?.trace_id ?? undefined },
   };
   if (outcome === 'failed') return { ...known, status: row?.status ?? 'failed', message: undefined, ...reason };

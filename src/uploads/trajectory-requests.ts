@@ -139,7 +139,7 @@ export async function* portionsOf(
       yield { kind: 'unknown', items: found, request };
       continue;
     }
-    const size = item.end - item.start;
+    const { size } = item;
     if (batch.length > 0 && (batch.length >= batchItems || total + size > batchBytes)) {
       yield { kind: 'new', items: batch };
       batch = [];

@@ -34,8 +34,9 @@ import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { UnrecordedError, unrecordedWords } from '../store/unrecorded.ts';
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
+import { type FileTrajectory, Reading, trajectoriesIn } from './foreign-files.ts';
 import { realPathOf } from './local-files.ts';
-import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
+import { bytesOf, type Item, lineAt } from './trajectory-file.ts';
 import {
   answered,
   type BatchReport,
@@ -77,6 +78,8 @@ export interface TrajectoryUploadOptions {
   readonly isCopy?: boolean;
   /** Whether to send all items, including those sent before, and even if they cannot be recorded. */
   readonly isNew?: boolean;
+  /** The score in an Inspect log that is the reward. */
+  readonly score?: string | undefined;
   /** Whether to send items with an unknown outcome again, although they may then be stored twice. */
   readonly resendUnknown?: boolean;
 }
@@ -92,6 +95,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly #agent: string | undefined;
   #namedAgent: AgentFields | undefined;
   #results = new UploadResults();
+  #reading: Reading;
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
@@ -113,7 +117,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     id: string,
     path: string,
     dataset: string,
-    { agent, records, isCopy = false, isNew = false, resendUnknown = false }: TrajectoryUploadOptions = {},
+    { agent, records, isCopy = false, isNew = false, resendUnknown = false, score }: TrajectoryUploadOptions = {},
   ) {
     super(
       id,
@@ -125,6 +129,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#agent = agent;
     this.#records = records;
     this.#isNew = isNew;
+    this.#reading = new Reading(score);
     this.#resendUnknown = resendUnknown;
   }
 
@@ -163,7 +168,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   get failures(): number {
-    return this.#results.failed.length;
+    return this.#results.failed.size;
   }
 
   /** The service's reports on whole requests, in the order the requests were sent. */
@@ -176,6 +181,16 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#results.hasOtherFailure;
   }
 
+  /** How the file's format was converted, in sentences. */
+  get notes(): readonly string[] {
+    return this.#reading.notes;
+  }
+
+  /** How many rollouts have a reward in the file, but none on the service. */
+  get missingRewards(): number {
+    return this.#reading.missingRewards;
+  }
+
   /** Why items have been sent without a record; undefined if none have. */
   get unrecorded(): string | undefined {
     return this.state.hasSent ? this.#unrecorded : undefined;
@@ -183,6 +198,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   protected override begin(): Partial<TrajectoryUploadState> {
     this.#results = new UploadResults();
+    this.#reading = new Reading(this.#reading.score);
     this.#unrecorded = undefined;
     const hasSent = this.hasStarted || this.#records?.unfinished().some(record => this.isOf(record)) === true;
     return { ...nothingYet, phase: 'uploading', hasSent };
@@ -282,7 +298,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         : lines;
     };
     try {
-      for await (const portion of portionsOf(readItems(bytesOf(file)), requests, find)) {
+      for await (const portion of portionsOf(trajectoriesIn(file, this.#reading, true), requests, find)) {
         this.signal.throwIfAborted();
         if (portion.kind === 'new') await this.#send(service, portion.items);
         else if (portion.kind === 'unknown') await this.#sendAgain(service, portion.items, portion.request);
@@ -315,7 +331,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** Counts an item that cannot be sent. */
   #fail(item: Item): void {
-    this.#add([item], [failedOutcome(item.line, item.error ?? 'not sent')], { ...noCounts, failed: 1 });
+    this.#add([item], [failedOutcome(item, item.error ?? 'not sent')], { ...noCounts, failed: 1 });
   }
 
   /** @param recorded the counts for these items in an earlier run's record */
@@ -470,7 +486,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Saves the failed items to a new file, one per line, for the user to correct. Returns the file's absolute path.
+   * Saves the failed items to a new file, one per line, as they are in the file, for the user to correct. Returns the file's absolute path.
    *
    * @throws Error if the uploaded file has changed since; NewFileError
    */
@@ -481,13 +497,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         throw new Error(`${this.path} has changed since it was uploaded`);
       const read = bytesOf(source);
       const { failed } = this.#results;
-      const lines = async function* (): AsyncGenerator<Uint8Array | string> {
-        for (const range of failed) {
-          yield await lineAt(read, range);
+      const lines = async function* (items: AsyncIterable<FileTrajectory>): AsyncGenerator<Uint8Array | string> {
+        for await (const item of items) {
+          if (!failed.has(item.place) || (item.isPart && !item.value)) continue;
+          yield item.isPart ? JSON.stringify(item.value) : await lineAt(read, item);
           yield '\n';
         }
       };
-      return await writeNewFile(name, lines());
+      return await writeNewFile(name, lines(trajectoriesIn(source, new Reading(this.#reading.score), true)));
     } finally {
       await source.close();
     }

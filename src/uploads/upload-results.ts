@@ -10,8 +10,8 @@ export class UploadResults {
   #sorted: readonly Outcome[] | undefined;
   /** The service's reports, in the order the requests were sent. */
   readonly reports: BatchReport[] = [];
-  /** The failed items' byte ranges. */
-  readonly failed: Pick<Item, 'start' | 'end'>[] = [];
+  /** The failed items' places in the file. */
+  readonly failed = new Set<string>();
 
   /** In file order. The same array until one is added. */
   get outcomes(): readonly Outcome[] {
@@ -31,8 +31,8 @@ export class UploadResults {
   add(items: readonly Item[], outcomes: readonly Outcome[]): void {
     pushAll(this.#outcomes, outcomes);
     this.#sorted = undefined;
-    items.forEach(({ start, end }, index) => {
-      if (outcomes[index]?.failed) this.failed.push({ start, end });
+    items.forEach(({ place }, index) => {
+      if (outcomes[index]?.failed) this.failed.add(place);
     });
   }
 

@@ -13,6 +13,9 @@ const zip64 = 0xffff_ffff;
 
 export interface ZipEntry {
   readonly name: string;
+  /** Where its compressed content is in the file, about. */
+  readonly start: number;
+  readonly end: number;
   /** @throws Error if it is damaged, too large, or compressed with another method */
   readonly read: () => Promise<Buffer>;
 }
@@ -56,7 +59,12 @@ export async function zipEntries(file: FileHandle): Promise<readonly ZipEntry[]>
     const nameEnd = at + centralBytes + directory.readUInt16LE(at + 28);
     const name = directory.toString('utf8', at + centralBytes, nameEnd);
     const offset = directory.readUInt32LE(at + 42);
-    entries.set(name, { name, read: () => contentOf(file, { method, checksum, packed, whole, offset, name }) });
+    const range = { start: offset, end: offset + packed };
+    entries.set(name, {
+      name,
+      ...range,
+      read: () => contentOf(file, { method, checksum, packed, whole, offset, name }),
+    });
     at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
   return [...entries.values()];

@@ -75,10 +75,11 @@ it('reads what a service would refuse, and says what is missing', async () => {
     ]),
   ).toEqual({
     tasks: ['broken', 'equal', 'equal'],
-    title: 'file.jsonl, 2 not read in full',
+    title: 'file.jsonl, 3 not read in full',
     notes: [
       expect.stringContaining('line 2: It is not JSON'),
       expect.stringMatching(/^line 3: Unreadable messages/),
+      'Not counted: 1 reward, not a number or without a name.',
       'Missing: 1 number that is NaN or infinite, which JSON cannot represent.',
     ],
   });

@@ -78,6 +78,68 @@ it('sends nothing twice to a service that has two names (A8)', async () => {
   expect(bodies).toHaveLength(1);
 });
 
+/** A service that refuses trajectories with this text, and stores all others. */
+async function refusing(text: string) {
+  const { url } = await hostileServer((response, { body }) => {
+    if (body === '') return void response.writeHead(404).end();
+    const { trajectories } = JSON.parse(body) as { trajectories: unknown[] };
+    const rows = trajectories.map((each, request_index) =>
+      JSON.stringify(each).includes(text)
+        ? { request_index, status: 'error', failure: { code: 'no', message: 'refused', item_index: request_index } }
+        : { request_index, status: 'uploaded' },
+    );
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ trajectories: rows }));
+  });
+  return url;
+}
+
+it('names the lines of the file, and saves them as they are in it, though it converts them (attack31 B5)', async () => {
+  const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
+  const [good, bad] = ['good', 'bad'].map(completion => `{"prompt":"hi", "completion":"${completion}", "reward":1}`);
+  const failures = join(testFolder(), 'failures.jsonl');
+  const args = [fileOf('no', good ?? '', bad ?? ''), '--dataset', 'd', '--failures', failures];
+  const { notes, code } = await cli('upload', args);
+  expect(notes).toContain('line 1: It is not JSON');
+  expect(notes).toContain('line 3: refused');
+  expect(code).toBe(1);
+  expect(readFileSync(failures, 'utf8')).toBe(`no\n${bad}\n`);
+  const { out } = await cli('upload', [fileOf('no', good ?? '', bad ?? ''), '--dataset', 'other', '--json']);
+  expect(JSON.parse(out).trajectories).toMatchObject([
+    { line: 1, status: 'failed' },
+    { line: 2, status: 'uploaded' },
+    { line: 3, place: 'line 3', status: 'error' },
+  ]);
+});
+
+it('saves only those trajectories of a record that failed (attack31 B5)', async () => {
+  const cli = cliOn({ baseUrl: await refusing('bad'), apiKey });
+  const choices = ['good', 'bad'].map(content => ({ message: { role: 'assistant', content } }));
+  const failures = join(testFolder(), 'failures.jsonl');
+  const path = fileOf(JSON.stringify({ choices }));
+  const { notes } = await cli('upload', [path, '--dataset', 'd', '--failures', failures]);
+  expect(notes).toContain('line 1, rollout 2: refused');
+  expect(
+    readFileSync(failures, 'utf8')
+      .trim()
+      .split('\n')
+      .map(each => JSON.parse(each)),
+  ).toEqual([{ steps: [{ messages: [{ role: 'assistant', content: 'bad' }] }] }]);
+});
+
+it('recognises what it has sent before of a file that it converts, and sends the rest (attack31 A3)', async () => {
+  const { url, bodies } = await storing();
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const scored = lineOf('a', ',"score":1');
+  expect((await cli('upload', [fileOf(scored, lineOf('b')), '--dataset', 'd'])).out).toMatch(/^2 stored/);
+  const again = await cli('upload', [fileOf(scored, lineOf('b'), lineOf('c', ',"score":0')), '--dataset', 'd']);
+  expect(again.out).toBe('1 stored, 0 skipped, 0 failed, 2 sent before\n');
+  expect((await cli('upload', [fileOf(lineOf('d'), scored), '--dataset', 'd'])).out).toBe(
+    '1 stored, 0 skipped, 0 failed, 1 sent before\n',
+  );
+  expect(JSON.parse(bodies[2] ?? '').trajectories).toEqual([JSON.parse(lineOf('d'))]);
+});
+
 it('does not send what only another key has sent, and says so, unless all of it is wanted', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();

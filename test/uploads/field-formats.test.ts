@@ -7,7 +7,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rewardByLog } from '../../src/local/server/uploaded-trajectory.ts';
 import { foreignRecord } from '../../src/uploads/field-formats.ts';
-import { type FileTrajectory, isForeignFile, Reading, trajectoriesIn } from '../../src/uploads/foreign-files.ts';
+import { type FileTrajectory, Reading, trajectoriesIn } from '../../src/uploads/foreign-files.ts';
 
 const user = { role: 'user', content: 'hi' };
 const said = (content: unknown) => ({ role: 'assistant', content });
@@ -313,7 +313,7 @@ describe('a dump by a trainer or a script (B14)', () => {
   it('has messages with a score, a task and an id of its own', async () => {
     const fields = { id: 'r0', task: 'task-0', messages: [user, said('ho')], score: 0.5, error: 'TimeoutError' };
     expect(only(fields)).toEqual({ trace_id: 'r0', task_id: 'task-0', reward: 0.5, error: 'TimeoutError', steps });
-    expect((await readFileOf(JSON.stringify(fields))).isForeign).toBe(true);
+    expect((await readFileOf(JSON.stringify(fields))).sent).toMatchObject([{ value: { reward: 0.5, steps } }]);
   });
 
   it('is no trajectory of the contract, and no record without a number for a score', () => {
@@ -404,8 +404,8 @@ describe("Anthropic's stop reason and tokens", () => {
 
   it('are read before an upload, too', async () => {
     const line = JSON.stringify({ messages: [user, said('ho')], stop_reason: 'max_tokens' });
-    const { isForeign } = await readFileOf(line);
-    expect(isForeign).toBe(true);
+    const { sent } = await readFileOf(line);
+    expect(sent).toMatchObject([{ value: { steps: [{ messages: [{}, { finish_reason: 'length' }] }] } }]);
   });
 });
 
@@ -459,15 +459,16 @@ async function readFileOf(content: Buffer | string, score?: string) {
   const file = await open(path);
   onTestFinished(() => file.close());
   const reading = new Reading(score);
-  const isForeign = await isForeignFile(file);
   const all: FileTrajectory[] = [];
   for await (const each of trajectoriesIn(file, reading)) all.push(each);
-  return { isForeign, all, notes: reading.notes, missing: reading.missingRewards };
+  const sent: FileTrajectory[] = [];
+  for await (const each of trajectoriesIn(file, new Reading(score), true)) sent.push(each);
+  return { sent, all, notes: reading.notes, missing: reading.missingRewards };
 }
 
 describe('a file', () => {
   it('of Inspect is read as a ZIP file, a damaged sample being named', async () => {
-    const { isForeign, all, notes } = await readFileOf(
+    const { sent, all, notes } = await readFileOf(
       zipped({
         'header.json': log,
         'samples/add-1_epoch_1.json': { ...sample, epoch: 1 },
@@ -476,10 +477,10 @@ describe('a file', () => {
         'samples/x_epoch_1.json': '{',
       }),
     );
-    expect(isForeign).toBe(true);
+    expect(sent).toEqual(all);
     expect(all).toMatchObject([
-      { trajectory: { task_id: 'add-1', model_id: 'm', metadata: { epoch: 1 } } },
-      { trajectory: { task_id: 'add-1', metadata: { epoch: 2 } } },
+      { value: { task_id: 'add-1', model_id: 'm', metadata: { epoch: 1 } } },
+      { value: { task_id: 'add-1', metadata: { epoch: 2 } } },
       { place: 'samples/x_epoch_1.json', error: expect.stringContaining('JSON') },
     ]);
     expect(notes).toEqual([
@@ -513,8 +514,8 @@ describe('a file', () => {
     );
     const rewards = [{ name: 't', value: 1 }];
     expect(all).toMatchObject([
-      { trajectory: { rewards, steps: [{ messages: [{ content: 'NaN " NaN' }] }] } },
-      { trajectory: { rewards, metadata: { unread_rewards: { s: '-Infinity' } } } },
+      { value: { rewards, steps: [{ messages: [{ content: 'NaN " NaN' }] }] } },
+      { value: { rewards, metadata: { unread_rewards: { s: '-Infinity' } } } },
     ]);
     expect(notes).toContain('Missing: 2 numbers that are NaN or infinite, which JSON cannot represent.');
     expect(notes).toContain('1 reward is not a number, and kept only in the metadata, as unread_rewards.');
@@ -524,9 +525,9 @@ describe('a file', () => {
     const line = (reward: string) => `{"messages": [{"role": "user", "content": "hi"}], "reward": ${reward}}\n`;
     const { all, notes } = await readFileOf(line('1e999, "metadata": {"note": ""}') + line('1e100') + line('"NaN"'));
     expect(all).toMatchObject([
-      { trajectory: { reward: null, metadata: { note: '' } } },
-      { trajectory: { reward: 1e100 } },
-      { trajectory: { metadata: { unread_rewards: { reward: 'NaN' } } } },
+      { value: { reward: null, metadata: { note: '' } } },
+      { value: { reward: 1e100 } },
+      { value: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
     expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON cannot represent.');
   });
@@ -543,7 +544,7 @@ describe('a file', () => {
         form === 'a log' ? text : zipped({ 'header.json': log, ...inZip }),
         score,
       );
-      const [, last] = all.map(each => ('trajectory' in each ? each.trajectory : each));
+      const last = all[1]?.value;
       return { reward: rewardByLog(last ?? {}), ...more };
     };
     const scores = { match: { value: 'I' }, stats: { value: { tokens: 532, ok: true } } };
@@ -592,7 +593,7 @@ describe('a file', () => {
     longer.writeUInt32LE(longer.readUInt32LE(field) + 1, field);
     for (const file of [bytes, longer])
       expect((await readFileOf(file)).all).toMatchObject([
-        { trajectory: { task_id: 'a' } },
+        { value: { task_id: 'a' } },
         { place: 'samples/b.json', error: 'samples/b.json is damaged' },
       ]);
   });
@@ -602,7 +603,7 @@ describe('a file', () => {
     const { all, notes } = await readFileOf(
       zipped(first, { 'header.json': log, 'samples/a.json': { ...sample, id: 'b' } }),
     );
-    expect(all).toMatchObject([{ trajectory: { task_id: 'b' } }]);
+    expect(all).toMatchObject([{ value: { task_id: 'b' } }]);
     expect(notes).not.toContain('The run of adding has the status started.');
   });
 
@@ -629,8 +630,51 @@ describe('a file', () => {
   });
 
   it('of messages goes to the service as it is, and is read all the same', async () => {
-    const { isForeign, all } = await readFileOf(`${JSON.stringify({ messages: [user, said('ho')] })}\nx\n`);
-    expect(isForeign).toBe(false);
-    expect(all).toMatchObject([{ trajectory: { steps: [{}] } }, { place: 'line 2' }]);
+    const { sent, all } = await readFileOf(`${JSON.stringify({ messages: [user, said('ho')] })}\nx\n`);
+    expect(sent).toMatchObject([{ value: { messages: [user, said('ho')] } }, { place: 'line 2' }]);
+    expect(all).toMatchObject([{ value: { steps: [{}] } }, { place: 'line 2' }]);
+  });
+
+  describe('whose records differ (attack31 A3)', () => {
+    const messages = [user, said('ho')];
+    const textOf = (records: readonly object[]) => records.map(each => JSON.stringify(each)).join('\n');
+
+    it('is converted record by record: no score, system prompt or stop reason is lost', async () => {
+      const more = [{}, { score: 1 }, { system: 'be kind' }, { stop_reason: 'max_tokens' }];
+      const { sent, all } = await readFileOf(textOf(more.map(each => ({ messages, ...each }))));
+      expect(sent.map(({ value }) => value)).toEqual([{ messages }, ...all.slice(1).map(({ value }) => value)]);
+      expect(all[1]?.value).toMatchObject({ reward: 1 });
+      expect(all[2]?.value).toMatchObject({
+        steps: [{ messages: [{ role: 'system', content: 'be kind' }, ...messages] }],
+      });
+    });
+
+    it('is converted as before after a first record that is: what was sent is recognised', async () => {
+      const { sent, all } = await readFileOf(textOf([{ messages, score: 1 }, { messages }]));
+      expect(sent).toEqual(all);
+      expect(sent[1]?.value).toEqual({ steps: [{ messages }] });
+    });
+  });
+
+  it('names each trajectory by its place in the file (attack31 B5)', async () => {
+    const choices = [{ message: said('a') }, { message: said('b') }];
+    const { all } = await readFileOf(`x\n\n${JSON.stringify({ choices })}\n${JSON.stringify({ messages: [user] })}`);
+    expect(all.map(({ place }) => place)).toEqual(['line 1', 'line 3, rollout 1', 'line 3, rollout 2', 'line 4']);
+  });
+
+  it.each([
+    ['NaN', `{"prompt":"hi","completion":"ho","reward":NaN}`, 1],
+    ['NaN', `{"messages":[{"role":"user","content":"hi"}],"reward":NaN}`, 1],
+    ['NaN', `{"steps":[{"messages":[{"role":"user","content":"hi"}]}],"reward":NaN}`, 1],
+    ['without names', `{"messages":[{"role":"user","content":"hi"}],"rewards":[1,0]}`, 2],
+    ['without names', `{"messages":[{"role":"user","content":"hi"}],"rewards":{"a":1}}`, 1],
+    ['lists', `{"messages":[{"role":"user","content":"hi"}],"score":[1,0]}`, 1],
+    ['infinite', `{"prompt":"hi","completion":"ho","reward":1e999}`, 1],
+    ['null', `{"messages":[{"role":"user","content":"hi"}],"reward":null,"rewards":[1]}`, 0],
+    ['of the contract', `{"steps":[{"messages":[]}],"rewards":[{"name":"a","value":1}]}`, 0],
+  ])('with rewards that are %s says how many do not count: %s (attack31 C2)', async (_, text, count) => {
+    const { missing, notes } = await readFileOf(text);
+    expect(missing).toBe(count);
+    if (count > 0) expect(notes.join('\n')).toMatch(/^Not counted: |rewards? (is|are) not/m);
   });
 });

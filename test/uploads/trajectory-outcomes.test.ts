@@ -42,7 +42,16 @@ type Upload = typeof anyUpload extends fc.Arbitrary<infer Value> ? Value : never
 
 function answerOf({ items, first, listsAll, indexed, counts, order }: Upload) {
   const sent = items.map(({ trace, conversation }, at) => ({
-    ...{ line: at + 1, start: at, end: at + 1, error: undefined, notFinite: 0, id: `${at}` },
+    ...{
+      line: at + 1,
+      place: `line ${at + 1}`,
+      size: 1,
+      start: at,
+      end: at + 1,
+      error: undefined,
+      notFinite: 0,
+      id: `${at}`,
+    },
     value: { messages: [], ...(trace && { trace_id: trace }), ...(conversation && { conversation_id: conversation }) },
   }));
   const isUnique = (at: number): boolean => {
@@ -122,7 +131,19 @@ it('fails no trajectory that was stored, and stores none that was not', () => {
 });
 
 it('leaves out an empty context', () => {
-  const sent = [{ line: 1, start: 0, end: 1, error: undefined, notFinite: 0, id: '1', value: { messages: [] } }];
+  const sent = [
+    {
+      line: 1,
+      place: 'line 1',
+      size: 1,
+      start: 0,
+      end: 1,
+      error: undefined,
+      notFinite: 0,
+      id: '1',
+      value: { messages: [] },
+    },
+  ];
   const said = (context: object) => {
     const failures = [{ item_index: null, code: 'too_long', message: 'too long', context }];
     return JSON.stringify(answered(sent, uploadTrajectoriesResult.parse({ uploaded: 0, failed: 1, failures })));

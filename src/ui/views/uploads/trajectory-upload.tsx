@@ -51,7 +51,7 @@ const columns: readonly Column<Outcome>[] = [
   { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
 ];
 
-const idOf = ({ line }: Outcome): string => String(line);
+const idOf = ({ place }: Outcome): string => place;
 
 const phaseWords = {
   waiting: 'connecting',
@@ -92,6 +92,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [theme.styles.muted(truncate('Counted: the service does not report which are stored.', width))]
       : []),
+    ...(job.busy ? [] : job.notes.flatMap(words => wrap(words, width).map(theme.styles.muted))),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
   ];
   const reports = reportLines(job, width, theme);
