@@ -14,7 +14,7 @@ import { logReward } from '../queries/trajectories.ts';
 import type { ChangeAction } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
-import { changeEach, confirmed, recheck, withRead } from '../resources/changes.ts';
+import { changeEach, confirmed, recheck, withOutages, withRead } from '../resources/changes.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
 import { withOrigin } from '../resources/origins.ts';
@@ -182,13 +182,13 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
     const question = `${asTitle(command)} ${names.join(', ')}? ${outageWords(outages)}${loses}`;
     await confirm(question, flags, io, typedFor(outages));
   };
-  const known = await withRead('withProduction', found, context);
   if (!flags.yes) {
-    const named = await withRead('withNames', known, context);
+    const named = await withRead('withNames', await withOutages(found, context), context);
     await confirmed(named, ask, rows => recheck(rows, query => query.read(context), context), io.note);
     return;
   }
   // The user named the deployments to take down, but not those that go down with a training run.
+  const known = await withRead('withProduction', found, context);
   const others = outageWords(outagesOf(known).filter(({ origin }) => origin !== undefined)).trimEnd();
   if (others !== '') io.note(others);
 }

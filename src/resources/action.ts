@@ -121,7 +121,7 @@ export interface Change<Row> extends Sending<Row> {
    * none would.
    */
   readonly outages?: (row: Row) => readonly Outage[];
-  /** Reads the data that `outages` needs and adds it to the rows. Throws only if aborted. */
+  /** Reads the data for `outages` that a row's own record lacks, and adds it to the rows. Throws only if aborted. */
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** Reads the data that only `called` needs, while the question is shown, and adds it to the rows. */
   readonly withNames?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;

@@ -10,6 +10,7 @@ import { clean } from '../text/sanitise.ts';
 import type { ChangeAction } from './action.ts';
 import { outagesOf } from './change-words.ts';
 import { idOf, labelOf, type ResourceOf } from './define.ts';
+import { readInTime } from './origins.ts';
 
 /** The current state of what the user confirmed. */
 export interface Rechecked<Shown> {
@@ -48,6 +49,10 @@ export interface ConfirmedRow<Row extends object> {
 const isRechecked = ({ action: { change, destructive } }: Pick<ConfirmedRow<object>, 'action'>): boolean =>
   destructive === true || change.outages !== undefined;
 
+/** Whether it is certain what a change to a row takes out of production. */
+export const isCertain = (each: Pick<ConfirmedRow<object>, 'action' | 'row'>): boolean =>
+  outagesOf([each]).every(outage => outage.isCertain);
+
 /** The fields of a row that have a value. */
 const knownOf = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null));
@@ -83,6 +88,21 @@ export async function withRead<Each extends Pick<ConfirmedRow<object>, 'action' 
     for (const [index, row] of ((await read?.(rows, context)) ?? []).entries()) known.set(group[index] as Each, row);
   }
   return asked.map(each => ({ ...each, row: known.get(each) ?? each.row }));
+}
+
+/** Reads the data for the question of which rows are in production. @throws AbortError if the user interrupts */
+export async function withOutages<Each extends ConfirmedRow<object>>(
+  asked: readonly Each[],
+  context: QueryContext,
+): Promise<readonly Each[]> {
+  const readUncertain = async (each: Each): Promise<Each> => {
+    const { action, resource } = each;
+    if (action.change.withProduction || isCertain(each)) return each;
+    const query = resource.get?.(idOf(resource, each.row));
+    const { answer } = query ? await readInTime(query.read, context) : {};
+    return answer ? { ...each, row: answer } : each;
+  };
+  return withRead('withProduction', await Promise.all(asked.map(readUncertain)), context);
 }
 
 /**

@@ -37,7 +37,6 @@ import {
   originMeasured,
   originOf,
   patienceMs,
-  readInTime,
   servedBefore,
   servedBeforeFact,
   type TracedDeployment,
@@ -220,15 +219,6 @@ export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): 
 /** The slug with the id and the step, because deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
-/** Reads again which rows are in production, where that is uncertain. */
-const withProduction = (rows: readonly Deployment[], context: QueryContext): Promise<readonly Deployment[]> =>
-  Promise.all(
-    rows.map(async row => {
-      if (surelyInProduction(row) !== undefined) return row;
-      return (await readInTime(deploymentQuery(row.deployment_id).read, context)).answer ?? row;
-    }),
-  );
-
 /** Adds the origins, which `slugAndId` names. */
 const withNames = (rows: readonly Deployment[], context: QueryContext): Promise<readonly Deployment[]> =>
   withOrigins(rows, new Set(originColumnIds), context, { silentMs: patienceMs, onUnread: () => {} });
@@ -314,7 +304,6 @@ export const deploymentActions = {
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
       outages: outagesOf,
-      withProduction,
     },
   },
   undeploy: {
@@ -335,7 +324,6 @@ export const deploymentActions = {
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
       outages: outagesOf,
-      withProduction,
       command: 'undeploy',
       listedBy: 'listDeployments',
       ends: untilUndeployed,

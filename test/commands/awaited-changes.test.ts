@@ -147,6 +147,21 @@ it.each([
   expect(notes.split('\n').at(-1)).toBe(words);
 });
 
+it('undeploy --yes reads the record once, also where it may be in production', async () => {
+  let reads = 0;
+  const cli = await cliTo({
+    'GET /api/v1/deploy/dep_1': [
+      (response, request) => {
+        reads += 1;
+        return deployment('dep_1', { status: 'DEPLOYED' })(response, request);
+      },
+    ],
+    'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: true })],
+  });
+  expect(await cli('undeploy', ['dep_1', '--yes'])).toMatchObject({ code: exitCodes.done, out: 'dep_1\n' });
+  expect(reads).toBe(1);
+});
+
 it('undeploy says where only the record was kept, and does not know what an empty answer means', async () => {
   const cli = await cliTo({
     'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' })],

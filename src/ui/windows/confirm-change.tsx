@@ -4,7 +4,7 @@ import { unlessStopped } from '../../queries/action.ts';
 import { fetchAnew, type LiveQuery } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
-import { type ConfirmedRow, changeEach, recheck, withRead } from '../../resources/changes.ts';
+import { type ConfirmedRow, changeEach, isCertain, recheck, withOutages, withRead } from '../../resources/changes.ts';
 import { idOf, labelOf, type Resource } from '../../resources/define.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
@@ -115,13 +115,12 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
  */
 function useReads(rows: readonly ChangedRow[], onRead: (rows: readonly ChangedRow[]) => void) {
   const { service, remembered: memory } = useWorkbench();
-  const isCertain = (each: ChangedRow): boolean => outagesOf([each]).every(outage => outage.isCertain);
-  const [isReady, setReady] = useState(rows.every(each => !each.action.change.withProduction || isCertain(each)));
+  const [isReady, setReady] = useState(rows.every(isCertain));
   const [named, setNamed] = useState<ReadonlyMap<ChangedRow, ChangedRow | undefined>>(new Map());
   // Only the rows from the first render count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
     const context = { service: await unlessStopped(service(), signal), signal, memory };
-    const found = isReady ? rows : await withRead('withProduction', rows, context);
+    const found = isReady ? rows : await withOutages(rows, context);
     if (!isReady) onRead(found);
     setReady(true);
     const names = await withRead('withNames', found, context);

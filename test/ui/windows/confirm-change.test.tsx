@@ -108,8 +108,10 @@ describe('an open confirmation', () => {
     };
     await screen.press('d');
     await screen.waitFor('<y> undeploy');
+    const before = service.asked('getDeployment');
     await screen.press('y');
     await screen.waitFor('Type tutor to undeploy:');
+    expect(service.asked('getDeployment') - before).toBe(1);
     expect(flat(screen.text())).toContain('May be in production: tutor. If so, nothing answers there');
     expect(flat(screen.text())).toContain('dep_1 could not be read again. Nothing was sent. the disk is full');
     expect(service.asked('undeploy')).toBe(0);
