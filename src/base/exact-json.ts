@@ -15,8 +15,8 @@ interface JsonWithSource {
 
 const { parse, rawJSON } = JSON as unknown as JsonWithSource;
 
-/** Finds integers that may be unsafe: 2^53 has 16 digits. */
-const mayBeUnsafe = /\d{16}/;
+/** Finds integers that may be unsafe: 2^53 has 16 digits. The digits of a fraction do not count. */
+const mayBeUnsafe = /(?:^|[\s:,[-])\d{16}/;
 
 /**
  * Parses JSON; an integer that a number cannot hold becomes raw JSON.

@@ -1,4 +1,5 @@
 /** Parses JSON, limiting how deeply it may be nested. */
+import { parseExactly } from './exact-json.ts';
 
 /**
  * Levels of arrays and objects. Records have about ten. The limit protects recursive code that reads and prints them.
@@ -18,19 +19,25 @@ export function isNestedDeeper(value: unknown, levels: number = deepestJson): bo
   return inner.some(each => isNestedDeeper(each, levels - 1));
 }
 
-/** Parses JSON of any depth: do not pass the result to recursive code. Undefined if the text is not JSON. */
+/**
+ * Parses JSON of any depth: do not pass the result to recursive code. Undefined if the text is not JSON. Large integers
+ * become raw JSON.
+ */
 export function parseDeepJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }
 }
 
-/** The JSON value of a text that a user typed, or the text itself if it is not JSON. */
+/** The JSON value of a text that a user typed, or the text itself if it is not JSON. It may round a large integer. */
 export function jsonOrText(text: string): unknown {
-  const value = parseDeepJson(text);
-  return value === undefined ? text : value;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A number's digits without leading zeros, and how many of them precede the decimal point. */

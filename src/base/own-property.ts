@@ -1,4 +1,7 @@
-/** JSON text in place of a value. `JSON.stringify` writes it unchanged; `parseExactly` uses it for large integers. */
+/**
+ * JSON text in place of a value. `JSON.stringify` writes it unchanged; `parseExactly` uses it for large integers. It
+ * cannot be converted by `String`, or sent to a thread.
+ */
 export interface RawJson {
   readonly rawJSON: string;
 }

@@ -1,4 +1,5 @@
 /** Removes secrets from text: all known ones, and anything that looks like one. */
+import { isRawJson } from '../base/own-property.ts';
 
 const replacement = '[redacted]';
 
@@ -53,7 +54,7 @@ const deepest = 32;
  */
 export function redactDeep(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isRawJson(value)) return value;
   if (depth === deepest) return '[…]';
   if (Array.isArray(value)) return value.map(item => redactDeep(item, redact, depth + 1));
   return Object.fromEntries(

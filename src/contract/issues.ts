@@ -1,5 +1,6 @@
 /** Describes schema errors in words. It never shows the rejected value, which may be a secret. */
 import type * as z from 'zod/mini';
+import { isRawJson } from '../base/own-property.ts';
 import { clean } from '../text/sanitise.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -26,19 +27,27 @@ function leavesOf(issue: Issue): Issue[] {
   return inner?.flatMap(leavesOf).map(leaf => ({ ...leaf, path: [...issue.path, ...leaf.path] })) ?? [issue];
 }
 
-function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+const missing = Symbol();
+
+/** The part of a value that an issue is about; `missing` if it is not there. */
+function partAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of path) {
-    if (typeof at !== 'object' || at === null) return false;
-    if (!Object.hasOwn(at, key)) return true;
+    if (typeof at !== 'object' || at === null) return null;
+    if (!Object.hasOwn(at, key)) return missing;
     at = Reflect.get(at, key);
   }
-  return at === undefined;
+  return at === undefined ? missing : at;
 }
 
+/** The requirement for an integer that a number cannot hold; undefined if the issue is about something else. */
+export const tooLargeWords = ({ path }: Issue, value: unknown): string | undefined =>
+  isRawJson(partAt(value, path)) ? 'must be an integer below 2^53, or it would be rounded' : undefined;
+
 function describe(issue: Issue, value: unknown): string {
-  if (issue.path.length > 0 && isMissing(value, issue.path)) return clean`${pathOf(issue.path)} is missing`;
-  if (issue.code !== 'unrecognized_keys') return clean`${pathOf(issue.path) || 'the whole'} ${requirementOf(issue)}`;
+  if (issue.path.length > 0 && partAt(value, issue.path) === missing) return clean`${pathOf(issue.path)} is missing`;
+  const requirement = tooLargeWords(issue, value) ?? requirementOf(issue);
+  if (issue.code !== 'unrecognized_keys') return clean`${pathOf(issue.path) || 'the whole'} ${requirement}`;
   const where = issue.path.length > 0 ? ` in ${pathOf(issue.path)}` : '';
   return clean`unknown field${where}: ${issue.keys.join(', ')}`;
 }

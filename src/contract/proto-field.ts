@@ -3,7 +3,7 @@
  * because it builds objects by assignment, which would set their prototype.
  */
 import type * as z from 'zod/mini';
-import { isRecord, own } from '../base/own-property.ts';
+import { isRawJson, isRecord, own } from '../base/own-property.ts';
 
 const field = '__proto__';
 
@@ -29,13 +29,14 @@ function keepField(value: unknown, read: unknown): void {
 }
 
 /**
- * Whether any object in a JSON value has a `__proto__` field. Not recursive, because the value may be nested deeply.
+ * Whether code that copies plain objects field by field would change a JSON value: any object in it has a `__proto__`
+ * field, or is raw JSON. Not recursive, because the value may be nested deeply.
  */
-export function hasProtoField(value: unknown): boolean {
+export function cannotBeCopied(value: unknown): boolean {
   const rest = [value];
   while (rest.length > 0) {
     const each = rest.pop();
-    if (isRecord(each) && Object.hasOwn(each, field)) return true;
+    if (isRawJson(each) || (isRecord(each) && Object.hasOwn(each, field))) return true;
     if (Array.isArray(each) || isPlain(each)) for (const inner of Object.values(each)) rest.push(inner);
   }
   return false;

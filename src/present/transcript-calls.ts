@@ -1,4 +1,5 @@
 /** Parses a message's tool calls, in the formats of the document, OpenAI and Anthropic. Pure. */
+import { parseExactly } from '../base/exact-json.ts';
 import { binaryWords } from './attachments.ts';
 import { isJson, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { compact } from './other-fields.ts';
@@ -99,7 +100,7 @@ function firstLine(text: string): Pick<ToolCall, 'summary' | 'more'> {
 /** An argument's value: strings unchanged, JSON on one line. */
 function lineText(json: string): string {
   const text = stringOf(json);
-  if (text === undefined) return compact(JSON.parse(json));
+  if (text === undefined) return compact(parseExactly(json));
   const binary = binaryWords(text);
   return binary === undefined ? text : `[${binary}]`;
 }

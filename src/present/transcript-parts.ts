@@ -3,6 +3,7 @@
  * fields. Reads the formats of the document, OpenAI and Anthropic. Pure.
  */
 
+import { parseExactly } from '../base/exact-json.ts';
 import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { contentText, messageContent } from '../contract/message-content.ts';
@@ -177,7 +178,7 @@ function bodyOf(json: string): string {
   const text = stringOf(json);
   if (text !== undefined) return readableFields(text);
   if (json.trimStart().startsWith('[')) {
-    const parts: unknown = JSON.parse(json);
+    const parts = parseExactly(json);
     const isPart = (part: unknown): boolean => isRecord(part) && typeof part['type'] === 'string';
     if (Array.isArray(parts) && parts.length > 0 && parts.every(isPart)) return textOf(parts);
   }

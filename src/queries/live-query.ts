@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, type QueryFunctionContext, replaceEqualDeep } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
 import { areReadAlike } from '../contract/lists.ts';
-import { hasProtoField } from '../contract/proto-field.ts';
+import { cannotBeCopied } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Activity, type Attention, fractionOf, pollDelay, requestedWait } from './polling.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
@@ -112,9 +112,9 @@ export function jitterFor({ queryHash, state }: SentQuery): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
-/** react-query builds shared objects by assignment: a field called `__proto__` would become their prototype. */
+/** react-query copies objects by assignment. */
 function shareEqualParts(previous: unknown, answer: unknown): unknown {
-  return hasProtoField(answer) ? answer : replaceEqualDeep(previous, answer);
+  return cannotBeCopied(answer) ? answer : replaceEqualDeep(previous, answer);
 }
 
 /** How long a result stays fresh, in milliseconds. */

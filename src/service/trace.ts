@@ -1,6 +1,8 @@
 /** Traces requests and responses with their bodies for debugging, without secrets. */
+
 import { StringDecoder } from 'node:string_decoder';
 import { parseJson } from '../base/json-depth.ts';
+import { isRecord } from '../base/own-property.ts';
 import { hidden, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
 import type { WireAnswer, WireRequest } from '../net/wire.ts';
@@ -167,8 +169,8 @@ class AnswerBody {
 
 /** Hides the values of these fields, at any depth. */
 function masked(value: unknown, names: readonly string[]): unknown {
-  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(item => masked(item, names));
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [name, names.includes(name) ? hidden : masked(item, names)]),
   );

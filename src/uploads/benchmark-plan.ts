@@ -5,6 +5,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { errorCode, errorMessage } from '../base/errors.ts';
+import { parseExactly } from '../base/exact-json.ts';
 import { isRecord } from '../base/own-property.ts';
 import { describeIssues } from '../contract/issues.ts';
 import { type Manifest, manifest as manifestSchema } from '../contract/manifest.ts';
@@ -105,7 +106,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   if (facts.size > largestManifest) throw new FolderError(`${manifestName} is too large: ${facts.size} bytes.`);
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(path, 'utf8'));
+    json = parseExactly(await readFile(path, 'utf8'));
   } catch (error) {
     throw new FolderError(`${manifestName} is not JSON: ${errorMessage(error)}`);
   }

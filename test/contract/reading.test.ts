@@ -1,6 +1,8 @@
 /** Reading is lenient: documented fields are read, others do no harm. */
+
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { parseExactly } from '../../src/base/exact-json.ts';
 import * as benchmarks from '../../src/contract/benchmarks.ts';
 import { page, readWith, rows } from '../../src/contract/common.ts';
 import { dataset } from '../../src/contract/datasets.ts';
@@ -11,7 +13,7 @@ import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
 import { cursorAfter, hasMoreAfter, partlyReadWords, unreadableIn } from '../../src/contract/lists.ts';
 import { messageContent } from '../../src/contract/message-content.ts';
 import { supportedModel } from '../../src/contract/models.ts';
-import { hasProtoField } from '../../src/contract/proto-field.ts';
+import { cannotBeCopied } from '../../src/contract/proto-field.ts';
 import { secret } from '../../src/contract/secrets.ts';
 import { type MaybeStatus, withStatus } from '../../src/contract/status.ts';
 import * as training from '../../src/contract/training.ts';
@@ -547,8 +549,9 @@ describe('a field called __proto__ (X11)', () => {
 
   it('is found however deep it is', () => {
     const nested = (inner: string): unknown => JSON.parse(`${'[{"a":'.repeat(50_000)}${inner}${'}]'.repeat(50_000)}`);
-    expect(hasProtoField(nested('{"__proto__":1}'))).toBe(true);
-    expect(hasProtoField(nested('"__proto__"'))).toBe(false);
+    expect(cannotBeCopied(nested('{"__proto__":1}'))).toBe(true);
+    expect(cannotBeCopied(nested('"__proto__"'))).toBe(false);
+    expect(cannotBeCopied([{ a: parseExactly('[12345678901234567890]') }])).toBe(true);
   });
 });
 

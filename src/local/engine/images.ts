@@ -2,7 +2,9 @@
  * The local image build: checks that a task's grader works and that its files have not changed since the upload, and
  * hashes everything it needs.
  */
+
 import { errorMessage, isStorageError } from '../../base/errors.ts';
+import { parseExactly } from '../../base/exact-json.ts';
 import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { Failure } from '../store/records.ts';
@@ -40,7 +42,7 @@ export class ImageBuilder implements JobSource, JobRecords {
       const waiting = benchmarks.building(benchId, batchSize);
       for (const { organization_id, task_id, spec } of waiting) {
         if (signal.aborted) return;
-        const build = await this.#buildOf(JSON.parse(spec) as ManifestTask, benchId, signal);
+        const build = await this.#buildOf(parseExactly(spec) as ManifestTask, benchId, signal);
         if (signal.aborted) return;
         benchmarks.finishBuild(organization_id, benchId, task_id, build);
       }

@@ -1,10 +1,12 @@
 /** An upstream server that answers in place of the local models. It must support OpenAI's chat completions. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
 import { parseDeepJson } from '../../base/json-depth.ts';
 import { backoff, isTransientStatus, maxRetries, maxRetryAfterMs, retryAfter } from '../../base/retry-waits.ts';
 import { trimEnd } from '../../base/trim.ts';
+import { written } from '../../contract/message-content.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody, readErrorBody } from '../../net/body.ts';
@@ -205,8 +207,9 @@ export async function answerUpstream(
     finish_reason: message.finish_reason,
     reasoning: message.reasoning,
     refusal: message.refusal,
-    content_parts: message.content_parts,
-    tool_calls: message.tool_calls,
+    // Without raw JSON, because a thread grades the answer.
+    content_parts: message.content_parts && JSON.parse(JSON.stringify(message.content_parts)),
+    tool_calls: written(message.tool_calls),
   };
 }
 

@@ -3,7 +3,7 @@
  * that have no meaning here unchanged.
  */
 import * as z from 'zod/mini';
-import { isRecord, own } from '../../base/own-property.ts';
+import { isRawJson, isRecord, own, type RawJson } from '../../base/own-property.ts';
 import { messageContent } from '../../contract/message-content.ts';
 import { type GraderSpec, graderKinds, graderSpec } from '../../grading/graders.ts';
 import type { ChatTurn } from '../model/policy.ts';
@@ -17,6 +17,7 @@ const value = z.union(
   [
     z.string(),
     z.number(),
+    z.custom<RawJson>(isRawJson),
     z.boolean(),
     z.null(),
     z.looseObject({ secret_ref: name }),
@@ -125,6 +126,7 @@ function variablesOf(variables: ManifestTask['environment']): Variable[] {
   return Object.entries(variables).flatMap(([each, from]): Variable[] => {
     if (from === null) return [];
     if (typeof from !== 'object') return [{ name: each, value: String(from) }];
+    if (isRawJson(from)) return [{ name: each, value: from.rawJSON }];
     return [{ name: each, secret_name: String('secret_ref' in from ? from.secret_ref : from.secret_name) }];
   });
 }

@@ -1,7 +1,9 @@
 /** Request bodies: size limit, compression, and JSON. */
+
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { bodyLimit } from 'hono/body-limit';
+import { parseExactly } from '../../base/exact-json.ts';
 import { deepestRequest, isNestedDeeper } from '../../base/json-depth.ts';
 import { bytes as amount } from '../../text/numbers.ts';
 import { ApiError, apiError } from './errors.ts';
@@ -42,12 +44,12 @@ async function decompressed(bytes: Buffer): Promise<Buffer> {
   }
 }
 
-/** Parses JSON; undefined for an empty string. @throws ApiError `validation_error` if it is not JSON, or too deep */
+/** Parses JSON; undefined for an empty string. Large integers become raw JSON. @throws ApiError `validation_error` if it is not JSON, or too deep */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactly(text);
   } catch {
     throw new ApiError(400, 'invalid_request_error', 'validation_error', 'The body is not JSON.');
   }

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
-import { pathOf } from '../../contract/issues.ts';
+import { pathOf, tooLargeWords } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { trajectoryStatuses } from '../../contract/status.ts';
 import { lastToolError } from '../../contract/tool-error.ts';
@@ -88,7 +88,8 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
   if (!read.success) {
     const [issue] = read.error.issues;
     const path = pathOf(issue?.path ?? []);
-    return failureOfItem(`${path === '' ? '' : `${path}: `}${issue?.message ?? 'cannot be read'}`, index, { path });
+    const words = (issue && tooLargeWords(issue, value)) ?? issue?.message ?? 'cannot be read';
+    return failureOfItem(`${path === '' ? '' : `${path}: `}${words}`, index, { path });
   }
   const item = read.data;
   const steps = stepsOf(item);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { own } from '../../base/own-property.ts';
-import { pathOf } from '../../contract/issues.ts';
+import { pathOf, tooLargeWords } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { type ApiError, apiError } from './errors.ts';
 
@@ -27,10 +27,10 @@ export function invalid(issues: readonly Issue[]): ApiError {
   });
 }
 
-function issuesOf(error: z.core.$ZodError): Issue[] {
+function issuesOf(error: z.core.$ZodError, value: unknown): Issue[] {
   return error.issues.map(issue => {
     const stray = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    return { path: pathOf([...issue.path, ...stray]), message: issue.message };
+    return { path: pathOf([...issue.path, ...stray]), message: tooLargeWords(issue, value) ?? issue.message };
   });
 }
 
@@ -41,7 +41,7 @@ export function check<Schema extends z.ZodMiniType>(
   toError: (issues: readonly Issue[]) => ApiError = invalid,
 ): z.output<Schema> {
   const read = parseWhole(schema, value);
-  if (!read.success) throw toError(issuesOf(read.error));
+  if (!read.success) throw toError(issuesOf(read.error, value));
   return read.data;
 }
 

@@ -1,4 +1,5 @@
 /** Benchmarks with their tasks, images and blockers. */
+import { parseExactly } from '../../base/exact-json.ts';
 import type { ListQuery } from '../../contract/common.ts';
 import {
   type Manifest,
@@ -83,7 +84,7 @@ export class BenchmarkStore {
       row.organization_id,
       row.bench_id,
     );
-    const { tags = [], name = row.label } = JSON.parse(details) as { tags?: unknown; name?: string };
+    const { tags = [], name = row.label } = parseExactly(details) as { tags?: unknown; name?: string };
     return { ...row, name, agent_id: null, tags, eval_run_count };
   }
 
@@ -141,7 +142,7 @@ export class BenchmarkStore {
   tasks(benchId: string, split?: string): Task[] {
     const tasks = this.#database
       .all<{ spec: string }>('select spec from tasks where bench_id = ? order by task_id', benchId)
-      .map(row => readTask(JSON.parse(row.spec) as ManifestTask));
+      .map(row => readTask(parseExactly(row.spec) as ManifestTask));
     return split === undefined ? tasks : tasks.filter(task => task.split === split);
   }
 

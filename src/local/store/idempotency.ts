@@ -1,4 +1,5 @@
 /** Responses to requests with an `Idempotency-Key`: a retry gets the first response and does nothing. */
+import { parseExactly } from '../../base/exact-json.ts';
 import { orderedJson } from '../../base/ordered-json.ts';
 import type { Database } from './database.ts';
 import { now, sha256 } from './ids.ts';
@@ -53,7 +54,7 @@ export class IdempotencyStore {
     );
     if (known && known.request_hash !== hash)
       throw new IdempotencyConflict('This Idempotency-Key has already been used for another request.');
-    return known && (JSON.parse(known.answer) as Answer);
+    return known && (parseExactly(known.answer) as Answer);
   }
 
   /**

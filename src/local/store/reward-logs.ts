@@ -1,4 +1,5 @@
 /** Rewards logged to a trajectory, and the trajectory's completion. */
+import { parseExactly } from '../../base/exact-json.ts';
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { newId, now } from './ids.ts';
@@ -102,7 +103,7 @@ export function rewardsOf(database: Database, trajectoryId: string): Readonly<Re
      where trajectory_id = ? order by place is null, place, created_at, reward_id`,
     trajectoryId,
   );
-  return rows.map(({ details, ...reward }) => ({ ...(JSON.parse(details) as object), ...reward }));
+  return rows.map(({ details, ...reward }) => ({ ...(parseExactly(details) as object), ...reward }));
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Trajectories with their steps and messages. */
 
-import { isRecord } from '../../base/own-property.ts';
+import { parseExactly } from '../../base/exact-json.ts';
+import { isRawJson, isRecord } from '../../base/own-property.ts';
 import { contentText, written } from '../../contract/message-content.ts';
 import { hasEnded } from '../../contract/status.ts';
 import { lastToolError } from '../../contract/tool-error.ts';
@@ -135,7 +136,7 @@ export class TrajectoryStore {
       const stored = this.#database.get<{ readonly content: string }>(select, trajectory_id, index);
       // The trajectory was deleted in the meantime.
       if (!stored) return;
-      yield stepOf(JSON.parse(stored.content) as Fields, index);
+      yield stepOf(parseExactly(stored.content) as Fields, index);
     }
   }
 
@@ -159,7 +160,7 @@ export function finishOf(steps: readonly unknown[]): string | null {
 }
 
 function detailsOf({ details }: Pick<TrajectoryRow, 'details'>): Fields {
-  return details === null ? {} : (JSON.parse(details) as Fields);
+  return details === null ? {} : (parseExactly(details) as Fields);
 }
 
 /** A trajectory in the contract's form; null for unknown fields. */
@@ -213,9 +214,10 @@ function stepOf(step: Fields, step_index: number) {
 function storedMessage(message: Fields, index: number) {
   const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;
   const { prompt_tokens, completion_tokens } = message;
+  const uploaded_message_id = isRawJson(message_id) ? message_id.rawJSON : message_id;
   return {
     ...message,
-    ...(typeof message_id === 'string' && { uploaded_message_id: message_id }),
+    ...(typeof uploaded_message_id === 'string' && { uploaded_message_id }),
     ...(Array.isArray(content) && { content_parts: content }),
     message_id: integerOf(message_id) ?? index,
     role: writtenOrNull(role),

@@ -3,6 +3,7 @@
  * trajectory. Without one, the n-th of several identical trajectories matches the n-th stored one: this keeps all
  * identical samples, and skips a file that is uploaded again.
  */
+import { parseExactly } from '../../base/exact-json.ts';
 import { orderedJson } from '../../base/ordered-json.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
@@ -144,13 +145,13 @@ export function hashOf({ origin: _, rewards = [], ...content }: UploadedTrajecto
 
 /** A trajectory's content as text. The order of fields makes no difference: an export may have another one. */
 function contentOf({ origin: _, details, ...content }: UploadedTrajectory): string {
-  return orderedJson({ ...content, details: typeof details === 'string' ? JSON.parse(details) : null });
+  return orderedJson({ ...content, details: typeof details === 'string' ? parseExactly(details) : null });
 }
 
 /** @param details JSON, if there are any */
 function withOrigin(details: unknown, origin: UploadedTrajectory['origin']): string | null {
   const known = typeof details === 'string' ? details : null;
-  return origin ? JSON.stringify({ ...(JSON.parse(known ?? '{}') as object), origin }) : known;
+  return origin ? JSON.stringify({ ...(parseExactly(known ?? '{}') as object), origin }) : known;
 }
 
 interface Identity {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/local/engine/upstream.ts';
 import { answerMessage, tapMessage } from '../../../src/local/engine/upstream-message.ts';
 import { readBody } from '../../../src/net/body.ts';
-import { hostileServer, json } from '../../service/hostile-server.ts';
+import { hostileServer, json, text } from '../../service/hostile-server.ts';
 
 const silenceMs = 120_000;
 const { signal } = new AbortController();
@@ -128,6 +128,18 @@ describe('the way to another server', () => {
 
 describe('what another server is asked for an evaluation', () => {
   const sampling = { temperature: 1, top_p: 1, max_tokens: 4, seed: 7 };
+
+  it('can be graded by a thread, whatever integers are in the answer (A6)', async () => {
+    const [part, call] = ['{"type":"text","text":"yes","n":12345678901234567890}', '{"n":12345678901234567890}'];
+    const message = `{"role":"assistant","content":[${part}],"tool_calls":[{"function":{"arguments":${call}}}]}`;
+    const server = await hostileServer(text(`{"choices":[{"message":${message}}]}`, 200));
+    const answer = await answerUpstream({ url: server.url, key: undefined }, 'm', [], sampling, signal);
+    expect(structuredClone(answer)).toMatchObject({
+      text: 'yes',
+      tool_calls: expect.stringContaining('12345678901234567890'),
+    });
+  });
+
   const completion = { choices: [{ message: { role: 'assistant', content: 'yes' } }] };
   const asked = async (answer: ReturnType<typeof json>) => {
     const server = await hostileServer(answer);
