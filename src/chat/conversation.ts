@@ -10,10 +10,20 @@ export interface ChatParameters {
   readonly max_tokens?: number | undefined;
 }
 
+/** Only the parameters that have a value. */
+export function parametersOf({ temperature, top_p, max_tokens }: ChatParameters): ChatParameters {
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(top_p === undefined ? {} : { top_p }),
+    ...(max_tokens === undefined ? {} : { max_tokens }),
+  };
+}
+
 export interface AnswerStats {
   readonly model: string;
   /** The settings of the request; unknown in conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
+  readonly system?: string | undefined;
   /** When the request was sent, in epoch milliseconds. Distinguishes answers with the same text. */
   readonly at?: number | undefined;
   readonly finishReason?: string | undefined;
@@ -43,7 +53,7 @@ export interface Conversation {
 
 export const emptyConversation: Conversation = { turns: [], answering: false };
 
-type AnswerRequest = Pick<AnswerStats, 'model' | 'parameters' | 'at'>;
+type AnswerRequest = Pick<AnswerStats, 'model' | 'parameters' | 'system' | 'at'>;
 
 export type ConversationAction =
   | ({ readonly kind: 'ask'; readonly text: string } & AnswerRequest)
@@ -69,8 +79,13 @@ function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, an
   return { turns: [...conversation.turns.slice(0, -1), change(last)], answering };
 }
 
-function openAnswer({ model, parameters, at }: AnswerRequest): Turn {
-  const stats = { model, ...(parameters && { parameters }), ...(at !== undefined && { at }) };
+function openAnswer({ model, parameters, system, at }: AnswerRequest): Turn {
+  const stats = {
+    model,
+    ...(parameters && { parameters }),
+    ...(system !== undefined && { system }),
+    ...(at !== undefined && { at }),
+  };
   return { role: 'assistant', content: '', reasoning: '', stats };
 }
 
@@ -132,6 +147,19 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
     ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
     ...sent.map(turn => ({ role: turn.role, content: wordsOf(turn) })),
   ];
+}
+
+/**
+ * The system prompt that each turn was sent with: a question's is that of its answer. Empty if there was none.
+ * @param current that of unanswered questions, and of answers saved by older versions
+ */
+export function systemsOf(turns: readonly Turn[], current: string): readonly string[] {
+  let system = current;
+  const backwards = turns.toReversed().map(({ role, stats }) => {
+    if (role === 'assistant') system = stats?.system ?? current;
+    return system.trim() === '' ? '' : system;
+  });
+  return backwards.toReversed();
 }
 
 /** The shortest time over which to compute a rate; over less, it would be mostly noise. */

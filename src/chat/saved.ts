@@ -1,5 +1,6 @@
 /** Saved conversations: for later sessions, as trajectories in a dataset, and as files. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/own-property.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -8,7 +9,16 @@ import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { allBranches, type Branch, type OtherBranches } from './branches.ts';
 import { type Choice, type Preference, pairKey, preferences } from './choices.ts';
-import { answeringModel, type Conversation, isIncomplete, messagesOf, type Turn, wordsOf } from './conversation.ts';
+import {
+  answeringModel,
+  type ChatParameters,
+  type Conversation,
+  isIncomplete,
+  parametersOf,
+  systemsOf,
+  type Turn,
+  wordsOf,
+} from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
 /** A conversation: the branch on screen, the other branches, and the choices between answers. */
@@ -35,7 +45,8 @@ export function titleOf(turns: readonly Turn[]): string {
 
 function isTurn(value: unknown): value is Turn {
   const turn = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
-  const { role, content, reasoning, answeredBy, refusal, calls = [], leftOut } = turn;
+  const { role, content, reasoning, answeredBy, refusal, calls = [], leftOut, stats } = turn;
+  const system = isRecord(stats) ? stats['system'] : undefined;
   const isCall = (call: unknown): boolean =>
     isRecord(call) && typeof call['name'] === 'string' && typeof call['input'] === 'string';
   return (
@@ -45,6 +56,7 @@ function isTurn(value: unknown): value is Turn {
     (answeredBy === undefined || typeof answeredBy === 'string') &&
     (refusal === undefined || typeof refusal === 'string') &&
     (leftOut === undefined || typeof leftOut === 'number') &&
+    (system === undefined || typeof system === 'string') &&
     Array.isArray(calls) &&
     calls.every(isCall)
   );
@@ -140,7 +152,7 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
  */
 export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConversation[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
-  const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
+  const { model, secondModel } = settings;
   // Until the second model has answered, its turns are the first model's answers.
   const isPair = secondModel !== undefined && secondTurns.some(({ stats }) => stats?.model === secondModel);
   const sides = [
@@ -160,15 +172,17 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
     // A refusal counts as complete.
     const isCut = end !== undefined && end !== 'refusal';
     const leftOut = ownTurns.filter(turn => turn.role === 'assistant' && !isStored(turn)).length;
+    const parameters = last.stats?.parameters ?? parametersOf(settings);
+    const messages = storedMessages(ownTurns, settings.system, answerer, parameters);
     const made = other ? choicesIn(turns, secondTurns, choices, index => isStoredAt(ownTurns, index)) : [];
     const content = {
       conversation_id: id,
       ...(taskId === '' ? {} : { task_id: taskId }),
       status: isCut ? 'failed' : 'completed',
       model_slug: answerer,
-      messages: storedMessages(ownTurns, system, answerer),
+      messages,
       metadata: {
-        parameters: { temperature, top_p, max_tokens },
+        parameters,
         ...(branch !== undefined && { branch: branch + 1 }),
         ...(leftOut > 0 && { left_out: leftOut }),
         ...(other !== undefined && {
@@ -186,6 +200,12 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
             `left out, with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'incomplete or empty answer')}`,
           ]
         : []),
+      ...(messages.filter(({ role }) => role === 'system').length > 1
+        ? ['the system prompt was changed: each is stored where it began']
+        : []),
+      ...(messages.some(message => 'parameters' in message)
+        ? ['the parameters were changed: an answer with others than the last is stored with its own']
+        : []),
       ...(isCut ? ['saved as failed, because the last answer was cut off'] : []),
     ];
     return { model: requested, item: { trace_id, ...content }, notes };
@@ -194,25 +214,30 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
 
 /**
  * A trajectory's messages. Answers also have their reasoning, refusal, tool calls and finish reason, in the fields of
- * the chat completions API, and their model if it differs from `model`.
+ * the chat completions API, and their model and parameters if they differ from `model` and `parameters`. A system
+ * prompt stands before the first question that was sent with it; one without text, where it was removed.
  */
-function storedMessages(turns: readonly Turn[], system: string, model: string) {
+function storedMessages(turns: readonly Turn[], currentSystem: string, model: string, parameters: ChatParameters) {
   const stored = turns.filter((_, index) => isStoredAt(turns, index));
-  return [
-    ...messagesOf([], system),
-    ...stored.map(turn => {
-      const { role, content, reasoning, refusal, calls, stats } = turn;
-      const answerer = answeringModel(turn);
-      return {
+  const systems = systemsOf(stored, currentSystem);
+  return stored.flatMap((turn, index) => {
+    const { role, content, reasoning, refusal, calls, stats } = turn;
+    const answerer = answeringModel(turn);
+    const system = systems[index] ?? '';
+    const own = stats?.parameters;
+    return [
+      ...(system === (systems[index - 1] ?? '') ? [] : [{ role: 'system', content: system }]),
+      {
         ...{ role, content },
         ...(reasoning !== '' && { reasoning }),
         ...(refusal !== undefined && { refusal }),
         ...(calls && { tool_calls: calls.map(({ name, input }) => ({ function: { name, arguments: input } })) }),
         ...(stats?.finishReason !== undefined && { finish_reason: stats.finishReason }),
         ...(answerer !== undefined && answerer !== model && { model: answerer }),
-      };
-    }),
-  ];
+        ...(own && !isDeepStrictEqual(own, parameters) && { parameters: own }),
+      },
+    ];
+  });
 }
 
 const resultFor = (side: 'left' | 'right', better: Preference): string =>

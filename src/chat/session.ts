@@ -14,6 +14,7 @@ import {
   conversationReducer,
   emptyConversation,
   messagesOf,
+  parametersOf,
   type Turn,
 } from './conversation.ts';
 import { chatRoute } from './route.ts';
@@ -28,15 +29,6 @@ export interface ChatSettings extends ChatParameters {
   readonly secondModel?: string | undefined;
 }
 
-/** Only the parameters that have a value. */
-function parametersOf({ temperature, top_p, max_tokens }: ChatSettings): ChatParameters {
-  return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(top_p === undefined ? {} : { top_p }),
-    ...(max_tokens === undefined ? {} : { max_tokens }),
-  };
-}
-
 function requestOf(turns: Conversation['turns'], settings: ChatSettings): ChatRequest {
   const { model, system } = settings;
   return { model, messages: messagesOf(turns, system), ...parametersOf(settings) };
@@ -45,6 +37,7 @@ function requestOf(turns: Conversation['turns'], settings: ChatSettings): ChatRe
 const messageOptions = (settings: ChatSettings) => ({
   model: settings.model,
   parameters: parametersOf(settings),
+  system: settings.system,
   at: Date.now(),
 });
 

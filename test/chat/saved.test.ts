@@ -26,6 +26,7 @@ describe('a kept conversation', () => {
       { calls: 'none' },
       { calls: [{ name: 'look' }] },
       { leftOut: '2' },
+      { stats: { model: 'm', system: 1 } },
     ])
       expect(read(wrong)).toBeUndefined();
   });
@@ -185,6 +186,46 @@ describe('a kept conversation', () => {
         { role: 'assistant', content: 'by another', finish_reason: 'stop', model: 'x' },
         { role: 'user', content: '4' },
         { role: 'assistant', content: 'half of it', finish_reason: 'length' },
+      ]);
+    });
+
+    it('has the system prompt and the parameters that each answer had, not the current ones (A1)', () => {
+      const sentWith = (system: string, temperature?: number) => ({
+        stats: { model: 'm', system, parameters: temperature === undefined ? {} : { temperature }, totalMs: 1 },
+      });
+      const now = { model: 'm', system: 'You are a pirate.', temperature: 0.1 };
+      const savedNow = (...all: Turn[]) => trajectoriesOf({ id: 'c1', settings: now, turns: all }, '')[0];
+      const first = [asked('1'), said('a', sentWith(''))];
+      expect(savedNow(...first)).toMatchObject({
+        item: { messages: [{ content: '1' }, { content: 'a' }], metadata: { parameters: {} } },
+        notes: [],
+      });
+      const more = [asked('2'), said('b', sentWith('be brief', 0.5)), asked('3'), said('c', sentWith('be brief'))];
+      const all = savedNow(...first, ...more, asked('4'), said('d', sentWith(' ')));
+      expect(all?.item).toHaveProperty('messages', [
+        ...[
+          { role: 'user', content: '1' },
+          { role: 'assistant', content: 'a' },
+        ],
+        { role: 'system', content: 'be brief' },
+        ...[
+          { role: 'user', content: '2' },
+          { role: 'assistant', content: 'b', parameters: { temperature: 0.5 } },
+        ],
+        ...[
+          { role: 'user', content: '3' },
+          { role: 'assistant', content: 'c' },
+        ],
+        { role: 'system', content: '' },
+        ...[
+          { role: 'user', content: '4' },
+          { role: 'assistant', content: 'd' },
+        ],
+      ]);
+      expect(all?.item).toHaveProperty('metadata.parameters', {});
+      expect(all?.notes).toEqual([
+        'the system prompt was changed: each is stored where it began',
+        'the parameters were changed: an answer with others than the last is stored with its own',
       ]);
     });
 

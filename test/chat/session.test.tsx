@@ -121,7 +121,7 @@ describe('an answer', () => {
     const { talk, says, tells, ends, answer, requests } = opened();
     talk.send('what is tea?', { ...settings, system: 'be brief', temperature: 0.5, top_p: 0.9 });
     const parameters = { temperature: 0.5, top_p: 0.9 };
-    expect(answer()?.stats).toEqual({ model: 'model-a', parameters, at });
+    expect(answer()?.stats).toEqual({ model: 'model-a', parameters, system: 'be brief', at });
     await eventually(() => expect(requests).toHaveLength(1));
     tells({ kind: 'delta', index: 1, content: 'another choice' });
     at = 10_300;
@@ -137,6 +137,7 @@ describe('an answer', () => {
     expect(answer()?.stats).toEqual({
       model: 'model-a',
       parameters,
+      system: 'be brief',
       at: 10_000,
       finishReason: 'length',
       promptTokens: 3,

@@ -1,6 +1,6 @@
 /** A conversation as readable text, with both answers to each question. Pure. */
 import { answererWords, callWords, leftOutWords } from '../../../chat/answer.ts';
-import { type Turn, wordsOf } from '../../../chat/conversation.ts';
+import { systemsOf, type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { countWords, verdictWords } from './choice-words.ts';
 import { answerNote } from './conversation-lines.ts';
@@ -8,7 +8,10 @@ import type { ChatState } from './use-chat.ts';
 
 type ReadChat = Pick<ChatState, 'settings' | 'sides' | 'choiceAt' | 'compared' | 'counts'>;
 
-/** The current branch: system prompt, questions, answers with their statistics, and which answer was chosen. */
+/**
+ * The current branch: questions, answers with their statistics, which answer was chosen, and each system prompt before
+ * what was sent with it.
+ */
 export function chatText({ settings, sides, choiceAt, compared, counts }: ReadChat): string {
   const models = sides.map(side => side.settings.model);
   const conversations = sides.map(side => side.session.conversation.turns);
@@ -27,17 +30,25 @@ export function chatText({ settings, sides, choiceAt, compared, counts }: ReadCh
           [turn.stats?.totalMs !== undefined && answerNote(turn.stats), verdict].filter(Boolean).join('; '),
         ]
       : [];
+  const systems = conversations.map(each => systemsOf(each, settings.system));
+  let above = '';
+  const systemAt = (index: number, side = 0): string[] => {
+    const system = systems[side]?.[index] ?? above;
+    if (system === above) return [];
+    above = system;
+    return ['## system', system || 'none'];
+  };
   const parts = turns.flatMap((turn, index) => {
-    if (turn.role === 'user') return ['## you', turn.content];
+    if (turn.role === 'user') return [...systemAt(index), '## you', turn.content];
     const better = choiceAt(index)?.better;
-    return conversations.flatMap((each, side) =>
-      partOf(each[index], better && verdictWords[better][side === 0 ? 0 : 1]),
-    );
+    return conversations.flatMap((each, side) => [
+      ...systemAt(index, side),
+      ...partOf(each[index], better && verdictWords[better][side === 0 ? 0 : 1]),
+    ]);
   });
   const counted = counts && compared ? countWords(counts, undefined, compared) : '';
   const all = [
     `# ${models.join(' and ')}`,
-    ...(settings.system.trim() === '' ? [] : ['## system', settings.system]),
     ...parts,
     ...(counted === '' ? [] : ['## all saved conversations of these models', counted]),
   ];

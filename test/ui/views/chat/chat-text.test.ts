@@ -54,3 +54,31 @@ it('is a conversation to read, with both answers, their numbers and the choice',
     'a better 1, other/b better 0, equal 0 (n=1), exact sign test at one look: p = 1.0\n',
   ]);
 });
+
+it('has each system prompt before the answers that had it, not the current one (A1)', () => {
+  const workbench = newWorkbench({ service: () => Promise.reject(new Error('none')) });
+  const asked = (content: string): Turn => ({ role: 'user', content, reasoning: '' });
+  const said = (content: string, system: string): Turn => ({
+    ...asked(content),
+    role: 'assistant',
+    stats: { model: 'a', system },
+  });
+  const settings = { model: 'a', system: 'You are a pirate.' };
+  const sideOf = (...turns: Turn[]) => {
+    const session = new ChatSession(workbench);
+    session.open(turns);
+    return { session, settings };
+  };
+  const before = [asked('1'), said('one', ''), asked('2'), said('two', 'be brief'), asked('3')];
+  const text = chatText({
+    settings,
+    sides: [sideOf(...before, said('left', '')), sideOf(...before, said('right', 'be long'))],
+    ...{ choiceAt: () => undefined, compared: undefined, counts: undefined },
+  });
+  workbench.close();
+  expect(text.trimEnd().split('\n\n')).toEqual([
+    ...['# a and a', '## you', '1', '## a', 'one', '## a', 'one', '## system', 'be brief', '## you', '2'],
+    ...['## a', 'two', '## a', 'two', '## system', 'none', '## you', '3', '## a', 'left'],
+    ...['## system', 'be long', '## a', 'right'],
+  ]);
+});
