@@ -1,7 +1,7 @@
 /** Finds checkpoints by id, or by the name of their training run and a step. */
 
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import { rememberCheckpoints } from '../queries/checkpoint-memory.ts';
+import { rememberCheckpoints, rememberedOrigin } from '../queries/checkpoint-memory.ts';
 import {
   type CheckpointReading,
   checkpointCalled,
@@ -122,7 +122,7 @@ export interface CheckpointSearch {
 /** How many training runs to search in parallel. */
 const searchedAtOnce = 4;
 
-/** Searches every listed training run for the checkpoint with this id. */
+/** Searches the remembered training run of the checkpoint with this id, then every listed one. */
 export async function searchCheckpoint(id: string, context: CommandContext): Promise<CheckpointSearch> {
   let isComplete = true;
   const checkpointOf = async (run: TrainingRun): Promise<FoundCheckpoint | undefined> => {
@@ -139,6 +139,11 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
     }
     return undefined;
   };
+  const { training_run_id: known } = rememberedOrigin(id, context.memory) ?? {};
+  // The run may have been deleted, or the service may not read one alone.
+  const run = known === undefined ? undefined : await ifThere(true, () => trainingRunQuery(known).read(context));
+  const remembered = run && (await checkpointOf(run));
+  if (remembered) return { found: remembered, isComplete };
   try {
     for await (const { rows, notes } of pagesOf(resourceOrThrow('training'), {}, context)) {
       isComplete &&= notes.length === 0;

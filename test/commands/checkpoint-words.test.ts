@@ -5,6 +5,7 @@ import { resourceOrThrow } from '../../src/commands/find.ts';
 import { findCheckpoint, findOrCheckpoint, recordedCheckpoint } from '../../src/commands/find-checkpoint.ts';
 import { deployableCheckpoint } from '../../src/commands/starts.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
+import { rememberCheckpoints } from '../../src/queries/checkpoint-memory.ts';
 import { NotFoundError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import fc from '../../tools/rig/property.ts';
@@ -240,6 +241,21 @@ describe('a word for a checkpoint (A6)', () => {
     idOf: three.idOf,
   };
   const list = ['listBenchmarks', 'listTrainingRuns'];
+
+  it('is searched for in the training run that it was seen in, before 300 others', async () => {
+    const { context, asked } = machine(many);
+    rememberCheckpoints('trn_250', [{ checkpoint_id: 'ckpt_250_6', step_index: 6 }], context.memory);
+    const found = { id: 'ckpt_250_6', step: 6, run: { training_run_id: 'trn_250' } };
+    expect(await recordedCheckpoint('ckpt_250_6', context)).toMatchObject(found);
+    expect(asked).toEqual(['getTrainingRun', 'listCheckpoints']);
+  });
+
+  it.each(['trn_8', 'trn_999'])('is found by its id, though it was seen in %s', async seen => {
+    const { context } = machine(many);
+    rememberCheckpoints(seen, [{ checkpoint_id: 'ckpt_7_6', step_index: 6 }], context.memory);
+    const found = { id: 'ckpt_7_6', run: { training_run_id: 'trn_7' } };
+    expect(await recordedCheckpoint('ckpt_7_6', context)).toMatchObject(found);
+  });
 
   it.each([
     ['ckpt_7_6', []],
