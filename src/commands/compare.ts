@@ -1,6 +1,7 @@
 /**
  * `benchtop compare`: compares two evaluation runs task by task. The exit code is the verdict on the new one.
  */
+import type { Side } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
@@ -8,10 +9,17 @@ import { factText } from '../present/fact-text.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
-import { type ComparedTask, comparedRuns, comparison } from '../queries/compare.ts';
-import { type RewardMean, ratedRewards } from '../queries/run-rewards.ts';
+import { type ComparedRun, comparedRuns, compareTasks } from '../queries/compare.ts';
+import type { ReadRewards } from '../queries/run-extent.ts';
+import { meanOfRewards } from '../queries/run-rewards.ts';
 import { type AnswerEnds, answerEndsFields, readAnswerEnds } from '../resources/answer-ends.ts';
-import { boundsField, comparability, compareRuns, comparisonFacts } from '../resources/comparison.ts';
+import {
+  boundsField,
+  comparability,
+  compareRuns,
+  comparisonFacts,
+  type NamedComparison,
+} from '../resources/comparison.ts';
 import {
   familyWords,
   type GridRow,
@@ -114,30 +122,38 @@ function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }
 const recordOf = ({ row, ids, name }: Compared): EvalRun =>
   ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
 
-/** The output fields for one run. */
-const sideFields = (
-  compared: Compared,
-  run: TaskMean,
-  rewards: RewardMean,
-  paired: number | undefined,
-  ends: AnswerEnds | undefined,
-  full: number | undefined,
-) => ({
-  eval_run_id: compared.id,
-  eval_run_ids: compared.ids,
-  ...trainedFields(recordOf(compared)),
-  mean: run.mean ?? null,
-  tasks: run.tasks,
+/** A compared run with its rewards, and how its answers ended. */
+interface ReadRun extends Compared {
+  readonly read: ReadRewards;
+  readonly ends: AnswerEnds | undefined;
+}
+
+/** The output fields for one run, whether it is one of two or of several. */
+const runFields = (run: ReadRun, { mean, tasks }: TaskMean, paired: number | undefined, full: number | undefined) => ({
+  eval_run_id: run.id,
+  eval_run_ids: run.ids,
+  ...trainedFields(recordOf(run)),
+  mean: mean ?? null,
+  tasks,
   mean_in_both: paired ?? null,
-  reward_mean: rewards.mean ?? null,
-  rewards: rewards.rewards,
-  rated_rollouts: run.rated,
-  rollouts: run.rollouts,
-  total_rollouts: run.isUncounted || run.isOpen ? null : run.rollouts,
-  mean_bounds: boundsField(run),
   full_rewards: full ?? null,
-  answer_ends: answerEndsFields(ends),
+  answer_ends: answerEndsFields(run.ends),
 });
+
+/** The output fields for one of two runs. */
+function sideFields(run: ReadRun, side: Side, { [side]: mean, paired, full }: NamedComparison) {
+  const rewards = meanOfRewards(run.read.rewards);
+  return {
+    ...runFields(run, mean, paired[side], full?.[side]),
+    reward_mean: rewards.mean ?? null,
+    rewards: rewards.rewards,
+    rated_rollouts: mean.rated,
+    rollouts: mean.rollouts,
+    total_rollouts: mean.isUncounted || mean.isOpen ? null : mean.rollouts,
+    mean_bounds: boundsField(mean),
+    status: run.read.status ?? null,
+  };
+}
 
 /** The reward range, from --reward-range or else the setting. @throws CommandError if it is not a range */
 export function rewardRangeOf(
@@ -175,13 +191,10 @@ function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions
 }
 
 /** @throws CommandError for a reward outside the given range */
-function checkRange(tasks: readonly ComparedTask[], range: Range): void {
-  for (const { task_id, rollouts } of tasks) {
-    const outside = Object.values(rollouts)
-      .flatMap(ratedRewards)
-      .find(reward => isBeyond(reward, range));
-    if (outside !== undefined)
-      throw new CommandError(clean`A reward for ${task_id} is ${outside}, outside --reward-range ${range.join('..')}.`);
+function checkRange(runs: readonly ComparedRun[], range: Range): void {
+  for (const { task_id, reward } of runs.flatMap(({ read }) => read.rewards)) {
+    if (task_id && reward != null && isBeyond(reward, range))
+      throw new CommandError(clean`A reward for ${task_id} is ${reward}, outside --reward-range ${range.join('..')}.`);
   }
 }
 
@@ -225,18 +238,9 @@ export async function findRuns(
 const isShown = (flags: CommandInput<'compare'>['flags'], { columns }: CommandIo): boolean =>
   columns !== undefined && !printsRecord(flags);
 
-/** One of several compared runs, for programs. */
-const runFields = (
-  { compared, mean, isBase, tasksForHalf, id }: GridRow,
-  run: Compared,
-  ends: Parameters<typeof answerEndsFields>[0],
-) => ({
-  eval_run_id: id,
-  eval_run_ids: run.ids,
-  ...trainedFields(recordOf(run)),
-  mean: mean.mean ?? null,
-  tasks: mean.tasks,
-  mean_in_both: isBase ? null : (compared.paired.new ?? null),
+/** The output fields for one of several runs. */
+const gridFields = ({ compared, mean, isBase, tasksForHalf }: GridRow, run: ReadRun) => ({
+  ...runFields(run, mean, isBase ? undefined : compared.paired.new, compared.full?.new),
   base_mean_in_both: isBase ? null : (compared.paired.base ?? null),
   difference: isBase ? null : (compared.difference ?? null),
   interval: isBase ? null : (compared.interval ?? null),
@@ -245,50 +249,35 @@ const runFields = (
   verdict_words: isBase ? null : compared.verdict.words,
   caution: compared.caution || null,
   tasks_for_half: tasksForHalf ?? null,
-  full_rewards: compared.full?.new ?? null,
-  answer_ends: answerEndsFields(ends),
 });
 
 /** Compares each run with the first. */
 async function compareMany(
-  found: readonly Compared[],
+  runs: readonly ReadRun[],
+  items: readonly ComparedRun[],
   options: ComparisonOptions,
   flags: CommandInput<'compare'>['flags'],
-  context: CommandContext,
   io: CommandIo,
 ): Promise<number> {
-  const named = found.map(({ id, ids, name, row }) => {
-    const pool = ids.length > 1 ? ids : undefined;
-    const run = row as EvalRun;
-    return { eval_run_id: id, name, model: modelWords(run, true) || undefined, options: optionsOf(run), pool };
-  });
-  const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
-  if (note) io.note(note);
-  if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
-  const nameless = items.flatMap(({ read }) => read.rewards).filter(({ task_id }) => !task_id).length;
-  if (nameless > 0) io.note(`${counted(nameless, 'reward has', 'rewards have')} no task: not compared.`);
-  const ends = await readAnswerEnds(
-    found.map(({ ids }) => ids),
-    context,
-    io.note,
-  );
-  const grid = gridOf(items, found[0]?.id ?? '', options, ends);
+  const [{ id: base = '' } = {}] = runs;
+  const ends = runs.map(run => run.ends);
+  const grid = gridOf(items, base, options, ends);
   const tasks = gridTasks(items);
   const verdicts = gridVerdicts(grid).map(({ letter, name, words }) => clean`${letter} ${name}: ${words}`);
   const record = {
-    base: found[0]?.id,
+    base,
     confidence: options.confidence,
     confidence_each: grid.confidence,
     correction: 'bonferroni',
-    runs: grid.rows.map((row, index) => runFields(row, found[index] as Compared, ends[index])),
+    runs: grid.rows.map((row, index) => gridFields(row, runs[index] as ReadRun)),
     tasks,
   };
-  await printRecord(record, found[0]?.id ?? '', flags, io, {
+  await printRecord(record, base, flags, io, {
     text: () => {
       const format = flags.markdown ? 'markdown' : 'table';
-      const [runs, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
+      const [columns, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
       const words = [familyWords(grid, options.confidence), ...verdicts].join(flags.markdown ? '\n\n' : '\n');
-      return `${rowsText(grid.rows, runs, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
+      return `${rowsText(grid.rows, columns, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
     },
   });
   if (!isShown(flags, io)) for (const words of verdicts) io.note(words);
@@ -297,32 +286,19 @@ async function compareMany(
 
 /** Compares two runs. The exit code is the result of `--fail-below`. */
 async function comparePair(
-  [base, fresh]: readonly [Compared, Compared],
+  [base, fresh]: readonly [ReadRun, ReadRun],
   options: ComparisonOptions,
   flags: CommandInput<'compare'>['flags'],
-  context: CommandContext,
   io: CommandIo,
 ): Promise<number> {
   const { failBelow, undecided = 'fail' } = flags;
-  const page = await comparison(base.ids, fresh.ids).readPage({ ...context, query: {} });
-  if (page.note) io.note(page.note);
-  if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
-  if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
-  const ends = await readAnswerEnds([base.ids, fresh.ids], context, io.note);
-  const summary = compareRuns(page.items, options, ends);
-  const extents = page.items[0]?.runs;
+  const summary = compareRuns(compareTasks(base.read, fresh.read), options, [base.ends, fresh.ends]);
   const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
   const { interval, verdict, wins, losses, ties } = compared;
   const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
   const record = {
-    base: {
-      ...sideFields(base, compared.base, page.base, compared.paired.base, ends[0], compared.full?.base),
-      status: extents?.base.status ?? null,
-    },
-    new: {
-      ...sideFields(fresh, compared.new, page.new, compared.paired.new, ends[1], compared.full?.new),
-      status: extents?.new.status ?? null,
-    },
+    base: sideFields(base, 'base', compared),
+    new: sideFields(fresh, 'new', compared),
     difference: compared.difference ?? null,
     interval: interval ?? null,
     n: compared.pairs,
@@ -352,6 +328,32 @@ async function comparePair(
   return code;
 }
 
+/** Reads the rewards of the runs, and compares them. */
+async function compareFound(
+  found: readonly Compared[],
+  options: ComparisonOptions,
+  flags: CommandInput<'compare'>['flags'],
+  context: CommandContext,
+  io: CommandIo,
+): Promise<number> {
+  const named = found.map(({ id, ids, name, row }) => {
+    const pool = ids.length > 1 ? ids : undefined;
+    const run = row as EvalRun;
+    return { eval_run_id: id, name, model: modelWords(run, true) || undefined, options: optionsOf(run), pool };
+  });
+  const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
+  if (note) io.note(note);
+  if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
+  if (flags.rewardRange !== undefined) checkRange(items, options.range);
+  const pools = found.map(({ ids }) => ids);
+  const ends = await readAnswerEnds(pools, context, io.note);
+  const runs = items.map(({ read }, index): ReadRun => ({ ...(found[index] as Compared), read, ends: ends[index] }));
+  const [base, fresh, ...others] = runs;
+  return base && fresh && others.length === 0
+    ? comparePair([base, fresh], options, flags, io)
+    : compareMany(runs, items, options, flags, io);
+}
+
 export async function run(
   { args: [baseWord = '', newWord = '', ...more], flags }: CommandInput<'compare'>,
   io: CommandIo,
@@ -370,8 +372,6 @@ export async function run(
       throw new CommandError('A run is named twice.');
     const runs = comparedOf(found, flags.pool, io);
     checkCount(runs);
-    if (runs.length > 2) return compareMany(runs, options, flags, context, io);
-    const [base, fresh] = runs;
-    return base && fresh ? comparePair([base, fresh], options, flags, context, io) : exitCodes.failed;
+    return compareFound(runs, options, flags, context, io);
   });
 }

@@ -1,5 +1,6 @@
 /** Compares evaluation runs: two task by task, or several. */
 
+import { enumerated } from '../base/enumerated.ts';
 import { type BySide, type Side, sides } from '../base/sides.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -10,7 +11,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { evaluationKeys } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import { isMeasuredAsChosen } from './held-out.ts';
-import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
+import { type ListSource, wholePage } from './lists/list-source.ts';
 import { pooled } from './pooled.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readRunRewards } from './run-extent.ts';
@@ -18,7 +19,6 @@ import { mayFollow } from './run-mean.ts';
 import {
   contradictionWords,
   meanOfRewards,
-  type RewardMean,
   type Rollouts,
   ratedRewards,
   rewardsByTask,
@@ -149,7 +149,16 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
   };
 }
 
-/** Reads the rewards of the compared runs. Several ids are pooled as one run. */
+/** How many rewards have no task, and the means of the runs that include them; empty if all have one. */
+function namelessWords(runs: readonly ReadRewards['rewards'][]): string {
+  const nameless = runs.flatMap(rewards => rewards.filter(({ task_id }) => !task_id)).length;
+  if (nameless === 0) return '';
+  const means = runs.map(meanOfRewards).map(of => `${reward(of.mean)} of ${counted(of.rewards, 'reward')}`);
+  const words = `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared`;
+  return `${words}. The means are ${enumerated(means)}`;
+}
+
+/** Reads the rewards of the compared runs, and notes about omitted ones. Several ids are pooled as one run. */
 function comparedReads(pools: readonly (readonly string[])[]) {
   const runs = pools.map(ids => ids.map(comparedRun));
   return async (context: QueryContext) => {
@@ -158,7 +167,7 @@ function comparedReads(pools: readonly (readonly string[])[]) {
     const rewards = reads.map(each => each.rewards);
     return {
       reads,
-      contradictions: contradictionWords(...rewards),
+      note: [namelessWords(rewards), contradictionWords(...rewards)].filter(Boolean).join('. ') || undefined,
       dropped: rewards.reduce((sum, each) => sum + unreadableIn(each), 0),
       // More may follow even though the runs have ended.
       mayChange: read.flat().some(run => mayFollow(run)),
@@ -166,16 +175,8 @@ function comparedReads(pools: readonly (readonly string[])[]) {
   };
 }
 
-/** The tasks of two runs, and notes about omitted rewards. */
-type Comparison = AnnotatedPage<ComparedTask> & BySide<RewardMean>;
-
 /** @param baseRuns the ids of the runs to pool as the base run, at least one; `newRuns` has the same form */
-export function comparison(
-  baseRuns: readonly string[],
-  newRuns: readonly string[],
-): Omit<ListSource<ComparedTask>, 'readPage'> & {
-  readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
-} {
+export function comparison(baseRuns: readonly string[], newRuns: readonly string[]): ListSource<ComparedTask> {
   const readAll = comparedReads([baseRuns, newRuns]);
   return {
     key: [...evaluationKeys.all, 'compared', baseRuns, newRuns],
@@ -183,21 +184,12 @@ export function comparison(
     derived: true,
     activity: ([row]) => (row && sides.every(side => hasEnded(row.runs[side].status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const { reads, contradictions, ...page } = await readAll(context);
+      const { reads, ...page } = await readAll(context);
       const [base, fresh] = reads as [ReadRewards, ReadRewards];
-      const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
-      const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
-      const noTask =
-        nameless > 0
-          ? `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared. The means are ${sides.map(side => meanText(means[side])).join(' and ')}`
-          : '';
-      const notes = [noTask, contradictions].filter(Boolean).join('. ');
-      return { ...wholePage(compareTasks(base, fresh), notes || undefined), ...page, ...means };
+      return { ...wholePage(compareTasks(base, fresh)), ...page };
     },
   };
 }
-
-const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${counted(rewards, 'reward')}`;
 
 /** A run with its rewards. */
 export interface ComparedRun {
@@ -223,12 +215,12 @@ export function comparedRuns(
     derived: true,
     activity: rows => (rows.every(({ read }) => hasEnded(read.status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const { reads, contradictions, ...page } = await readAll(context);
+      const { reads, ...page } = await readAll(context);
       const rows = runs.map(({ eval_run_id: id, name, model, options, pool }, index): ComparedRun => {
         const { certainty: _, ...read } = reads[index] as ReadRewards;
         return { id, name, model, options, pool, read };
       });
-      return { ...wholePage(rows, contradictions || undefined), ...page };
+      return { ...wholePage(rows), ...page };
     },
   };
 }

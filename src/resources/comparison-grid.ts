@@ -55,7 +55,7 @@ export function gridOf(
   runs: readonly ComparedRun[],
   baseId: string,
   options: ComparisonOptions = comparisonDefaults,
-  ends: readonly AnswerEnds[] = [],
+  ends: readonly (AnswerEnds | undefined)[] = [],
 ): Grid {
   const base = runs.find(({ id }) => id === baseId) ?? runs[0];
   const confidence = confidenceOfEach(runs.length - 1, options.confidence);

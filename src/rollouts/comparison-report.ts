@@ -2,7 +2,6 @@
 import { type Side, sides } from '../base/sides.ts';
 import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
-import { unreadableIn } from '../contract/lists.ts';
 import { type Alignment, align, messagesOf } from '../present/alignment.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
@@ -16,7 +15,8 @@ import {
   rolloutsToShow,
   unlistedTask,
 } from '../queries/compare.ts';
-import { contradictionWords, ratedRewards, valuesOf } from '../queries/run-rewards.ts';
+import type { AnnotatedPage } from '../queries/lists/list-source.ts';
+import { ratedRewards, valuesOf } from '../queries/run-rewards.ts';
 import { readAnswerEnds } from '../resources/answer-ends.ts';
 import {
   comparability,
@@ -214,7 +214,7 @@ async function* comparisonBlocks(
     name: names[index] ?? '',
     model: modelWords(run, true) || undefined,
   }));
-  const { items } = await comparedRuns(named).readPage({ ...context, query: {} });
+  const { items, ...page } = await comparedRuns(named).readPage({ ...context, query: {} });
   const ends = await readAnswerEnds(
     items.map(({ id }) => [id]),
     context,
@@ -230,12 +230,12 @@ async function* comparisonBlocks(
   if (first && second && fresh && others.length === 1) {
     const tasks = tasksOf(fresh);
     yield { kind: 'facts', facts: comparisonFacts(first, second, compareRuns(tasks, by, ends)) };
-    yield* leftOut(items);
+    yield* leftOut(page);
     yield* taskTable(
       tasks.filter(({ task_id }) => task_id !== unlistedTask),
       by.range[1],
     );
-  } else yield* gridBlocks(items, gridOf(items, first?.eval_run_id ?? '', by, ends), by.confidence);
+  } else yield* gridBlocks(items, page, gridOf(items, first?.eval_run_id ?? '', by, ends), by.confidence);
   for (const { name, read } of items) {
     const values = valuesOf(read.rewards);
     yield { kind: 'heading', text: `Rewards of ${name}: mean ${reward(mean(values))} of ${values.length}` };
@@ -254,25 +254,25 @@ async function* comparisonBlocks(
 }
 
 /** Compares more than two runs: their means, their verdicts and the tasks. */
-function* gridBlocks(items: readonly ComparedRun[], grid: Grid, confidence: number): Generator<ReportBlock> {
+function* gridBlocks(
+  items: readonly ComparedRun[],
+  page: LeftOut,
+  grid: Grid,
+  confidence: number,
+): Generator<ReportBlock> {
   yield table(grid.rows, gridColumns(grid.confidence));
   yield { kind: 'words', text: familyWords(grid, confidence) };
   for (const { letter, name, words } of gridVerdicts(grid))
     yield { kind: 'words', text: `${letter} ${name}: ${words}` };
-  yield* leftOut(items);
+  yield* leftOut(page);
   yield { kind: 'heading', text: 'Tasks, the largest spread first' };
   yield* firstTasks(gridTasks(items), taskColumns(grid.rows));
 }
 
+type LeftOut = Pick<AnnotatedPage<ComparedRun>, 'dropped' | 'note'>;
+
 /** Describes rewards that cannot be compared. */
-function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
-  const rewards = items.map(({ read }) => read.rewards);
-  const unreadable = rewards.reduce((sum, each) => sum + unreadableIn(each), 0);
-  const nameless = rewards.flat().filter(({ task_id }) => !task_id).length;
-  if (unreadable > 0)
-    yield { kind: 'words', text: `${counted(unreadable, 'reward')} could not be read: not counted here.` };
-  const contradictions = contradictionWords(...rewards);
-  if (contradictions !== '') yield { kind: 'words', text: `${contradictions}.` };
-  if (nameless > 0)
-    yield { kind: 'words', text: `${counted(nameless, 'reward has', 'rewards have')} no task: not compared.` };
+function* leftOut({ dropped, note }: LeftOut): Generator<ReportBlock> {
+  if (dropped > 0) yield { kind: 'words', text: `${counted(dropped, 'reward')} could not be read: not counted here.` };
+  if (note) yield { kind: 'words', text: `${note}.` };
 }

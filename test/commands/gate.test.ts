@@ -89,6 +89,20 @@ it('export writes the trajectories of a run with their steps, which upload takes
   expect(uploaded.code).toBe(exitCodes.done);
 });
 
+it.each([2, 3])('refuses a reward outside the given range in any of %d runs', async count => {
+  const words = ['evr_1', 'evr_2', 'evr_3'].slice(0, count);
+  const { url } = await hostileServer((response, request) => {
+    const [id = ''] = /evr_\d/.exec(request.url) ?? [];
+    const reward = id === words.at(-1) ? 2 : 1;
+    const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', total_rollouts: 1 };
+    const trajectory_rewards = [{ reward, task_id: 't1', trajectory_id: 'j1' }];
+    json(request.url.endsWith('rewards') ? { trajectory_rewards } : run)(response, request);
+  });
+  const outcome = await cliOn({ baseUrl: url, apiKey: 'key' })('compare', [...words, '--reward-range', '0..1']);
+  expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
+  expect(outcome.notes).toContain('A reward for t1 is 2, outside --reward-range 0..1.');
+});
+
 it('compares runs that failed, and says so', async () => {
   const time = '2026-01-01T00:00:00Z';
   const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'failed', created_at: time };

@@ -1,7 +1,7 @@
 /** Rewards and statistics of a run are one answer, and no reward is left out because it has no name. */
 import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
-import { comparison } from '../../src/queries/compare.ts';
+import { comparedRuns, comparison } from '../../src/queries/compare.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { stepRewardList, stepTrajectories } from '../../src/queries/training.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -128,15 +128,15 @@ it.each([undefined, '2026-01-01T00:00:00Z'])(
 );
 
 it('says which rewards a comparison leaves out', async () => {
-  const { note, items } = await comparison(['evr_1'], ['evr_2']).readPage({
-    ...context({
-      getTrajectoryRewards: () => rewards,
-      getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 }),
-    }),
-    query: {},
+  const answers = context({
+    getTrajectoryRewards: () => rewards,
+    getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 }),
   });
+  const { note, items } = await comparison(['evr_1'], ['evr_2']).readPage({ ...answers, query: {} });
   expect(items).toHaveLength(1);
-  expect(note).toBe(
-    '2 rewards have no task and cannot be compared. The means are 0.500 of 3 rewards and 0.500 of 3 rewards',
-  );
+  const mean = '0.500 of 3 rewards';
+  expect(note).toBe(`2 rewards have no task and cannot be compared. The means are ${mean} and ${mean}`);
+  const three = ['evr_1', 'evr_2', 'evr_3'].map(id => ({ eval_run_id: id, name: id }));
+  const grid = await comparedRuns(three).readPage({ ...answers, query: {} });
+  expect(grid.note).toBe(`3 rewards have no task and cannot be compared. The means are ${mean}, ${mean} and ${mean}`);
 });
