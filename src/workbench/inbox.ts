@@ -283,8 +283,8 @@ export class Inbox {
   }
 
   /**
-   * Detects an unrecorded failure after an earlier success, e.g. of a deployment. Returns when it failed, unless the
-   * service still reports the time of the success.
+   * Detects an unrecorded failure after an earlier success, e.g. of a deployment, or after an earlier end of a run that
+   * was restarted. Returns when it failed, unless the service still reports the time of the success.
    */
   #failedSince(observation: Observation): { readonly exact: number | undefined } | undefined {
     const { kind, id, status } = observation;
@@ -293,9 +293,16 @@ export class Inbox {
     const recorded = this.#recordedEnd(observation);
     const seen = this.#remembered().find(kind, id);
     const before = recorded && noticedAt(recorded) >= (seen?.seenAt ?? 0) ? recorded.detail : seen;
-    if (statusMeaning(before?.status ?? '') !== 'success') return undefined;
     const time = endInstant(observation);
-    return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
+    const exact = time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined;
+    // A service may correct the time of the recorded end, but not to after it was noticed. One that reports the time of
+    // each response instead must not make an event of each.
+    const isAgain =
+      recorded !== undefined &&
+      exact !== undefined &&
+      exact <= this.#begun &&
+      exact > noticedAt(recorded) + (recorded.isExact ? 0 : clockMs);
+    return isAgain || statusMeaning(before?.status ?? '') === 'success' ? { exact } : undefined;
   }
 
   /** Whether a resource has ended since the user was last watching, without any process recording it. */

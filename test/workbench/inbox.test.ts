@@ -85,6 +85,38 @@ it('has a later failure of a run that was restarted, although the first was dism
   await end(second);
 });
 
+it.each([[true], [false]])(
+  'has a second failure of a run that was restarted while the program was closed (dismissed: %s)',
+  async isDismissed => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const path = storeFolder(onTestFinished);
+    const first = start(path);
+    const failed = run('a', { status: 'failed', reason: 'out of memory', endTime: ago(2_000) });
+    first.answer(run('a'));
+    first.answer(failed);
+    if (isDismissed) first.workbench.records.dismiss({ kind: 'training', id: 'a' });
+    await end(first);
+
+    vi.setSystemTime(Date.now() + hourMs);
+    const second = start(path);
+    // A corrected time is not news.
+    second.answer({ ...failed, endTime: ago(hourMs + 1_000) });
+    expect(second.workbench.inbox.missed()).toEqual([]);
+    const again = { ...failed, reason: 'disk full', endTime: ago(60_000) };
+    second.answer(again);
+    expect(second.said()).toEqual([expect.stringContaining('disk full')]);
+    expect(second.workbench.inbox.missed()).toMatchObject([{ id: 'a', isExact: true }]);
+    second.workbench.records.dismiss({ kind: 'training', id: 'a' });
+    second.answer(again);
+    // Nor is a time that moves with each response.
+    vi.setSystemTime(Date.now() + hourMs);
+    second.answer({ ...again, endTime: ago(0) });
+    expect(second.said()).toEqual([]);
+    await end(second);
+  },
+);
+
 it.each(['DEPLOYED', 'DEPLOYING'])(
   'has a second failure of a deployment without end times, after a dismissed one and %s (attack30 A3)',
   async between => {
