@@ -37,6 +37,8 @@ environmentManager.setIsServer(() => false);
 const exitBusyMs = 50;
 /** How long unused cache entries are kept. */
 const forgetAfterMs = 10 * 60_000;
+/** How old a count of steps in a response can be at most, in milliseconds: lists may lag behind. */
+const mostLagMs = 30_000;
 /** The setting that holds the service's clock difference, for times shown before its first response. */
 const clockSetting = 'clock behind';
 
@@ -129,7 +131,10 @@ export class Workbench implements QueryHost {
   readonly waitingSince = new Map<string, number>();
   /** The known state of every resource that has a status. */
   readonly statuses: StatusStore;
-  readonly restarts = new Restarts();
+  readonly restarts = new Restarts(runId => {
+    const before = this.openedAt - mostLagMs;
+    return this.remembered.progressOf(runId).findLast(({ at }) => at < before)?.completed_steps;
+  });
   readonly pins: Pins;
   /** Flags and notes. */
   readonly notes: Notes;

@@ -15,6 +15,7 @@ import { eventually } from '../eventually.ts';
 import { pageOf } from '../queries/scripted-service.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { newWorkbench } from './new-workbench.ts';
+import { storeFolder } from './store-folder.ts';
 
 it('reads what is on screen once for each restart of the service, and not when it is only found', async () => {
   let state: ConnectionState = { kind: 'starting', since: 0 };
@@ -184,6 +185,33 @@ it('follows how far training runs are, and forgets what a query said that is sho
   workbench.cache.removeQueries({ queryKey: ['training'] });
   await said('training', 20);
   expect(workbench.restarts.of('training_1')).toMatchObject({ from: 39, step: 30 });
+});
+
+it('sees that a training run restarted while the program was closed, but not where one query lags behind', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const path = storeFolder(onTestFinished);
+  const session = async (...said: readonly (readonly [by: string, done: number])[]) => {
+    const remembered = () => RememberedStore.open(path, 'test');
+    const workbench = newWorkbench({ service: async () => fakeService(), remembered });
+    const steps: number[] = [];
+    workbench.restarts.subscribe(({ step }) => steps.push(step));
+    for (const [by, done] of said) {
+      const observes = () => ({ kind: 'training', id: 'trn_1', label: 'long', status: 'running', done });
+      await workbench.cache.fetchQuery({ queryKey: [by], meta: { observes }, queryFn: () => ({ done }), staleTime: 0 });
+    }
+    workbench.close();
+    await workbench.closed;
+    return steps;
+  };
+  expect(await session(['progress', 39])).toEqual([]);
+  // A list may be a few seconds behind.
+  vi.setSystemTime(Date.now() + 10_000);
+  expect(await session(['list', 38], ['progress', 40])).toEqual([]);
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(await session(['list', 30], ['progress', 32])).toEqual([30]);
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(await session(['list', 32], ['progress', 33])).toEqual([]);
 });
 
 it('does not open what is remembered again once it is closed', () => {

@@ -19,12 +19,20 @@ export class Restarts {
   readonly #listeners = new Listeners<Restart>();
   /** The last progress, by query and then by run, because one query may lag behind another. */
   readonly #done = new Map<string, Map<string, number>>();
+  /** The runs whose progress this program has read. */
+  readonly #read = new Set<string>();
+  readonly #earlier: (runId: string) => number | undefined;
   /** By run, the restart from which it has not yet recovered. */
   readonly #unrecovered = new Map<string, Restart>();
   /** When a restart was last reported, by run, in monotonic milliseconds. */
   readonly #reportedAt = new Map<string, number>();
 
   readonly subscribe = this.#listeners.subscribe;
+
+  /** @param earlier a run's last progress in an earlier session; undefined if a query may still report an older one */
+  constructor(earlier: (runId: string) => number | undefined = () => undefined) {
+    this.#earlier = earlier;
+  }
 
   /** A run's restart that this program saw, until the run has recovered. */
   of(runId: string): Restart | undefined {
@@ -35,7 +43,8 @@ export class Restarts {
   follow(resource: KnownResource, step: number, by: string): void {
     const { id } = resource;
     const done = this.#done.get(by) ?? new Map<string, number>();
-    const before = done.get(id) ?? 0;
+    const before = done.get(id) ?? (this.#read.has(id) ? 0 : (this.#earlier(id) ?? 0));
+    this.#read.add(id);
     this.#done.set(by, done.set(id, step));
     const behind = this.#unrecovered.get(id);
     // A query that lags behind may still report the old step.
