@@ -1,6 +1,6 @@
 /** A conversation's branches: an edited question starts a new branch, and the others stay unchanged. Pure. */
 import { pairKey } from './choices.ts';
-import type { Turn } from './conversation.ts';
+import { isIncomplete, type Turn } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
 export interface Branch {
@@ -40,6 +40,23 @@ export function goToBranch(
   const all = allBranches(branches, current);
   const target = all[index];
   return target && { others: all.filter((_, each) => each !== index), branch: index, current: target };
+}
+
+/** Whether these turns continue others, whose last answer may have been incomplete then. */
+function continues(turns: readonly Turn[] = [], earlier: readonly Turn[] = []): boolean {
+  const length = isIncomplete(earlier.at(-1)) ? earlier.length - 1 : earlier.length;
+  return JSON.stringify(turns.slice(0, length)) === JSON.stringify(earlier.slice(0, length));
+}
+
+const isContinued = (earlier: Branch, later: Branch): boolean =>
+  continues(later.turns, earlier.turns) && continues(later.secondTurns, earlier.secondTurns);
+
+/** Adds the branches that the conversation on screen lacks: in place of those that they continue, or after all others. */
+export function withBranches(branches: OtherBranches, current: Branch, added: readonly Branch[]): readonly Branch[] {
+  const all = allBranches(branches, current);
+  const lacking = added.filter(each => !all.some(own => isContinued(each, own)));
+  const others = branches.others.map(own => lacking.find(each => isContinued(own, each)) ?? own);
+  return [...others, ...lacking.filter(each => !others.includes(each))];
 }
 
 /** A turn that differs between branches: its position among the variants, and how many there are. */

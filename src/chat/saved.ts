@@ -7,7 +7,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { allBranches, type Branch, type OtherBranches } from './branches.ts';
+import { allBranches, type Branch, type OtherBranches, withBranches } from './branches.ts';
 import { type Choice, type Preference, pairKey, preferences } from './choices.ts';
 import {
   answeringModel,
@@ -115,6 +115,19 @@ export function savedTalk({ settings, turns, secondTurns, others = [], branch, c
     ...{ settings, turns, secondTurns },
     ...(others.length > 0 && { others, branch }),
     ...(choices.length > 0 && { choices }),
+  };
+}
+
+/** The conversation on screen, with the branches and choices that another screen has saved. */
+export function withSaved<Own extends Chat>(own: Own, saved: Chat | undefined): Own {
+  if (!saved) return own;
+  const { others = [], branch = 0, choices = [] } = own;
+  const theirs = allBranches({ others: saved.others ?? [], branch: saved.branch ?? 0 }, saved);
+  const isNew = ({ pair }: Choice): boolean => choices.every(each => each.pair !== pair);
+  return {
+    ...own,
+    ...{ others: withBranches({ others, branch }, own, theirs), branch },
+    choices: [...(saved.choices ?? []).filter(isNew), ...choices],
   };
 }
 

@@ -54,6 +54,8 @@ export class RememberedStore {
   readonly notes: NoteRecords;
   readonly #lists: RememberedLists;
   #timer: NodeJS.Timeout | undefined;
+  /** The versions of conversations that this store has read or saved, by id. */
+  readonly #chatTimes = new Map<string, number>();
 
   private constructor(tables: Tables) {
     this.#tables = tables;
@@ -247,11 +249,30 @@ export class RememberedStore {
   /**
    * Saves a conversation, replacing its previous version; an unchanged one keeps its time. False if it could not be
    * saved.
+   *
+   * @param merge merges it with a version that another screen has saved since this one has read or saved it
    */
-  saveChat({ id, title, talk }: Omit<SavedChat, 'at'>, now = Date.now()): boolean {
-    const sql = `insert into chats (service, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
-      set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
-    return this.#tables.run(sql, this.#tables.service, id, title, now, JSON.stringify(talk));
+  saveChat(
+    { id, title, talk }: Omit<SavedChat, 'at'>,
+    now = Date.now(),
+    merge: (theirs: unknown) => unknown = () => talk,
+  ): boolean {
+    const { service } = this.#tables;
+    return this.#tables.atOnce(run => {
+      const [row] = this.#tables.all('select at, talk from chats where service = ? and id = ?', service, id);
+      const isTheirs = row !== undefined && row['at'] !== this.#chatTimes.get(id);
+      const text = JSON.stringify(isTheirs ? merge(jsonIn(row['talk'])) : talk);
+      const isSame = row?.['talk'] === text;
+      const at = isSame ? Number(row['at']) : Math.max(now, Number(row?.['at'] ?? 0) + 1);
+      const sql = 'insert or replace into chats (service, id, title, at, talk) values (?, ?, ?, ?, ?)';
+      if (!isSame) run(sql, service, id, title, at, text);
+      this.#chatTimes.set(id, at);
+    });
+  }
+
+  /** Notes which version of a conversation is on screen. */
+  openedChat({ id, at }: Pick<SavedChat, 'id' | 'at'>): void {
+    this.#chatTimes.set(id, at);
   }
 
   forgetChat(id: string): void {

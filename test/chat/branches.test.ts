@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { allBranches, type Branch, branchOff, forksOf, goToBranch, onlyBranch } from '../../src/chat/branches.ts';
+import {
+  allBranches,
+  type Branch,
+  branchOff,
+  forksOf,
+  goToBranch,
+  onlyBranch,
+  withBranches,
+} from '../../src/chat/branches.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
 
 const settings = { model: 'm', system: '' };
@@ -24,6 +32,19 @@ describe('the branches of a conversation', () => {
     expect(allBranches(three, third)).toEqual([first, second, third]);
     expect(goToBranch(three, third, 1)).toEqual({ current: second, others: [first, third], branch: 1 });
     expect([-1, 3].map(index => goToBranch(three, third, index))).toEqual([undefined, undefined]);
+  });
+
+  it('take in those of another screen, in place of what they continue, and none that is known already (B2)', () => {
+    const more = branch(...second.turns, question('more?'));
+    const open = { others: [second], branch: 0 };
+    expect(withBranches(open, first, [third, more])).toEqual([more, third]);
+    expect(withBranches(open, first, [branch(tea, leaf), branch(tea, leaf, question('and milk?')), second])).toEqual([
+      second,
+    ]);
+    // The answer was incomplete when the other screen was saved.
+    const cut = branch(tea, { ...answer(''), cancelled: true });
+    expect(withBranches(onlyBranch, first, [cut])).toEqual([]);
+    expect(withBranches({ others: [cut], branch: 0 }, third, [second])).toEqual([second]);
   });
 
   it('fork where they differ after the same beginning', () => {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { pairKey } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
-import { chatOf, endsIncomplete, exportedChat, savedTalk, titleOf, trajectoriesOf } from '../../src/chat/saved.ts';
+import {
+  chatOf,
+  endsIncomplete,
+  exportedChat,
+  savedTalk,
+  titleOf,
+  trajectoriesOf,
+  withSaved,
+} from '../../src/chat/saved.ts';
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
@@ -14,6 +22,18 @@ const settings = { model: 'tutor', system: 'be brief', temperature: 0.5 };
 describe('a kept conversation', () => {
   it('is read as it was written', () => {
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
+  });
+
+  it('takes in the branches and choices of another screen, and its own choice counts (B2)', () => {
+    const choice = (pair: string, better: 'left' | 'right') => ({ pair, better, models: ['m', 'n'] as const, at: 1 });
+    const own = { id: 'c1', settings, turns, choices: [choice('a', 'left')] };
+    const other = { ...own, turns: turns.slice(0, 1), choices: [choice('a', 'right'), choice('b', 'right')] };
+    const more = { settings, turns: [{ ...turns[0], content: 'else?' } as Turn] };
+    expect(withSaved(own, { ...other, others: [more], branch: 1 })).toEqual({
+      ...{ ...own, others: [more], branch: 0 },
+      choices: [choice('b', 'right'), choice('a', 'left')],
+    });
+    expect(withSaved(own, undefined)).toBe(own);
   });
 
   it('is read with refusals, tool calls and left out choices, unless these are of another form (B13)', () => {

@@ -477,6 +477,17 @@ it('keeps conversations, the last one first, each with the time at which it last
   ]);
   store.saveChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
   expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', at: 4, talk: { turns: [1, 2] } });
+  // A version of another screen is merged, unless this one has been opened since (B2).
+  const merge = (theirs: unknown) => [theirs, 'mine'];
+  const other = (talk: unknown) => ({ id: 'a', title: 'tea', talk });
+  store.saveChat(other('unmerged'), 5, merge);
+  expect(store.chats()[0]).toEqual({ ...other('unmerged'), at: 5 });
+  store.openedChat({ id: 'a', at: 4 });
+  store.saveChat(other('mine'), 5, merge);
+  expect(store.chats()[0]).toEqual({ ...other(['unmerged', 'mine']), at: 6 });
+  store.openedChat({ id: 'a', at: 6 });
+  store.saveChat(other('last'), 7, merge);
+  expect(store.chats()[0]).toEqual({ ...other('last'), at: 7 });
   store.forgetChat('a');
   expect(store.chats().map(({ id }) => id)).toEqual(['b']);
   for (let index = 0; index < 300; index += 1) store.saveChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);

@@ -1,12 +1,16 @@
 /** The chat on the screen: two models side by side, and delayed answers. */
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Branch, OtherBranches } from '../../../src/chat/branches.ts';
 import { modelList } from '../../../src/queries/models.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { systemClock } from '../../../src/service/clock.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import type { Workbench } from '../../../src/workbench/workbench.ts';
+import type { Workbench, WorkbenchOptions } from '../../../src/workbench/workbench.ts';
+import { testFolder } from '../../commands/cli.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { hostileServer, json, refusal, serviceAt, stream } from '../../service/hostile-server.ts';
 import { newWorkbench } from '../../workbench/new-workbench.ts';
@@ -15,10 +19,12 @@ import { openView } from './actions.tsx';
 
 const small: Place = { view: 'chat', model: 'acme/small' };
 
+type Opened = Screen & { readonly workbench: Workbench };
+
 /** Opens a view on a server; closes with the test. */
-function openAt(url: string, start = small): Screen & { readonly workbench: Workbench } {
+function openAt(url: string, start = small, options: Partial<WorkbenchOptions> = {}): Opened {
   const { service } = serviceAt(url, { clock: systemClock });
-  const workbench = newWorkbench({ service: async () => service, gate: service.gate });
+  const workbench = newWorkbench({ service: async () => service, gate: service.gate, ...options });
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
     { columns: 120, rows: 30 },
@@ -114,6 +120,9 @@ it('keeps the better answer that is chosen, and counts it with those of other co
   await screen.press('esc', '1');
   await screen.waitFor('left better 1, right better 0, equal 1 (n=2)');
   expect(kept()).toHaveLength(2);
+  // A choice goes with its conversation, and that is said (A12).
+  await screen.press('X');
+  await screen.waitFor('Delete it, also from disk, and its 1 choice from the counts');
 });
 
 it('edits an earlier question in a new branch, and has the old one again, also after it was read from disk', async () => {
@@ -154,6 +163,58 @@ it('edits an earlier question in a new branch, and has the old one again, also a
 });
 
 const said = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+
+it('open on two screens keeps what is said on either, as branches (B2)', async () => {
+  const slow = Promise.withResolvers<void>();
+  const server = await hostileServer(async (response, request) => {
+    const items = request.url.includes('/models') ? [{ model_slug: 'acme/small' }] : [];
+    if (!request.url.includes('/chat/')) return json({ items, has_more: false })(response, request);
+    if (request.body.includes('slowly')) await slow.promise;
+    return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
+  });
+  const path = join(testFolder(), 'remembered.db');
+  const remembered = () => RememberedStore.open(path, 'test');
+  const [one, other] = [1, 2].map(() => openAt(server.url, { view: 'chat' }, { remembered })) as [Opened, Opened];
+  const kept = () =>
+    one.workbench.remembered.chats().map(({ talk }) => {
+      const { turns, others = [] } = talk as Pick<Branch, 'turns'> & Partial<OtherBranches>;
+      return [{ turns }, ...others].map(branch => branch.turns.map(({ content }) => content));
+    });
+  await one.waitFor('<enter> send');
+  await say(one, 'first question');
+  await other.waitFor('<enter> send');
+  await other.press('esc', 'H');
+  await other.waitFor('Earlier conversations');
+  await other.press('enter');
+  await other.waitFor('first question');
+  await say(one, 'asked here');
+  await other.press('i');
+  await say(other, 'asked there');
+  await other.waitFor('branch ‹ 1/2 ›');
+  // So does an answer that comes while the conversation is off screen.
+  await one.type('asked slowly');
+  await one.press('enter');
+  await one.waitFor('answering');
+  await one.press('tab', ':');
+  await one.type('datasets');
+  await one.press('enter');
+  await one.waitFor(text => !text.includes('asked slowly'));
+  await say(other, 'asked there again');
+  slow.resolve();
+  await expect.poll(() => JSON.stringify(kept())).toContain('"asked slowly","hi there"');
+  await one.press(':');
+  await one.type('chat');
+  await one.press('enter');
+  await one.waitFor('branch ‹ 1/2 ›');
+  await say(one, 'asked here again');
+  const talkOf = (...questions: string[]) => questions.flatMap(each => [each, 'hi there']);
+  expect(kept()).toEqual([
+    [
+      talkOf('first question', 'asked here', 'asked slowly', 'asked here again'),
+      talkOf('first question', 'asked there', 'asked there again'),
+    ],
+  ]);
+});
 
 /** A service with a training run of three checkpoints; the first and the last may be deployed. */
 function trainedServer(isDeployed: boolean) {

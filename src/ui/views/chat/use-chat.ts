@@ -72,7 +72,7 @@ export interface ChatState {
   readonly earlier: () => readonly ListedChat[];
   /** The conversation as saved. */
   readonly whole: Chat;
-  readonly open: (chat: Chat) => void;
+  readonly open: (chat: ListedChat) => void;
 }
 
 const defaults: ChatSettings = { model: '', system: '' };
@@ -217,11 +217,18 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const initial: ChatSettings = { ...defaults, ...start?.settings };
   const [own, setSettings] = useRememberedState<ChatSettings>('settings', kept => ({ ...initial, ...kept }));
   const [identity, setIdentity] = useRememberedState<Identity>('identity', kept => kept ?? newIdentity());
+  const [, rememberIdentity] = useMemory<Identity>('identity');
   const workbench = useWorkbench();
   const earlier = useChats();
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
-  useSavedChat({ ...identity, settings }, session, secondModel ? secondSession : undefined);
+  useSavedChat({ ...identity, settings }, session, secondModel ? secondSession : undefined, merged => {
+    const { id, others = [], branch = 0, choices = [] } = merged;
+    if (id !== identity.id) return;
+    setIdentity({ id, others, branch, choices });
+    // Off screen, no state is kept.
+    rememberIdentity({ id, others, branch, choices });
+  });
 
   const first: Side = { session, settings };
   const second: Side[] = secondModel ? [{ session: secondSession, settings: { ...settings, model: secondModel } }] : [];
@@ -264,7 +271,8 @@ export function useChat(model: string, start?: ChatStart): ChatState {
       begin();
     },
     whole: { ...identity, ...current, branch: branches.length > 1 ? branch : undefined },
-    open: ({ id, others = [], branch: at = 0, choices: made = [], ...opened }) => {
+    open: ({ id, at: savedAt, others = [], branch: at = 0, choices: made = [], ...opened }) => {
+      workbench.remembered.openedChat({ id, at: savedAt });
       setIdentity({ id, others, branch: at, choices: made });
       show(opened);
     },

@@ -3,12 +3,14 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from '
 import type { Turn } from '../../../chat/conversation.ts';
 import {
   type Chat,
+  chatOf,
   type ListedChat,
   savedChats,
   savedTalk,
   stoppedTurns,
   titleOf,
   unsavedKey,
+  withSaved,
 } from '../../../chat/saved.ts';
 import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -20,25 +22,38 @@ export type ChatWithoutTurns = Omit<Chat, 'turns' | 'secondTurns'>;
 /**
  * Saves a conversation after each question and each answer, complete or failed, even off screen, and when its branches
  * or choices change. A removed second model stops and is no longer saved.
+ *
+ * @param onMerged called with the branches and choices if another screen has changed the conversation
  */
 export function useSavedChat(
   { id, settings, others, branch, choices }: ChatWithoutTurns,
   session: ChatSession,
   second: ChatSession | undefined,
+  onMerged: (merged: Chat) => void = () => {},
 ): void {
   const workbench = useWorkbench();
   const secondBefore = useRef<ChatSession>(undefined);
   const known = useRef<readonly unknown[]>([]);
+  const merging = useRef(onMerged);
+  useEffect(() => {
+    merging.current = onMerged;
+  });
   const { answering } = session.conversation;
   const isAnswering = answering || second?.conversation.answering;
   useEffect(() => {
+    let own = { id, settings, others, branch, choices };
     const keep = (): void => {
       const turns = stoppedTurns(session.conversation);
       if (!workbench.keepsChats || turns.length === 0) return;
       const secondTurns = second && stoppedTurns(second.conversation);
-      const talk = savedTalk({ settings, turns, secondTurns, others, branch, choices });
-      const chat = { id, title: titleOf(turns), talk };
-      const save = (): boolean => workbench.remembered.saveChat(chat);
+      const chat = { id, title: titleOf(turns), talk: savedTalk({ ...own, turns, secondTurns }) };
+      const merge = (theirs: unknown): unknown => {
+        const merged = withSaved({ ...own, turns, secondTurns }, chatOf(id, theirs));
+        own = merged;
+        merging.current(merged);
+        return savedTalk(merged);
+      };
+      const save = (): boolean => workbench.remembered.saveChat(chat, undefined, merge);
       const key = unsavedKey(id);
       // Try again to save it before the program exits.
       const unsaved = {
