@@ -61,6 +61,7 @@ function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: (
       showOverlay('forget-chat', close => (
         <ForgetWindow
           title={titleOf(chat.turns)}
+          choices={chat.choices.length}
           onForget={() => {
             leaveQuestions();
             chat.forget();

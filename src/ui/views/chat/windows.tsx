@@ -4,6 +4,7 @@ import { endsIncomplete, type ListedChat, type StoredConversation } from '../../
 import type { ChatSettings } from '../../../chat/session.ts';
 import { agoOf } from '../../../present/times.ts';
 import { type StoreOutcome, storeTrajectories } from '../../../queries/trajectories.ts';
+import { counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { storeOnce } from '../../../uploads/store-once.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -152,14 +153,15 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
 }
 
 /** Confirms deleting a conversation. Needs no service. */
-export function ForgetWindow(props: { title: string; onForget: () => void; onClose: () => void }) {
-  const { title, onForget, onClose } = props;
+export function ForgetWindow(props: { title: string; choices: number; onForget: () => void; onClose: () => void }) {
+  const { title, choices, onForget, onClose } = props;
+  const counts = choices === 0 ? '' : `, and its ${counted(choices, 'choice')} from the counts`;
   return (
     <ChoiceWindow
       title={clean`Forget “${title}”?`}
       choices={[
         { key: 'keep', label: 'Keep it', value: false },
-        { key: 'forget', label: 'Delete it, also from disk', value: true },
+        { key: 'forget', label: `Delete it, also from disk${counts}`, value: true },
       ]}
       onChoose={forgets => forgets && onForget()}
       onClose={onClose}
