@@ -515,7 +515,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['first', '--output', '%trajectories%'], usage, /already exists\. Nothing was written/),
   ],
   'notes set': [
-    bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \w+$/),
+    bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \S+$/),
     bad(['evr_1', '--flag', 'good', '--json'], done, /"note":"1 note by/),
     bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are only for trajectories and runs/),
     bad(['%trajectory%'], usage, /Give a flag or a note/),
