@@ -7,7 +7,7 @@ import { watchForChanges } from '../base/watched-file.ts';
 import { readUploaded } from '../local/server/uploaded-trajectory.ts';
 import type { FileRows } from '../local/store/file-rows.ts';
 import type { UploadedTrajectory } from '../local/store/trajectory-uploads.ts';
-import { count } from '../text/numbers.ts';
+import { count, counted } from '../text/numbers.ts';
 import { type FileTrajectory, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import type { ShownFile } from '../workbench/workbench.ts';
 import type { CommandIo } from './io.ts';
@@ -54,6 +54,9 @@ export interface FileReading {
   readonly score?: string | undefined;
 }
 
+const unreadWords = (missing: number): string =>
+  missing === 0 ? '' : `${counted(missing, 'trajectory', 'trajectories')} in the file could not be read in full.`;
+
 export class FollowedFile implements ShownFile {
   readonly #path: string;
   readonly #name: string;
@@ -67,7 +70,7 @@ export class FollowedFile implements ShownFile {
   /** The ids assigned from the file, each with the hash of its content. */
   readonly #given = new Map<string, string>();
   #done = nothing;
-  #said: Pick<ShownFile, 'title' | 'problem'>;
+  #said: Pick<ShownFile, 'title' | 'problem' | 'notes'>;
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
   #nextLook: NodeJS.Timeout | undefined;
@@ -87,7 +90,7 @@ export class FollowedFile implements ShownFile {
     this.#cut = cut;
     this.#isOnce = isOnce;
     this.#score = score;
-    this.#said = { title: name, problem: undefined };
+    this.#said = { title: name, problem: undefined, notes: [] };
   }
 
   get title(): string {
@@ -101,6 +104,10 @@ export class FollowedFile implements ShownFile {
 
   get problem(): string | undefined {
     return this.#said.problem;
+  }
+
+  get notes(): readonly string[] {
+    return this.#said.notes;
   }
 
   /**
@@ -135,7 +142,8 @@ export class FollowedFile implements ShownFile {
     this.#reading = this.#reading.then(async () => {
       this.#isChanged = false;
       await this.#read().catch((error: unknown) => {
-        this.#said = { title: `${this.#name}, last change not read`, problem: errorMessage(error) };
+        const problem = errorMessage(error);
+        this.#said = { title: `${this.#name}, last change not read`, problem, notes: [problem] };
       });
       this.#listeners.notify();
     });
@@ -163,6 +171,7 @@ export class FollowedFile implements ShownFile {
     this.#said = {
       title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
       problem: this.#done.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),
+      notes: [this.#cut ?? '', unreadWords(missing), ...reading.notes].filter(Boolean),
     };
     return { unread, notes: reading.notes };
   }

@@ -46,7 +46,7 @@ export async function withRollouts<Flags extends ServiceFlags & RecordFlags & Sc
         const ofFile = { environment: { value: { ...io.environment, ...environment } } };
         const inFile = Object.create(io, ofFile) as CommandIo;
         const local = { ...flags, ...noService, baseUrl, debug: flags.debug };
-        const code = await withService(local, inFile, context => work(context, name));
+        const code = await withService(local, inFile, context => work({ ...context, fileNotes: file.notes }, name));
         return code === exitCodes.done && !file.isWhole ? exitCodes.failed : code;
       } finally {
         await stop();

@@ -42,6 +42,8 @@ export interface CommandContext {
   readonly takesKind?: boolean;
   /** Whether the word may also be the path of a file. */
   readonly takesPath?: boolean;
+  /** How the file was read that has the rollouts, in sentences. */
+  readonly fileNotes?: readonly string[];
 }
 
 /** The flags that limit a command's time. */

@@ -63,6 +63,8 @@ const chart = { width: 640, height: 220, left: 56, bottom: 24, top: 6 } as const
 const colours = ['var(--one)', 'var(--two)', 'var(--three)', 'var(--four)'] as const;
 const colourOf = (index: number): string => colours[index % colours.length] ?? colours[0];
 
+const noValues = 'No values.';
+
 const fixed = (value: number): string => value.toFixed(1);
 
 const rangeOf = (values: readonly number[]): readonly [number, number] => [minOf(values), maxOf(values)];
@@ -101,7 +103,7 @@ function curveRows(points: readonly ReportPoint[]): readonly (readonly unknown[]
 function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string {
   const points = curves.flatMap(curve => curve.points);
   const valued = points.filter(hasValue);
-  if (valued.length === 0) return '<p>No values.</p>\n';
+  if (valued.length === 0) return `<p>${noValues}</p>\n`;
   const { width, height, left, bottom, top } = chart;
   const [first, last] = rangeOf(points.map(({ x }) => x));
   const ends = rangeOf(valued.flatMap(({ y, low: from = y, high: to = y }) => [y, from, to]));
@@ -143,7 +145,7 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
 }
 
 function barsSvg({ bars }: Extract<ReportBlock, { kind: 'bars' }>): string {
-  if (bars.length === 0) return '<p>No values.</p>\n';
+  if (bars.length === 0) return `<p>${noValues}</p>\n`;
   const most = maxOf(
     bars.map(({ count }) => count),
     1,
@@ -251,6 +253,7 @@ function blockMarkdown(block: ReportBlock): string {
     case 'table':
       return tableMarkdown(block.titles, block.rows);
     case 'bars': {
+      if (block.bars.length === 0) return `${noValues}\n\n`;
       const most = maxOf(
         block.bars.map(({ count }) => count),
         1,
@@ -264,6 +267,7 @@ function blockMarkdown(block: ReportBlock): string {
       return fenced(block.bars.map(line).join('\n'));
     }
     case 'curves':
+      if (block.curves.length === 0) return `${noValues}\n\n`;
       return block.curves
         .map(
           ({ name, points }) =>

@@ -38,6 +38,8 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
+  /** How the file was read that has the rollouts, in sentences. */
+  readonly fileNotes?: readonly string[] | undefined;
   /** Called for everything left out. The report contains the same note. */
   readonly note: (words: string) => void;
 }
@@ -219,12 +221,12 @@ function extremes(rated: readonly Trajectory[], name: 'Worst' | 'Best', most: nu
     .toSorted((left, right) => sign * (left.worth - right.worth) || left.rank - right.rank)
     .slice(0, most);
   const limit = chosen.at(-1)?.worth;
-  const equal = ranked.filter(({ worth }) => worth === limit).length;
-  const isChoice = equal > chosen.filter(({ worth }) => worth === limit).length;
+  const [equal = 0, taken = 0] = [ranked, chosen].map(each => each.filter(({ worth }) => worth === limit).length);
+  const some = taken === chosen.length ? 'of' : `${taken} of`;
   return {
     name,
     ids: chosen.map(({ id }) => id),
-    ...(isChoice && { among: `of ${equal} with reward ${reward(limit)}` }),
+    ...(equal > taken && { among: `${some} ${equal} with reward ${reward(limit)}` }),
   };
 }
 
@@ -299,7 +301,8 @@ async function* rolloutsBlocks(
   yield { kind: 'title', text: title };
   const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
   yield { kind: 'facts', facts: whole.facts };
-  for (const note of read.notes) yield { kind: 'words', text: `${note}.` };
+  const { fileNotes = [] } = context;
+  for (const note of [...fileNotes, ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
   if (resource.names[0] === 'training') yield* curves(id, context);
   if (rows.length > 0) yield* summary(read, comparisonOptions(context.compare).range);
   const notes = notesIn(context);

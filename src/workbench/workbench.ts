@@ -48,6 +48,8 @@ export interface ShownFile {
   readonly title: string;
   /** Sentences about parts that could not be read. */
   readonly problem: string | undefined;
+  /** How it was read: what is missing, its format, and which score is the reward. In sentences. */
+  readonly notes: readonly string[];
   readonly subscribe: (listener: () => void) => () => void;
 }
 

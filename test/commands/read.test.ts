@@ -149,6 +149,7 @@ it('says at all times how much of the file is not read, and why', async () => {
   await eventually(() => expect(file.title).toBe('file.jsonl, 1 not read in full'));
   appendFileSync(path, textOf(['no JSON', { messages: 'broken' }, rollout('four')]));
   await eventually(() => expect(file.title).toBe('file.jsonl, 3 not read in full'));
+  expect(file.notes).toEqual(['3 trajectories in the file could not be read in full.']);
   expect(file.problem).toMatch(/^line 5: It is not JSON: .* 1 more cannot be read\.$/);
   expect(file.problem).not.toContain('line 1 column');
   expect(await tasks()).toEqual(['one', 'two', 'three', 'four']);

@@ -56,6 +56,18 @@ it('analyses a file, and asks the service nothing (out24 B14)', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+it('says in the report how the file was read and what is missing, not only beside it (attack31 reports)', async () => {
+  const { file, cli } = await fileOf(
+    `${lines}no JSON\n${JSON.stringify(rollout(0)).replace('"reward":0', '"reward":NaN')}\n`,
+  );
+  for (const format of ['markdown', 'html']) {
+    const { out, code } = await cli('report', [file, '--format', format]);
+    expect(code).toBe(exitCodes.failed);
+    expect(out).toContain('2 trajectories in the file could not be read in full.');
+    expect(out).toContain('Missing: 1 number that is NaN or infinite');
+  }
+});
+
 it('takes the score that is chosen for the reward of an Inspect log (attack31 A4)', async () => {
   const scores = { match: { value: 'I' }, other: { value: 'C' } };
   const sample = { id: 1, messages: [{ role: 'user', content: 'hi' }], scores };

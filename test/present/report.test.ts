@@ -68,6 +68,20 @@ describe('a report', () => {
     const single = await joined(reportHtml('t', one()));
     expect(single).not.toContain('NaN');
     expect(single).toContain('No values.');
+    const none = [
+      { kind: 'curves', curves: [] },
+      { kind: 'bars', bars: [] },
+    ] as const;
+    for (const write of [(all: AsyncIterable<ReportBlock>) => reportHtml('t', all), reportMarkdown]) {
+      const text = await joined(
+        write(
+          (async function* () {
+            yield* none;
+          })(),
+        ),
+      );
+      expect(text.match(/No values\./g)).toHaveLength(2);
+    }
     // Its axis has the only step, and no other.
     expect([...single.matchAll(/<text [^>]*y="214"[^>]*>([^<]*)</g)].map(([, label]) => label)).toEqual(['3']);
   });

@@ -134,6 +134,8 @@ it('chooses the newest of equal rollouts, one of each task, and says of how many
   const owner = { resource: datasets as Resource, id: 'ds_1', row: { dataset_id: 'ds_1', dataset_name: 'd' } };
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 3, best: 3 }, context), 'markdown');
+  const more = await joined(rolloutsReport(owner, read, { worst: 5, best: 0 }, context), 'markdown');
+  expect(more).toContain('## Worst: 5 trajectories, 2 of 57 with reward 1.00\n');
   expect(text).toContain('## Worst: 3 trajectories\n');
   expect(text).toContain('## Best: 3 trajectories, of 57 with reward 1.00\n');
   const best = text.slice(text.indexOf('## Best'));

@@ -242,7 +242,7 @@ it.each([
         listTrajectories: () => pageOf(rows),
         getTrajectory: () => ({ ...rows[0], steps: [{ messages: [{ role: 'assistant', completion_tokens: 7 }] }] }),
       }),
-    file: { title: 'a.jsonl', problem: undefined, subscribe: () => () => {} },
+    file: { title: 'a.jsonl', problem: undefined, notes: [], subscribe: () => () => {} },
     columns: 200,
     rows: 40,
   });

@@ -62,6 +62,8 @@ export interface ExportWay {
 
 export interface FileReading extends LongRead {
   readonly waiter: Waiter;
+  /** How the file on screen was read. */
+  readonly fileNotes?: readonly string[] | undefined;
 }
 
 interface ExportWindowProps extends ExportOptions {
@@ -77,7 +79,7 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
 
 /** Saves a file, and shows its progress among the exports. @param stopped a second signal that stops it */
 export function saveOther<Result>(
-  { exports, service: connect, remembered: memory, compare }: Workbench,
+  { exports, service: connect, remembered: memory, compare, file }: Workbench,
   title: string,
   save: (reading: FileReading) => Promise<Result>,
   stopped?: AbortSignal,
@@ -87,7 +89,7 @@ export function saveOther<Result>(
     const { background: service } = await unlessAborted(connect(), signal);
     const waiter = { signal, onProgress };
     return unlessAborted(
-      save({ service, memory, compare, signal, onRead: onProgress, waiter, isFollowed: true }),
+      save({ service, memory, compare, signal, onRead: onProgress, waiter, isFollowed: true, fileNotes: file?.notes }),
       signal,
     );
   });

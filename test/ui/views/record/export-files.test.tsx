@@ -67,7 +67,9 @@ it.each([
   [80, 24],
   [60, 15],
 ])('%sx%s: writes a report on a run, and says where it is', async (columns, rows) => {
-  const stage = openViewOnStage(RunView, { place: run, service: async () => service, columns, rows });
+  const notes = ['2 trajectories in the file could not be read in full.'];
+  const file = { title: 'a.jsonl', problem: undefined, notes, subscribe: () => () => {} };
+  const stage = openViewOnStage(RunView, { place: run, service: async () => service, columns, rows, file });
   await stage.waitFor('one');
   await stage.press('x');
   await stage.waitFor('Report on new, HTML');
@@ -84,6 +86,7 @@ it.each([
       .join('')
       .replace(/\s+/g, '');
   await stage.waitFor(shown => inWindow(shown).includes(readdirSync('.').find(isOurs) ?? '-'));
+  expect(text).toContain(`<p>${notes.join('')}</p>`);
   expect(text).toMatch(
     /^<!doctype html>(?:.|\n)*<h2>Worst: 3 trajectories<\/h2>(?:.|\n)*said by new on one(?:.|\n)*<\/html>\n$/,
   );
