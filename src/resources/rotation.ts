@@ -37,7 +37,7 @@ const watchKey = ['watch'];
 const inboxKey = ['inbox'];
 const progressKey = ['progress'];
 
-/** A round continues without a curve that takes longer than this, in milliseconds. */
+/** A round continues without a curve or a list that takes longer than this, in milliseconds. */
 const longestDetailMs = 10_000;
 
 /** Waits for a read; false if it takes too long. The read continues, and its response counts when it arrives. */
@@ -210,13 +210,18 @@ export function following(workbench: Workbench, frame: Frame): LiveQuery<number>
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);
     const { running, others } = dueLists(workbench, purpose, frame);
-    // Lists find resources to follow. A round waits for its lists only if it has nothing else to read.
+    // Lists find resources to follow. A round waits for its lists only if it has nothing else to read, or if they decide
+    // the first view.
     const isIdle = purpose.known.length === 0;
-    for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
+    const begin = (list: CountedList) => reads(list)().catch(() => {});
+    for (const list of others) void begin(list);
+    const begun = isIdle ? [] : running.map(begin);
     const awaited = isIdle ? running : [];
     await readEach(awaited.map(reads), context);
     const found = isIdle ? purposeOf(workbench, sent, lastSent) : purpose;
-    return awaited.length + (await readTurns(workbench, found, context, send, failure !== undefined));
+    const count = awaited.length + (await readTurns(workbench, found, context, send, failure !== undefined));
+    if (frame.atHome && !hasLooked(workbench)) await inTime(Promise.all(begun));
+    return count;
   };
   return {
     key: followingKey,

@@ -2,6 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { hasLooked } from '../../../src/resources/rotation.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { busyWorld, failureWords } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
@@ -117,6 +118,23 @@ it('stays where it is if something only runs after the first look (out27 A2)', a
   workbench.statuses.report([late], { askedAt: at, at });
   await screen.waitFor(text => /Watch +1/.test(text));
   expect(screen.text()).not.toContain('WATCHED');
+});
+
+it('opens on Watch though a pin is read before the list with the running work', async () => {
+  startVirtualTime();
+  const memory = RememberedStore.inMemory('test');
+  memory.pin({ kind: 'run', id: 'evr_1', label: 'baseline' });
+  const scripted = world('completed');
+  const lists = Promise.withResolvers<unknown[]>();
+  scripted.answers.listTrainingRuns = () => lists.promise;
+  const rig = openProgram({ service: scripted.service, poll: defaultIntervals, remembered: () => memory });
+  onTestFinished(rig.close);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(scripted.asked('getEvalProgress', 'evr_1')).toBe(1);
+  expect(rig.screen.text()).not.toContain('WATCHED');
+  lists.resolve([{ training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' }]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(rig.screen.text()).toContain('WATCHED');
 });
 
 it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
