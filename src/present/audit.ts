@@ -8,7 +8,7 @@ import { earlyEndOf } from '../contract/finish-reason.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import type { StepValue } from './curve-words.ts';
 import { intervalWords } from './number-columns.ts';
-import type { Range } from './statistics/tasks.ts';
+import { type Range, withinRange } from './statistics/tasks.ts';
 import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
 /** A rollout in a step. Only some rollouts include their text. */
@@ -221,18 +221,24 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
  * of the answers. A partial reward, e.g. for the share of matching words, may be right for a cut-off answer.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
-  const [low, high] = widenedRange(range, all);
-  if (all.some(({ rewards }) => scoresOf(rewards).some(score => score > low && score < high))) return undefined;
+  const widened = widenedRange(range, all);
+  const [low, high] = widened;
+  const scoreOf = ({ reward }: AuditRollout): number => withinRange(reward ?? low, widened);
+  if (
+    all.some(({ rewards }) =>
+      scoresOf(rewards).some(score => withinRange(score, widened) > low && withinRange(score, widened) < high),
+    )
+  )
+    return undefined;
   const read = evidenceOf(steps, ({ finish_reason, reward: score }) => Boolean(finish_reason) && score != null);
   const isCut = ({ finish_reason }: AuditRollout): boolean => earlyEndOf(finish_reason) === 'token limit';
   const [cut, whole] = [read.filter(isCut), read.filter(each => !isCut(each))];
-  const rewarded = cut.filter(({ reward: score }) => (score ?? low) >= high);
-  const failed = cut.filter(({ reward: score }) => (score ?? low) <= low);
+  const rewarded = cut.filter(each => scoreOf(each) >= high);
+  const failed = cut.filter(each => scoreOf(each) <= low);
   const [which, what] = rewarded.length > failed.length ? [rewarded, 'highest'] : [failed, 'lowest'];
   if (read.length < limits.cutOff.answers || which.length < read.length * limits.cutOff.share) return undefined;
   // The limit explains nothing if complete answers get the lowest reward as well.
-  if (which === failed && whole.length > 0 && whole.every(({ reward: score }) => (score ?? low) <= low))
-    return undefined;
+  if (which === failed && whole.length > 0 && whole.every(each => scoreOf(each) <= low)) return undefined;
   const lengths = new Set(cut.map(({ cut_off_at }) => cut_off_at ?? undefined));
   const [limit] = lengths;
   const at = lengths.size === 1 && limit !== undefined ? ` of ${limit}` : '';

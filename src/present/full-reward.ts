@@ -1,15 +1,18 @@
 /** How many rollouts get the full reward, which a mean hides if there is partial credit. Pure. */
 import { percent } from '../text/numbers.ts';
-import { isBeyond, type Range } from './statistics/tasks.ts';
+import { isBeyond, type Range, withinRange } from './statistics/tasks.ts';
 
 /** How many rewards are full; undefined if there are none, or one is outside the range. */
 export function countFull(rewards: readonly number[], range: Range): number | undefined {
   if (rewards.length === 0 || rewards.some(each => isBeyond(each, range))) return undefined;
-  return rewards.filter(each => each >= range[1]).length;
+  return rewards.filter(each => withinRange(each, range) >= range[1]).length;
 }
 
 export const hasPartial = (rewards: readonly number[], range: Range): boolean =>
-  rewards.some(each => each > range[0] && each < range[1]);
+  rewards.some(each => {
+    const reward = withinRange(each, range);
+    return reward > range[0] && reward < range[1];
+  });
 
 /** E.g. `61 of 176 (34.7%)`; empty if unknown. */
 export function fullWords(rewards: readonly number[], range: Range): string {

@@ -6,8 +6,8 @@ import { messageContent } from '../contract/message-content.ts';
 import { isRunning, isUnknown, statusMeaning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Passes } from './statistics/pass-at-k.ts';
-import type { Range } from './statistics/tasks.ts';
-import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from './teaching.ts';
+import { type Range, reaches } from './statistics/tasks.ts';
+import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf, widenedRange } from './teaching.ts';
 import { callsOf } from './transcript-calls.ts';
 
 /** A rollout with its reward and, if known, its outcome. */
@@ -69,14 +69,14 @@ export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollout
 export const passesOf = ({ scores, passed }: TaskGroup): Passes => ({ count: scores.length, passed });
 
 /**
- * @param range the lowest and the highest reward
+ * @param range the lowest and the highest reward, also of the rewards outside the range in the settings
  * @param passAt the lowest reward that counts as a pass
  */
 export function groupOf(
   task_id: string,
   rollouts: readonly GroupRollout[],
   range: Range,
-  { passAt = range[1], unlisted = 0 } = {},
+  { passAt, unlisted = 0 }: { readonly passAt: number; readonly unlisted?: number },
 ): TaskGroup {
   const scores = sortedScores(rollouts);
   const others = rollouts.filter(({ reward }) => reward == null || !Number.isFinite(reward));
@@ -88,7 +88,7 @@ export function groupOf(
     failed: rollouts.filter(hasFailed).length,
     unscored: others.length - failedUnscored - running,
     mean: mean(scores),
-    passed: scores.filter(score => score >= passAt).length,
+    passed: scores.filter(score => reaches(score, passAt)).length,
     tokens: mean(rollouts.flatMap(({ completion_tokens }) => completion_tokens ?? [])),
     kind: groupKind(rollouts, range),
   };
@@ -113,12 +113,24 @@ export interface StepTask extends TaskGroup {
   readonly step: number;
 }
 
-export function taskOf(step: number, task_id: string, rollouts: readonly TrajectoryReward[], range: Range): StepTask {
-  return { ...groupOf(task_id, rollouts, range), step };
+/** The ranges of rewards: from the settings, whose top is a pass, and widened to include all rewards read. */
+export interface RewardRanges {
+  readonly range: Range;
+  readonly widened: Range;
+}
+
+export function taskOf(
+  step: number,
+  task_id: string,
+  rollouts: readonly TrajectoryReward[],
+  { range, widened }: RewardRanges,
+): StepTask {
+  return { ...groupOf(task_id, rollouts, widened, { passAt: range[1] }), step };
 }
 
 export function tasksOf(step: StepRewards<TrajectoryReward>, range: Range): readonly StepTask[] {
-  return [...byTask(step).tasks].map(([id, rollouts]) => taskOf(step.step, id, rollouts, range));
+  const ranges = { range, widened: widenedRange(range, [step]) };
+  return [...byTask(step).tasks].map(([id, rollouts]) => taskOf(step.step, id, rollouts, ranges));
 }
 
 /** The rollout with the highest reward among those that can be opened. */

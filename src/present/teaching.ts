@@ -3,7 +3,7 @@
  * group baseline gets no gradient from a group whose rewards are all equal. Pure.
  */
 import { counted, percent } from '../text/numbers.ts';
-import { type Range, withinRange } from './statistics/tasks.ts';
+import { isSameReward, type Range, withinRange } from './statistics/tasks.ts';
 
 /**
  * The kinds of groups. Their rewards differ, are all the highest, all the lowest, otherwise equal, or fewer than two.
@@ -53,12 +53,11 @@ export const scoresOf = (rows: readonly TaskReward[]): number[] =>
   rows.flatMap(({ reward }) => (reward != null && Number.isFinite(reward) ? reward : []));
 
 /** @param range the lowest and the highest reward */
-export function groupKind(rows: readonly TaskReward[], [low, high]: Range): GroupKind {
-  const scores = scoresOf(rows).map(score => withinRange(score, [low, high]));
-  const [first] = scores;
-  if (first === undefined || scores.length < 2) return 'unscored';
-  if (scores.some(score => score !== first)) return 'teaches';
-  return first >= high ? 'easy' : first <= low ? 'hard' : 'equal';
+export function groupKind(rows: readonly TaskReward[], range: Range): GroupKind {
+  const [first, ...others] = scoresOf(rows).map(score => withinRange(score, range));
+  if (first === undefined || others.length === 0) return 'unscored';
+  if (others.some(score => !isSameReward(score, first))) return 'teaches';
+  return first >= range[1] ? 'easy' : first <= range[0] ? 'hard' : 'equal';
 }
 
 /** The range, widened to include the rewards in these steps. */

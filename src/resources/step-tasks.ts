@@ -2,7 +2,7 @@
 import { unreadableIn } from '../contract/lists.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type StepTask, tasksOf } from '../present/task-groups.ts';
-import { byTask, widenedRange } from '../present/teaching.ts';
+import { byTask } from '../present/teaching.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import { eachOnce } from '../queries/run-rewards.ts';
 import { trainingKeys } from '../queries/training.ts';
@@ -20,7 +20,7 @@ export function stepTaskList(runId: string, step: number, rewardRange: Range): L
       const { nameless } = byTask(read);
       const note = nameless === 0 ? undefined : `${counted(nameless, 'rollout')} without a task`;
       return {
-        ...wholePage(tasksOf(read, widenedRange(rewardRange, [read])), note),
+        ...wholePage(tasksOf(read, rewardRange), note),
         dropped: unreadableIn(trajectory_rewards),
       };
     },

@@ -7,6 +7,7 @@ import { type Column, plainColumn } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
+import { reaches } from '../present/statistics/tasks.ts';
 import {
   type ComparedRun,
   type ComparedTask,
@@ -61,7 +62,7 @@ type Flip = 'lost' | 'gained' | undefined;
 function flipOf({ rollouts }: ComparedTask, passAt: number): Flip {
   const [before, after] = sides.map(side => {
     const rated = ratedRewards(rollouts[side]);
-    return rated.length === 0 ? undefined : rated.filter(each => each >= passAt).length * 2 > rated.length;
+    return rated.length === 0 ? undefined : rated.filter(each => reaches(each, passAt)).length * 2 > rated.length;
   });
   if (before === undefined || after === undefined || before === after) return undefined;
   return before ? 'lost' : 'gained';

@@ -8,7 +8,7 @@ import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
 import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
-import { isBeyond, type Range, type RunTasks } from '../present/statistics/tasks.ts';
+import { isBeyond, type Range, type RunTasks, reaches } from '../present/statistics/tasks.ts';
 import { unfinishedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
@@ -36,8 +36,9 @@ export const changeOf = ({ reward: before, new_reward: after }: Regraded): numbe
 /** Whether a rollout no longer passes, or now does. */
 export function flipOf(row: Regraded, passAt: number): 'lost' | 'gained' | undefined {
   const { reward: before, new_reward: after } = row;
-  if (before === undefined || after === undefined || before >= passAt === after >= passAt) return undefined;
-  return before >= passAt ? 'lost' : 'gained';
+  if (before === undefined || after === undefined) return undefined;
+  const passed = reaches(before, passAt);
+  return passed === reaches(after, passAt) ? undefined : passed ? 'lost' : 'gained';
 }
 
 export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => [
@@ -116,7 +117,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
     end: 'complete',
   });
   const agreement = agreementOf(
-    both.map(({ task, before, after }) => ({ task, first: before >= passAt, second: after >= passAt })),
+    both.map(({ task, before, after }) => ({ task, first: reaches(before, passAt), second: reaches(after, passAt) })),
   );
   const options = { ...comparisonDefaults, range, missing: 'ignore' as const };
   const outside = both.filter(each => isBeyond(each.before, range) || isBeyond(each.after, range)).length;

@@ -26,10 +26,13 @@ describe('a group', () => {
   });
 
   it('is too easy at the highest reward, whatever the rounding', () => {
-    const step = stepOf(1, [1, 1.0000000000000002], [1.0000000000000002, 1.0000000000000002], [1, 1]);
+    const over = 0.2 + 0.4 + 0.3 + 0.1;
+    const under = 0.7 + 0.2 + 0.1;
+    expect([over > 1, under < 1]).toEqual([true, true]);
+    const step = stepOf(1, [1, over], [over, over], [1, 1], [under, over], [0.8, 0.7999999999999999]);
     const widened = widenedRange(range, [step]);
     expect(widened).toEqual(range);
-    expect(teachingOf(step, widened).counts).toMatchObject({ easy: 3, teaches: 0 });
+    expect(teachingOf(step, widened).counts).toMatchObject({ easy: 4, equal: 1, teaches: 0 });
   });
 
   it('is judged by the rewards that occur, if they lie outside of the range', () => {

@@ -16,7 +16,7 @@ import {
   type SharedTasks,
   sharedTasks,
   withEach,
-  withoutOvershoot,
+  withExactEnds,
 } from './tasks.ts';
 import {
   type Gate,
@@ -71,7 +71,7 @@ export function summariseComparison(
 ): ComparedRuns {
   const asEnded = (run: RunTasks): RunTasks =>
     options.ended && run.end === 'unreported' ? { ...run, end: 'complete' } : run;
-  const runs = withoutOvershoot(withEach([asEnded(one), asEnded(other)] as const), options.range);
+  const runs = withExactEnds(withEach([asEnded(one), asEnded(other)] as const), options.range);
   const [base, fresh] = runs;
   const pairs = pairsOf(runs);
   const differences = pairs.map(({ difference }) => difference);

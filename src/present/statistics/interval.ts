@@ -3,7 +3,7 @@
 import { greatestChance, lowerLimit } from './bounded-mean.ts';
 import { type FillOptions, filled, meansOf, missingOf, type WorstCase } from './filled.ts';
 import { repeated } from './tally.ts';
-import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withoutOvershoot } from './tasks.ts';
+import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withExactEnds } from './tasks.ts';
 
 /**
  * How an interval is computed. If a reward is outside the range, the true range is unknown, and there is no interval: a
@@ -48,7 +48,7 @@ export interface Evidence {
  */
 export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
   const { confidence, range } = options;
-  const runs = withoutOvershoot(withEach(given), range);
+  const runs = withExactEnds(withEach(given), range);
   const present = runs.filter(run => run !== undefined);
   const isRated = (index: number): boolean => present.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
   if (!runs[0].tasks.some((_, index) => isRated(index))) return none('nothing');

@@ -17,7 +17,7 @@ import {
   rated,
   totalOf,
   withEach,
-  withoutOvershoot,
+  withExactEnds,
 } from './tasks.ts';
 
 /** A run's mean reward over its tasks, and the missing rewards. */
@@ -54,7 +54,7 @@ export interface TaskMean {
 }
 
 export function taskMean(given: RunTasks, range: Range): TaskMean {
-  const [run] = withoutOvershoot(withEach([given] as const), range);
+  const [run] = withExactEnds(withEach([given] as const), range);
   const { tasks, end } = run;
   const total = totalOf(run);
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);

@@ -3,21 +3,25 @@
  * count as their mean. A rollout without a reward may have any value between the lowest and the highest reward.
  */
 import { maxOf } from '../../base/many.ts';
+import { withoutRounding } from '../../base/statistics.ts';
 
 /** The range of rewards. */
 export type Range = readonly [low: number, high: number];
 
-/**
- * Tolerance as a share of the range, because graders that add weighted parts overshoot: .2 + .4 + .3 + .1 is
- * 1.0000000000000002.
- */
-const roundingShare = 1e-9;
+/** Tolerance beyond the range as a share of it, because graders that add weighted parts overshoot. */
+const overshootShare = 1e-9;
 
-/** The reward, or the end of the range if only rounding puts the reward beyond it. */
+/** Whether two rewards differ at most by rounding, as .7 + .2 + .1 does from 1. */
+export const isSameReward = (one: number, other: number): boolean => withoutRounding(one - other, [one, other]) === 0;
+
+/** Whether a reward is at least this high, apart from rounding. */
+export const reaches = (reward: number, limit: number): boolean => reward >= limit || isSameReward(reward, limit);
+
+/** The reward, or the end of the range from which only rounding separates it. */
 export function withinRange(reward: number, [low, high]: Range): number {
-  const slack = (high - low) * roundingShare;
-  if (reward > high && reward <= high + slack) return high;
-  return reward < low && reward >= low - slack ? low : reward;
+  const slack = (high - low) * overshootShare;
+  if (isSameReward(reward, high) || (reward > high && reward <= high + slack)) return high;
+  return isSameReward(reward, low) || (reward < low && reward >= low - slack) ? low : reward;
 }
 
 /** Whether a reward is outside the range by more than rounding. */
@@ -198,11 +202,11 @@ export function isOutside(runs: readonly RunTasks[], range: Range): boolean {
 }
 
 /** The runs with each reward {@link withinRange}. */
-export function withoutOvershoot<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs, range: Range): Runs {
-  const overshoots = (reward: number | undefined): boolean =>
+export function withExactEnds<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs, range: Range): Runs {
+  const isRounded = (reward: number | undefined): boolean =>
     reward !== undefined && withinRange(reward, range) !== reward;
   const corrected = (run: RunTasks | undefined): RunTasks | undefined =>
-    run?.tasks.some(rewards => rewards.some(overshoots))
+    run?.tasks.some(rewards => rewards.some(isRounded))
       ? { ...run, tasks: run.tasks.map(rewards => rewards.map(each => each && withinRange(each, range))) }
       : run;
   return runs.map(corrected) as readonly (RunTasks | undefined)[] as Runs;

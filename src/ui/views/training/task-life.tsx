@@ -52,7 +52,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
     const widened = widenedRange(range, read);
     return read.flatMap(each => {
       const rollouts = byTask(each).tasks.get(task);
-      return rollouts ? [taskOf(each.step, task, rollouts, widened)] : [];
+      return rollouts ? [taskOf(each.step, task, rollouts, { range, widened })] : [];
     });
   }, [read, range, task]);
   const [current, setCurrent] = useState<StepTask>();
