@@ -219,7 +219,7 @@ export class FollowedFile implements ShownFile {
         if (place > this.#done.named) unread.add(each.place, read);
         continue;
       }
-      rows.add(read);
+      rows.add(read, this.#isOnce ? each.place : undefined);
       this.#done = { ...this.#done, place, unread: lost };
       if (this.#isOnce && place % progressEvery === 0) this.#io.note(`${count(place)} rollouts read so far.`);
     }

@@ -5,7 +5,7 @@ import { readSteps } from '../queries/step-rewards.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { hitColumns, placeWords, searchedWords } from '../resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
-import { trajectories } from '../resources/trajectories.ts';
+import { fieldsOfFile, trajectories } from '../resources/trajectories.ts';
 import { scopeOf } from '../rollouts/read.ts';
 import { parseLineSearch } from '../text/line-search.ts';
 import { clean } from '../text/sanitise.ts';
@@ -138,7 +138,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
         query,
         role: flags.role ?? null,
         in: found.map(({ id }) => id),
-        hits: hits.map(hitFields),
+        hits: hits.map(context.fileNotes ? hit => fieldsOfFile(hitFields(hit)) : hitFields),
         ...countHits(work.searched, hits),
         trajectories: known,
         searched,

@@ -129,12 +129,35 @@ const ofStore: ReadonlySet<string> = new Set([
   'model found by',
 ]);
 
+/** Whether the local service has generated a trace id, because the file has none. */
+const isTraceOfStore = (value: unknown): boolean => /^trace_[\da-f]{12}$/.test(String(value));
+
 /** The facts about a trajectory from a file, without links, because the resources they name do not exist here. */
 export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
   facts
-    // The local service generates a trace id if the file has none.
-    .filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && /^trace_/.test(String(value))))
+    .filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && isTraceOfStore(value)))
     .map(({ refers: _, ...fact }) => fact);
+
+/** The fields that a trajectory has only because it is stored. */
+const fieldsOfStore: ReadonlySet<string> = new Set([
+  'organization_id',
+  'source',
+  'created_at',
+  'dataset_id',
+  'dataset_source',
+  'dataset_gcs_prefix',
+  'gcs_blob_uri',
+  'model_association_source',
+  'model_association_metadata',
+]);
+
+/** The fields of a trajectory from a file, as in `factsOfFile`. */
+export const fieldsOfFile = (trajectory: object): object =>
+  Object.fromEntries(
+    Object.entries(trajectory).filter(
+      ([name, value]) => !fieldsOfStore.has(name) && !(/^(trace|conversation)_id$/.test(name) && isTraceOfStore(value)),
+    ),
+  );
 
 export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
   return [

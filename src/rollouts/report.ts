@@ -26,7 +26,7 @@ import { failedAmong } from '../resources/run-outcome.ts';
 import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
 import { intervalOfHeldOut } from '../resources/training-columns.ts';
 import { trainingCurveWords } from '../resources/training-words.ts';
-import { trajectoryFacts } from '../resources/trajectories.ts';
+import { factsOfFile, trajectoryFacts } from '../resources/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { type Note, saysSomething } from '../store/notes.ts';
 import { counted, reward } from '../text/numbers.ts';
@@ -38,7 +38,7 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
-  /** How the file was read that has the rollouts, in sentences. */
+  /** How the file was read that has the rollouts, in sentences; undefined if they are on the service. */
   readonly fileNotes?: readonly string[] | undefined;
   /** Called for everything left out. The report contains the same note. */
   readonly note: (words: string) => void;
@@ -192,8 +192,10 @@ async function* transcript(id: string, notes: readonly Note[], context: ReportCo
   const flags = [...new Set(notes.flatMap(({ flag }) => flag || []))];
   const title = [task_id ?? id, `reward ${reward(trajectory.reward)}`, status, flags.join(', '), task_id ? id : ''];
   yield { kind: 'heading', text: title.filter(Boolean).join(' · ') };
-  yield { kind: 'facts', facts: [...noteFacts(notes), ...trajectoryFacts(trajectory)] };
-  yield longText('transcript', transcriptText(trajectory, width), `benchtop get ${id}`);
+  const facts = trajectoryFacts(trajectory);
+  yield { kind: 'facts', facts: [...noteFacts(notes), ...(context.fileNotes ? factsOfFile(facts) : facts)] };
+  const rest = context.fileNotes ? 'benchtop read --text prints them' : `benchtop get ${id}`;
+  yield longText('transcript', transcriptText(trajectory, width), rest);
 }
 
 /** Transcripts under a heading. */
@@ -300,9 +302,9 @@ async function* rolloutsBlocks(
   for (const words of read.unread.slice(rollouts.unread.length)) context.note(`${words}.`);
   yield { kind: 'title', text: title };
   const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
-  yield { kind: 'facts', facts: whole.facts };
-  const { fileNotes = [] } = context;
-  for (const note of [...fileNotes, ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
+  const { fileNotes } = context;
+  if (!fileNotes) yield { kind: 'facts', facts: whole.facts };
+  for (const note of [...(fileNotes ?? []), ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
   if (resource.names[0] === 'training') yield* curves(id, context);
   if (rows.length > 0) yield* summary(read, comparisonOptions(context.compare).range);
   const notes = notesIn(context);

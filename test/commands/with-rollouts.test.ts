@@ -90,6 +90,32 @@ it('takes the score that is chosen for the reward of an Inspect log (attack31 A4
   expect((await cli('failures', ['evr_1', '--score', 'other'])).code).toBe(exitCodes.usage);
 });
 
+it('names rollouts by their own ids or their places in the file, and nothing else (attack31 B5)', async () => {
+  const named = { ...rollout(3), trajectory_id: 'traj_own' };
+  const { file, cli } = await fileOf(`no JSON\n${lines}${JSON.stringify(named)}\n`);
+  for (const [command, args] of [
+    ['failures', [file, '--json']],
+    ['search', ['one', '--in', file, '--json']],
+    ['search', ['one', '--in', file]],
+    ['regrade', [file, '--with', 'exact two', '--json']],
+    ['report', [file, '--format', 'markdown', '--worst', '9']],
+  ] as const) {
+    const { out } = await cli(command, args);
+    expect(out).toContain('line 3');
+    expect(out.replaceAll('\\_', '_')).toContain('traj_own');
+    expect(out.replaceAll('\\_', '_')).not.toMatch(/(traj|ds|trace|org)_(?!own|id)\w{6}|local:\/\//);
+  }
+  const { out } = await cli('report', [file, '--format', 'markdown']);
+  expect(out).not.toMatch(/\| (source|stored|created) \|/);
+});
+
+it('does not advise to get a rollout of a file from the service (attack31 B5)', async () => {
+  const messages = [{ role: 'assistant', content: `${'x'.repeat(99)} `.repeat(42_000) }];
+  const { file, cli } = await fileOf(JSON.stringify({ messages, reward: 1 }));
+  const { out } = await cli('report', [file, '--format', 'markdown']);
+  expect(out).toMatch(/^… \d+ characters more: benchtop read --text prints them$/m);
+});
+
 it('reports progress while it reads a long file (attack27 C4)', async () => {
   const { file, cli } = await fileOf(lines.repeat(2_500));
   const { notes } = await cli('failures', [file, '--json']);

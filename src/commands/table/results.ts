@@ -16,8 +16,9 @@ const rewardRangeFlag = {
 } as const satisfies FlagSpec;
 
 const aboutFiles = `A FILE is one that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
-nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts. Of several scores in an Inspect log, the
-first scorer's is the reward, unless it gives several; a note names it, and --score chooses another.`;
+nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts. Rollouts without an id are named by their
+place, e.g. line 3. Of several scores in an Inspect log, the first scorer's is the reward, unless it gives several; a note names
+it, and --score chooses another.`;
 
 export const results = {
   compare: spec({

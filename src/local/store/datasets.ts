@@ -57,15 +57,18 @@ export class DatasetStore {
     );
   }
 
-  /** Finds or creates the dataset with this name, and marks it as changed just now. */
-  touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
+  /** Finds or creates the dataset with this name, and marks it as changed just now. @param dataset_id the id of a new one */
+  touch(
+    organizationId: string,
+    { dataset_name, display_name, source }: DatasetName,
+    dataset_id = newId('dataset'),
+  ): DatasetRow {
     const known = this.named(organizationId, dataset_name);
     const updated_at = now();
     if (known) {
       this.#database.run('update datasets set updated_at = ? where dataset_id = ?', updated_at, known.dataset_id);
       return { ...known, updated_at };
     }
-    const dataset_id = newId('dataset');
     const row = {
       dataset_id,
       organization_id: organizationId,

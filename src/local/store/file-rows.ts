@@ -38,7 +38,7 @@ export class FileRows {
     this.#given = given;
     this.#database = database;
     this.#uploads = trajectoryUploads;
-    this.#dataset = datasets.touch(organizationId, uploadDataset(name));
+    this.#dataset = datasets.touch(organizationId, uploadDataset(name), name);
     const { latest } = database.get<{ latest: string | null }>('select max(created_at) latest from trajectories') ?? {};
     this.#latest = Date.parse(latest ?? '') || 0;
   }
@@ -52,8 +52,12 @@ export class FileRows {
     this.#database.run('delete from trajectories where occurrence < 0');
   }
 
-  /** Adds a trajectory after all others, even if it equals one of them. */
-  add(item: UploadedTrajectory): void {
+  /**
+   * Adds a trajectory after all others, even if it equals one of them.
+   *
+   * @param place its id unless it has one of its own, if the file is read once
+   */
+  add(item: UploadedTrajectory, place?: string): void {
     this.#database.transaction(() => {
       const content_hash = hashOf(item);
       const occurrence = this.#occurrenceOf(content_hash);
@@ -61,7 +65,7 @@ export class FileRows {
       this.#latest = Math.max(this.#latest + 1, Date.now());
       const created_at = new Date(this.#latest).toISOString();
       const ownName = sha256(`${content_hash} ${occurrence}`).slice(0, 12);
-      const trajectory_id = this.#ownId(item, content_hash) ?? `traj_${ownName}`;
+      const trajectory_id = this.#ownId(item, content_hash) ?? place ?? `traj_${ownName}`;
       if (this.#find('trajectory_id', trajectory_id)) {
         this.#database.run(
           'update trajectories set occurrence = ?, created_at = ? where trajectory_id = ?',

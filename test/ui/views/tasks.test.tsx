@@ -225,7 +225,7 @@ it.each([
   const stored = {
     organization_id: 'org_1',
     gcs_blob_uri: 'local://datasets/a.json',
-    trace_id: 'trace_made',
+    trace_id: 'trace_0123456789ab',
     model_id: 'acme/agent',
   };
   const rows = [0, 1].map(reward => ({
@@ -247,7 +247,7 @@ it.each([
     rows: 40,
   });
   await stage.waitFor(text => /task +a/.test(text));
-  expect(stage.text()).not.toMatch(/org_1|local:|trace_made/);
+  expect(stage.text()).not.toMatch(/org_1|local:|trace_0123456789ab/);
   // Neither a list of models nor Watch has anything of the file.
   expect(factsOfFile(trajectoryFacts(rows[0] as Trajectory)).filter(({ refers }) => refers)).toEqual([]);
   if (place.view !== 'rollouts') return;
