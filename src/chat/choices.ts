@@ -29,8 +29,7 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
   return hash.digest('hex').slice(0, 32);
 }
 
-const isComplete = (turn: Turn): boolean =>
-  wordsOf(turn) !== '' && !isIncomplete(turn) && turn.stats?.totalMs !== undefined;
+const isComplete = (turn: Turn): boolean => wordsOf(turn) !== '' && !isIncomplete(turn);
 
 /** The models behind two complete answers at an index, or why the answers cannot be compared. */
 export function answersAt(

@@ -134,8 +134,10 @@ export function conversationReducer(conversation: Conversation, action: Conversa
 /** The model that answered: the requested one, unless the service named another. */
 export const answeringModel = ({ answeredBy, stats }: Turn): string | undefined => answeredBy ?? stats?.model;
 
-/** Whether an answer was stopped or interrupted. */
-export const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
+/** Whether an answer was stopped or interrupted, or has not ended. */
+export const isIncomplete = (turn: Turn | undefined): boolean =>
+  turn?.role === 'assistant' &&
+  (turn.error !== undefined || turn.cancelled === true || turn.stats?.totalMs === undefined);
 
 /** A turn's text, or else its refusal. */
 export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;

@@ -1,6 +1,7 @@
 /** Saved conversations: for later sessions, as trajectories in a dataset, and as files. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { perObject } from '../base/memo.ts';
 import { isRecord } from '../base/own-property.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -296,11 +297,11 @@ export function exportedChat(chat: Chat) {
   };
 }
 
-/** The turns to save while an answer is streaming: the answer will be incomplete if the program ends now. */
-export function stoppedTurns({ turns, answering }: Conversation): readonly Turn[] {
+/** The turns to keep while an answer is streaming: the answer will be incomplete if the program ends now. */
+export const stoppedTurns = perObject(({ turns, answering }: Conversation): readonly Turn[] => {
   const last = turns.at(-1);
   return answering && last ? [...turns.slice(0, -1), { ...last, cancelled: true }] : turns;
-}
+});
 
 /** A conversation's key in `Workbench.unfinished`. */
 export const unsavedKey = (id: string): string => `chat ${id}`;

@@ -13,7 +13,12 @@ import {
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
-  { role: 'assistant', content: 'a drink', reasoning: 'leaves', stats: { model: 'm', completionTokens: 2 } },
+  {
+    role: 'assistant',
+    content: 'a drink',
+    reasoning: 'leaves',
+    stats: { model: 'm', completionTokens: 2, totalMs: 1 },
+  },
   { role: 'user', content: 'and?', reasoning: '' },
   { role: 'assistant', content: '', reasoning: '', cancelled: true },
 ];
@@ -261,6 +266,8 @@ describe('a kept conversation', () => {
         notes: ['left out, with their questions: 3 incomplete or empty answers'],
       });
       expect(saved(asked('1'), said('half', { cancelled: true }))).toEqual([]);
+      // One whose end never came, however it was kept.
+      expect(saved(asked('1'), said('half', { stats: { model: 'm', firstMs: 1 } }))).toEqual([]);
     });
   });
 
@@ -269,7 +276,7 @@ describe('a kept conversation', () => {
     const left = turns.slice(0, 2);
     const right: readonly Turn[] = [
       ...turns.slice(0, 1),
-      { role: 'assistant', content: 'a meal', reasoning: '', stats: { model: 'other' } },
+      { role: 'assistant', content: 'a meal', reasoning: '', stats: { model: 'other', totalMs: 1 } },
     ];
     const choice = { pair: pairKey(left, right, 1), better: 'right', models: ['m', 'other'], at: 0 } as const;
     const pair = { id: 'c1', settings: both, turns: left, secondTurns: right, branch: 1, choices: [choice] };
@@ -295,7 +302,10 @@ describe('a kept conversation', () => {
     it('numbers the questions of a choice as each half has them, and says which model gave no answer', () => {
       const lost: Turn = { role: 'assistant', content: '', reasoning: '', error: { message: 'lost' } };
       const led = (answer: Turn, rest: readonly Turn[]) => [{ ...left[0], content: 'first?' } as Turn, answer, ...rest];
-      const [one, other] = [led(lost, left), led({ ...lost, error: undefined, content: 'yes' }, right)];
+      const [one, other] = [
+        led(lost, left),
+        led({ ...lost, error: undefined, content: 'yes', stats: { model: 'other', totalMs: 1 } }, right),
+      ];
       const choices = [{ ...choice, pair: pairKey(one, other, 3) }];
       const halves = trajectoriesOf({ ...pair, turns: one, secondTurns: other, choices }, '');
       const made = (better: string, question: number) => ({ choices: [{ question, better }] });

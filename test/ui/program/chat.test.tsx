@@ -12,7 +12,7 @@ import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import type { Workbench, WorkbenchOptions } from '../../../src/workbench/workbench.ts';
 import { testFolder } from '../../commands/cli.ts';
 import { openScreen, type Screen } from '../../screen.ts';
-import { hostileServer, json, refusal, serviceAt, stream } from '../../service/hostile-server.ts';
+import { hostileServer, json, open, refusal, serviceAt, stream } from '../../service/hostile-server.ts';
 import { newWorkbench } from '../../workbench/new-workbench.ts';
 import { noTerminal } from '../stage.tsx';
 import { openView } from './actions.tsx';
@@ -214,6 +214,63 @@ it('open on two screens keeps what is said on either, as branches (B2)', async (
       talkOf('first question', 'asked there', 'asked there again'),
     ],
   ]);
+});
+
+/** A screen with two models, whose answers end when the test says so. */
+async function halfAnswered() {
+  const answers: (() => void)[] = [];
+  const server = await hostileServer(async (response, request) => {
+    if (request.url.includes('/chat/')) {
+      await open([said('half of it')])(response, request);
+      answers.push(() => response.end('data: [DONE]\n\n'));
+    } else {
+      const items = request.url.includes('/deploy')
+        ? [{ deployment_id: 'd1', model_slug: 'talker', is_active: true }]
+        : [];
+      await json({ items, has_more: false })(response, request);
+    }
+  });
+  const screen = openAt(server.url);
+  await screen.waitFor('<enter> send');
+  await addTalker(screen);
+  await screen.type('slow please');
+  await screen.press('enter');
+  await screen.waitFor(text => /half of it +│ +half of it/.test(text));
+  const endAnswers = async (): Promise<void> => {
+    for (const end of answers.splice(0)) end();
+    await screen.waitFor(text => /complete after .*│.* complete after/.test(text));
+  };
+  return { screen, endAnswers };
+}
+
+it('takes no other model while an answer streams, which would get half an answer (A2, A3)', async () => {
+  const { screen, endAnswers } = await halfAnswered();
+  await screen.press('ctrl-o');
+  await screen.waitFor('The answer must end first: ctrl-c stops it');
+  expect(screen.text()).not.toContain('Which model should answer?');
+  await endAnswers();
+  await screen.press('ctrl-o');
+  await screen.waitFor('Which model should answer?');
+});
+
+it('keeps what has arrived of an answer when a new conversation begins (A4)', async () => {
+  const { screen, endAnswers } = await halfAnswered();
+  await endAnswers();
+  await screen.press('esc', 'R');
+  const halves = (text: string): boolean => /half of it +│ +half of it/.test(text);
+  await screen.waitFor(text => text.includes('branch ‹ 2/2 ›') && halves(text));
+  await screen.press('N');
+  await screen.waitFor('No messages with acme/small yet');
+  const half = { content: 'half of it', cancelled: true };
+  expect(screen.workbench.remembered.chats().map(({ talk }) => talk)).toMatchObject([
+    { branch: 1, turns: [{}, half], secondTurns: [{}, half] },
+  ]);
+  await screen.press('H');
+  await screen.waitFor('(incomplete answer) slow please');
+  await screen.press('enter');
+  await screen.waitFor(
+    text => /stopped: the answer is incomplete +│ +stopped: the answer is/.test(text) && halves(text),
+  );
 });
 
 /** A service with a training run of three checkpoints; the first and the last may be deployed. */

@@ -1,6 +1,6 @@
 /** A conversation as readable text, with both answers to each question. Pure. */
 import { answererWords, callWords, leftOutWords } from '../../../chat/answer.ts';
-import { systemsOf, type Turn, wordsOf } from '../../../chat/conversation.ts';
+import { isIncomplete, systemsOf, type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { countWords, verdictWords } from './choice-words.ts';
 import { answerNote } from './conversation-lines.ts';
@@ -26,7 +26,7 @@ export function chatText({ settings, sides, choiceAt, compared, counts }: ReadCh
           ...(turn.calls ?? []).map(callWords),
           wordsOf(turn) === '' ? '(no text)' : '',
           leftOutWords(turn.leftOut),
-          ...(turn.cancelled || turn.error ? ['(the answer is incomplete)'] : []),
+          ...(isIncomplete(turn) ? ['(the answer is incomplete)'] : []),
           [turn.stats?.totalMs !== undefined && answerNote(turn.stats), verdict].filter(Boolean).join('; '),
         ]
       : [];

@@ -8,6 +8,7 @@ import {
   type AnswerStats,
   type ChatParameters,
   type Conversation,
+  isIncomplete,
   type Turn,
   tokensPerSecond,
   wordsOf,
@@ -124,7 +125,8 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (isEmpty && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (isEmpty && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is incomplete` });
-  else if (turn.error && !isEmpty) lines.push({ kind: 'note', text: `${indent}interrupted: the answer is incomplete` });
+  else if (!answering && !isEmpty && isIncomplete(turn))
+    lines.push({ kind: 'note', text: `${indent}interrupted: the answer is incomplete` });
   if (turn.error) {
     pushAll(lines, paragraph('error', describeError(turn.error), width));
   }

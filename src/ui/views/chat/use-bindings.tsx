@@ -156,6 +156,7 @@ export function useBindings(
 ): readonly Binding[] {
   const [{ writing }, dispatch] = state;
   const copy = useCopy();
+  const keyOf = useKeyOf();
   const leaveQuestions = (): void => dispatch({ kind: 'leave-questions' });
   const windows = useWindows(chat, slugs, leaveQuestions);
   const { turns, answering } = chat;
@@ -177,7 +178,12 @@ export function useBindings(
     { command: chatCommands.send, run: useSend(chat, state), enabled: writing && idle },
     { command: chatCommands.leave, run: write(false), enabled: writing && idle },
     { command: chatCommands.write, run: write(true), enabled: !writing },
-    { command: chatCommands.model, run: windows.chooseModel },
+    {
+      command: chatCommands.model,
+      run: windows.chooseModel,
+      // A second model gets the conversation so far, which must not end with half an answer.
+      why: answering ? `The answer must end first: ${keyOf(chatCommands.cancel)} stops it` : undefined,
+    },
     { command: chatCommands.settings, run: windows.setParameters },
     { command: chatCommands.regenerate, run: chat.again, enabled: hasTurns },
     ...useQuestionBindings(chat, state),

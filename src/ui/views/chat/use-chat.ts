@@ -20,7 +20,7 @@ import {
   withChoice,
 } from '../../../chat/choices.ts';
 import { isIncomplete, type Turn, wordsOf } from '../../../chat/conversation.ts';
-import { type Chat, forgetChat, type ListedChat } from '../../../chat/saved.ts';
+import { type Chat, forgetChat, type ListedChat, stoppedTurns } from '../../../chat/saved.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useMemory, useRememberedState } from '../../navigation/memory.tsx';
@@ -65,7 +65,7 @@ export interface ChatState {
   /** How often each was chosen, in all saved conversations. */
   readonly counts: Counts | undefined;
   readonly change: (settings: ChatSettings) => void;
-  /** Begins a new conversation and keeps this one. */
+  /** Stops an answer, begins a new conversation, and keeps this one. */
   readonly begin: () => void;
   /** Deletes this conversation and begins a new one. */
   readonly forget: () => void;
@@ -233,8 +233,8 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const first: Side = { session, settings };
   const second: Side[] = secondModel ? [{ session: secondSession, settings: { ...settings, model: secondModel } }] : [];
   const sides = [first, ...second] as const;
-  const { turns } = session.conversation;
-  const secondTurns = secondModel ? secondSession.conversation.turns : undefined;
+  const turns = stoppedTurns(session.conversation);
+  const secondTurns = secondModel ? stoppedTurns(secondSession.conversation) : undefined;
   const current: Branch = { settings, turns, secondTurns };
   const show = (branch: Branch): void => {
     setSettings(branch.settings);
@@ -249,7 +249,10 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     ? ([answererFor(settings.model, turns), answererFor(secondModel, secondTurns)] as const)
     : undefined;
   const begin = (): void => {
-    for (const side of sides) side.session.clear();
+    for (const { session } of sides) {
+      session.cancel();
+      session.clear();
+    }
     setIdentity(newIdentity());
   };
   const questions = questionsTo(sides, branching.keep);
@@ -267,8 +270,8 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     compared,
     counts: compared && countsOf(compared),
     forget: () => {
-      forgetChat(workbench, identity.id);
       begin();
+      forgetChat(workbench, identity.id);
     },
     whole: { ...identity, ...current, branch: branches.length > 1 ? branch : undefined },
     open: ({ id, at: savedAt, others = [], branch: at = 0, choices: made = [], ...opened }) => {

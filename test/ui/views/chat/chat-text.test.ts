@@ -8,7 +8,7 @@ it('has refusals, tool calls and left out choices (B13)', () => {
   const workbench = newWorkbench({ service: () => Promise.reject(new Error('none')) });
   const session = new ChatSession(workbench);
   const extras = { refusal: 'I will not.', calls: [{ name: 'look', input: '' }], leftOut: 1 };
-  session.open([{ role: 'assistant', content: '', reasoning: '', ...extras }]);
+  session.open([{ role: 'assistant', content: '', reasoning: '', ...extras, stats: { model: 'a', totalMs: 0 } }]);
   const settings = { model: 'a', system: '' };
   const text = chatText({
     ...{ settings, sides: [{ session, settings }], choiceAt: () => undefined },
@@ -16,7 +16,8 @@ it('has refusals, tool calls and left out choices (B13)', () => {
   });
   workbench.close();
   expect(text.trimEnd().split('\n\n')).toEqual([
-    ...['# a', '## assistant', 'refusal: I will not.', 'calls the tool look', '1 other choice was left out'],
+    ...['# a', '## a', 'refusal: I will not.', 'calls the tool look', '1 other choice was left out'],
+    'complete after 0ms',
   ]);
 });
 
@@ -61,7 +62,7 @@ it('has each system prompt before the answers that had it, not the current one (
   const said = (content: string, system: string): Turn => ({
     ...asked(content),
     role: 'assistant',
-    stats: { model: 'a', system },
+    stats: { model: 'a', system, totalMs: 0 },
   });
   const settings = { model: 'a', system: 'You are a pirate.' };
   const sideOf = (...turns: Turn[]) => {
@@ -76,9 +77,10 @@ it('has each system prompt before the answers that had it, not the current one (
     ...{ choiceAt: () => undefined, compared: undefined, counts: undefined },
   });
   workbench.close();
+  const took = 'complete after 0ms';
   expect(text.trimEnd().split('\n\n')).toEqual([
-    ...['# a and a', '## you', '1', '## a', 'one', '## a', 'one', '## system', 'be brief', '## you', '2'],
-    ...['## a', 'two', '## a', 'two', '## system', 'none', '## you', '3', '## a', 'left'],
-    ...['## system', 'be long', '## a', 'right'],
+    ...['# a and a', '## you', '1', '## a', 'one', took, '## a', 'one', took, '## system', 'be brief', '## you', '2'],
+    ...['## a', 'two', took, '## a', 'two', took, '## system', 'none', '## you', '3', '## a', 'left', took],
+    ...['## system', 'be long', '## a', 'right', took],
   ]);
 });

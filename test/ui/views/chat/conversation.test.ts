@@ -46,7 +46,7 @@ describe('conversationReducer', () => {
   });
 
   it('asks again', () => {
-    const done = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
+    const done = play(ask, text('a'), { kind: 'end', stats: { model: 'm', totalMs: 0 } });
     const again = conversationReducer(done, { kind: 'ask-again', model: 'n' });
     expect(again.turns.map(turn => turn.content)).toEqual(['tea?', '']);
     expect(conversationReducer(emptyConversation, { kind: 'ask-again', model: 'n' })).toBe(emptyConversation);
@@ -76,7 +76,10 @@ describe('createTalkLayout', () => {
       linesOf(play(ask, text('half'), action), 60).map(line => line.text);
     expect(shown({ kind: 'fail', error })).toContain('  interrupted: the answer is incomplete');
     expect(shown({ kind: 'cancel' })).toContain('  stopped: the answer is incomplete');
-    expect(shown({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
+    expect(shown({ kind: 'open', turns: play(ask, text('half')).turns })).toContain(
+      '  interrupted: the answer is incomplete',
+    );
+    expect(shown({ kind: 'end', stats: { model: 'm', totalMs: 1 } }).join()).not.toContain('incomplete');
   });
 
   it('shows who answered, a refusal under its heading, tool calls, and that choices were left out (B13)', () => {
@@ -134,7 +137,7 @@ describe('createTalkLayout', () => {
   });
 
   it('puts the turns of two conversations side by side, each at the same height', () => {
-    const end: ConversationAction = { kind: 'end', stats: { model: 'm' } };
+    const end: ConversationAction = { kind: 'end', stats: { model: 'm', totalMs: 0 } };
     const short = play(ask, text('a'), end, ask);
     const long = play(ask, text('one two three four five six seven'), end, ask);
     const rows = createConversationLayout(theme)([
@@ -144,7 +147,7 @@ describe('createTalkLayout', () => {
     const shown = rows.map(({ cells }) => cells.map(cell => cell?.text));
     const [second] = rows.flatMap(({ cells }, index) => (cells[0]?.kind === 'user' && index > 0 ? [index] : []));
     expect(shown[second ?? 0]).toEqual(['you', 'you']);
-    expect(shown.slice(0, second)).toContainEqual([undefined, '  five six']);
+    expect(shown.slice(0, second)).toContainEqual([undefined, '  complete']);
     // A place is in the same turn at any width.
     expect(rows[second ?? 0]?.place).toBe(2);
     expect(rows.map(({ place }) => place)).toEqual(rows.map(({ place }) => place).toSorted((one, two) => one - two));
@@ -152,10 +155,24 @@ describe('createTalkLayout', () => {
 
   it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
     const question: ConversationAction = { kind: 'ask', text: 'in **bold**?', model: 'm' };
-    const talk = play(question, text('# Tea\n\n- **green**\n- black'), { kind: 'end', stats: { model: 'm' } });
-    const lines = linesOf(talk, 40);
+    const talk = play(question, text('# Tea\n\n- **green**\n- black'), {
+      kind: 'end',
+      stats: { model: 'm', totalMs: 0 },
+    });
+    const lines = linesOf(talk, 60);
     const shown = lines.map(line => line.text.trimEnd());
-    expect(shown).toEqual(['you', '  in **bold**?', '', 'm', '  Tea', '', '  • green', '  • black', '']);
+    expect(shown).toEqual([
+      'you',
+      '  in **bold**?',
+      '',
+      'm',
+      '  Tea',
+      '',
+      '  • green',
+      '  • black',
+      '  first text after 5ms, complete after 0ms',
+      '',
+    ]);
     expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
   });
 
@@ -180,7 +197,7 @@ describe('createTalkLayout', () => {
 
   it('lays a finished turn out once', () => {
     const layout = createConversationLayout(theme);
-    const talk = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
+    const talk = play(ask, text('a'), { kind: 'end', stats: { model: 'm', totalMs: 0 } });
     const [first, again] = [linesOf(talk, 40, layout), linesOf(talk, 40, layout)];
     expect(again[1]).toBe(first[1]);
   });
