@@ -328,6 +328,50 @@ function withNoteColumns(
   };
 }
 
+/** What the rows of a list pass through. */
+interface ListParts {
+  readonly resource: Resource;
+  readonly flags: Flags;
+  readonly status: WantedStatus | undefined;
+  readonly measured: MeasuredRows;
+  readonly fields: NamedFields;
+  readonly lacking: LackingColumns;
+  readonly output: ListOutput;
+  /** Whether no more rows are needed. */
+  readonly isEnough: () => boolean;
+}
+
+/** Reads pages, and hands the wanted rows to the output. */
+async function readRows(
+  pages: AsyncIterable<ResourcePage<object>>,
+  { resource, flags, status, measured, fields, lacking, output, isEnough }: ListParts,
+) {
+  let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], unread: [], isCutOff: false, isRemembered: false };
+  const held: object[] = [];
+  const waits: string[] = [];
+  let isEmpty = true;
+  const take = async (rows: readonly object[], read: number): Promise<void> => {
+    isEmpty &&= rows.length === 0;
+    lacking.look(rows);
+    const found = await measured.filtered(rows);
+    pushAll(waits, waitsOf(resource, found));
+    await output.take(hasColumns(flags) ? measured.remembered(found) : found, read);
+  };
+  for await (const page of pages) {
+    last = page;
+    // The rows that a filter leaves may lack a field that others have.
+    await fields.find(page.rows);
+    const rows = status ? page.rows.filter(status.isOf) : page.rows;
+    if (measured.needsAll) {
+      pushAll(held, rows);
+      await output.take([], page.rows.length);
+    } else await take(rows, page.rows.length);
+    if (isEnough()) break;
+  }
+  if (measured.needsAll) await take(held, 0);
+  return { last, waits, isEmpty };
+}
+
 export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo): Promise<number> {
   const [name = ''] = args;
   const byId = new Map<string, readonly Note[]>();
@@ -355,29 +399,10 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       text: printed.text,
       io,
     });
-    let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], unread: [], isCutOff: false, isRemembered: false };
-    const held: object[] = [];
-    const waits: string[] = [];
-    let isEmpty = true;
-    const take = async (rows: readonly object[], read: number): Promise<void> => {
-      isEmpty &&= rows.length === 0;
-      lacking.look(rows);
-      const found = await measured.filtered(rows);
-      pushAll(waits, waitsOf(resource, found));
-      await output.take(hasColumns(flags) ? measured.remembered(found) : found, read);
-    };
-    for await (const page of pagesOf(resource, scope, context)) {
-      last = page;
-      // The rows that a filter leaves may lack a field that others have.
-      await fields.find(page.rows);
-      const rows = status ? page.rows.filter(status.isOf) : page.rows;
-      if (measured.needsAll) {
-        pushAll(held, rows);
-        await output.take([], page.rows.length);
-      } else await take(rows, page.rows.length);
-      if (output.taken > limit && !sort && !lacking.refuses) break;
-    }
-    if (measured.needsAll) await take(held, 0);
+    const { last, waits, isEmpty } = await readRows(pagesOf(resource, scope, context), {
+      ...{ resource, flags, status, measured, fields, lacking, output },
+      isEnough: () => output.taken > limit && !sort && !lacking.refuses,
+    });
     if (output.taken === 0) status?.check();
     await fields.check();
     if (!isEmpty) lacking.check();

@@ -96,7 +96,7 @@ it.each([2, 3])('refuses a reward outside the given range in any of %d runs', as
     const reward = id === words.at(-1) ? 2 : 1;
     const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', total_rollouts: 1 };
     const trajectory_rewards = [{ reward, task_id: 't1', trajectory_id: 'j1' }];
-    json(request.url.endsWith('rewards') ? { trajectory_rewards } : run)(response, request);
+    return json(request.url.endsWith('rewards') ? { trajectory_rewards } : run)(response, request);
   });
   const outcome = await cliOn({ baseUrl: url, apiKey: 'key' })('compare', [...words, '--reward-range', '0..1']);
   expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });

@@ -41,6 +41,51 @@ function inLines(parts: readonly string[], width: number): string[] {
   return lines;
 }
 
+/** A bar, and how many rollouts are done; empty if that is unknown. */
+function progressParts(
+  progress: EvalProgress | undefined,
+  rewards: RewardSummary | undefined,
+  width: number,
+  theme: Theme,
+): readonly string[] {
+  const ran = progress && rolloutsDone(progress);
+  if (ran === undefined) return [];
+  // The rewards may be newer than the progress.
+  const listed = rewards ? rewards.values.length + rewards.missing + (rewards.unreadable ?? 0) : 0;
+  const done = Math.max(ran, listed);
+  const total = countOf(progress?.total_rollouts);
+  const barWidth = Math.max(10, Math.min(40, width - 40));
+  const of = total === undefined ? '? rollouts' : counted(total, 'rollout');
+  return [total ? progressBar(done / total, barWidth, theme) : '', `${done} of ${of}`];
+}
+
+/** The mean, and how many rollouts have no reward. */
+function meanParts(
+  { status }: MeasuredRun,
+  outcome: ReturnType<typeof outcomeOf>,
+  progress: EvalProgress | undefined,
+  rewards: RewardSummary | undefined,
+  { styles }: Theme,
+): readonly string[] {
+  const ended = hasEnded(status);
+  const unreadable = rewards?.unreadable ?? 0;
+  const failed = progress?.live?.failed_rollouts ?? rewards?.failed ?? 0;
+  // While a run continues, unlisted rollouts are pending.
+  const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
+  const without = Math.max(0, missing);
+  const isAmong = failed <= without;
+  const [label, mean, of] = outcomeWords(outcome);
+  const hasNone = outcome.mean === undefined && !ended;
+  const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
+  return [
+    hasNone ? styles.muted(noRewardWords(outcome, without, failed)) : meanText,
+    without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
+    failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
+    unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
+    outcome.full ? styles.muted(`full reward ${outcome.full}`) : '',
+  ];
+}
+
 /**
  * Name, status and progress, the mean and how many rewards are missing, and how certain the mean is.
  *
@@ -58,51 +103,19 @@ export function summaryLines(
   alarm?: LineState,
 ): string[] {
   const { styles } = theme;
-  const ended = hasEnded(run.status);
-  // The rewards may be newer than the progress.
-  const unreadable = rewards?.unreadable ?? 0;
-  const listed = rewards ? rewards.values.length + rewards.missing + unreadable : 0;
-  const ran = progress && rolloutsDone(progress);
-  const done = ran === undefined ? undefined : Math.max(ran, listed);
-  const total = countOf(progress?.total_rollouts);
-  const counts =
-    done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
-  const barWidth = Math.max(10, Math.min(40, width - 40));
-  const failed = progress?.live?.failed_rollouts ?? rewards?.failed ?? 0;
-  // While a run continues, unlisted rollouts are pending.
-  const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
-  const without = Math.max(0, missing);
-  const isAmong = failed <= without;
   const outcome = outcomeOf(run, progress, rewards);
-  const [label, mean, of] = outcomeWords(outcome);
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
-  const hasNone = outcome.mean === undefined && !ended;
-  const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
   const wrapped = (text = '', style: (line: string) => string): string[] =>
     text === '' ? [] : wrap(text, width).map(line => style(line));
   // The time comes last, and must not be cut off.
   const noStatus = wrap(noStatusWords(rewards, rewardedAt), width);
   const lastUnsaid = noStatus.pop();
+  const status = styledStatus(run.status, theme, lastUnsaid, alarm);
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
     ...(run.status == null ? noStatus.map(line => styles.muted(line)) : []),
-    [
-      styledStatus(run.status, theme, lastUnsaid, alarm),
-      done !== undefined && total ? progressBar(done / total, barWidth, theme) : '',
-      counts,
-    ]
-      .filter(Boolean)
-      .join('  '),
-    ...inLines(
-      [
-        hasNone ? styles.muted(noRewardWords(outcome, without, failed)) : meanText,
-        without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
-        failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
-        unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
-        outcome.full ? styles.muted(`full reward ${outcome.full}`) : '',
-      ],
-      width,
-    ),
+    [status, ...progressParts(progress, rewards, width, theme)].filter(Boolean).join('  '),
+    ...inLines(meanParts(run, outcome, progress, rewards, theme), width),
     ...wrapped(certainty, styles.muted),
     ...wrapped(rewards?.contradictions, styles.warning),
     ...wrapped(caution, styles.warning),

@@ -102,22 +102,10 @@ export function useReader(
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt, show]);
   const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
-  const { offset } = scroll;
-  const placeAt = (line: number): number => lines.at(line)?.place ?? 0;
-  const lastLine = Math.min(offset + size.height, lines.length) - 1;
-  const quoteBetween = (from: number, to: number): string => {
-    const matchLine = match === undefined ? -1 : lineAt(match, scroll.surroundings);
-    const isOf = (line: number): boolean => {
-      const { kind, text = '', place = -1 } = lines.at(line) ?? {};
-      return kind !== undefined && !headings.has(kind) && place >= from && place < to && text.trim() !== '';
-    };
-    const first = Array.from({ length: lastLine + 1 - offset }, (_, index) => offset + index).find(isOf);
-    return textAt(isOf(matchLine) ? matchLine : (first ?? -1)).trim();
-  };
   const keyOf = useKeyOf();
   return {
     ...{ lines, textAt, scroll, step },
-    messages: messagesBetween(transcript, placeAt(offset), placeAt(lastLine), quoteBetween),
+    messages: messagesOnScreen(transcript, lines, scroll, size.height),
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
     hiddenWords: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
@@ -129,17 +117,27 @@ export function useReader(
   };
 }
 
-/** The messages with a line between two positions. */
-function messagesBetween(
+function messagesOnScreen(
   transcript: Transcript,
-  first: number,
-  last: number,
-  quoteBetween: (from: number, to: number) => string,
+  lines: TranscriptLines,
+  { state: { match }, offset, surroundings }: Scroll,
+  height: number,
 ): ShownMessage[] {
   const { messages, blocks } = transcript;
-  const indexAt = (place: number): number => lastAt(messages.length, index => messages[index] ?? 0, place);
-  const from = Math.max(0, indexAt(first));
-  return messages.slice(from, indexAt(last) + 1).map((place, index) => ({
+  const below = Math.min(offset + height, lines.length);
+  const quoteBetween = (from: number, to: number): string => {
+    const isOf = (line: number): boolean => {
+      const { kind, text = '', place = -1 } = lines.at(line) ?? {};
+      return kind !== undefined && !headings.has(kind) && place >= from && place < to && text.trim() !== '';
+    };
+    const onScreen = Array.from({ length: below - offset }, (_, index) => offset + index);
+    const candidates = match === undefined ? onScreen : [lineAt(match, surroundings), ...onScreen];
+    return lines.at(candidates.find(isOf) ?? -1)?.text.trim() ?? '';
+  };
+  const indexAt = (line: number): number =>
+    lastAt(messages.length, index => messages[index] ?? 0, lines.at(line)?.place ?? 0);
+  const from = Math.max(0, indexAt(offset));
+  return messages.slice(from, indexAt(below - 1) + 1).map((place, index) => ({
     number: from + index + 1,
     // A message's head begins with its role.
     role: blocks[blockIndexAt(transcript, place)]?.text.split('  ·  ')[0] ?? '',

@@ -104,21 +104,27 @@ const heldAfterMs = 15_000;
 const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
 
-export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, width, initial, onOpen, grouped, keepsTop, sorted = false, ancestorsOf } = options;
-  const arrangeAs = useMemo(() => createArrange(columns, id, ancestorsOf), [columns, id, ancestorsOf]);
-  const arrange = useMemo(
+/** How the table filters and sorts its rows. */
+function useArranging<Row>({ rows, columns, id, grouped, sorted = false, ancestorsOf }: TableOptions<Row>) {
+  const arrange = useMemo(() => createArrange(columns, id, ancestorsOf), [columns, id, ancestorsOf]);
+  const inOrder = useMemo(
     () =>
       sorted
-        ? (given: readonly Row[], { filter }: Arrangement) => arrangeAs(given, { filter, sort: undefined })
-        : arrangeAs,
-    [arrangeAs, sorted],
+        ? (given: readonly Row[], { filter }: Arrangement) => arrange(given, { filter, sort: undefined })
+        : arrange,
+    [arrange, sorted],
   );
-  const mostRows = Math.max(1, height - otherLines);
   const inGroups = ({ filter, sort }: Arrangement): readonly Row[] | undefined =>
     filter === '' && sort === undefined ? grouped : undefined;
   const arranging = (arrangement: Arrangement): ArrangedRows<Row> =>
-    arrange(inGroups(arrangement) ?? rows, arrangement);
+    inOrder(inGroups(arrangement) ?? rows, arrangement);
+  return { arrange, inGroups, arranging };
+}
+
+export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
+  const { rows, columns, height, width, initial, onOpen, keepsTop } = options;
+  const { arrange, inGroups, arranging } = useArranging(options);
+  const mostRows = Math.max(1, height - otherLines);
   const surroundings = { arranged: arranging, height: mostRows, keepsTop };
   const line = useTypedLine<TableState, TableAction>(
     (state, action) => tableReducer(state, action, surroundings),
@@ -131,7 +137,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     begun.current = filter;
     line.begin(filter);
   };
-  usePrepared(arrangeAs, rows, typing !== undefined);
+  usePrepared(arrange, rows, typing !== undefined);
   const arranged = arranging(state);
   const notice = arranged.notice ?? arranged.doubt;
   const noticeLines = useMemo(() => noticeOf(notice, width, mostRows - 1), [notice, width, mostRows]);
@@ -159,11 +165,11 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     ...useTargets(options, state.marks, current),
     arrange: useCallback(
       given => {
-        const { rows: found, filter: used, notice } = arrangeAs(given, state);
+        const { rows: found, filter: used, notice } = arrange(given, state);
         if (used && notice !== undefined) throw new Error(notice);
         return found;
       },
-      [arrangeAs, state],
+      [arrange, state],
     ),
     open: row => onOpen?.(row),
     handlers: typing
