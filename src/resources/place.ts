@@ -44,7 +44,7 @@ interface Places {
     /** Its label, if known in advance. */
     readonly label?: string;
     /** The search hit to show first. */
-    readonly found?: { readonly query: string; readonly place: number };
+    readonly found?: { readonly query: string | undefined; readonly place: number };
     /** Its parent's id, e.g. a run's benchmark. */
     readonly parent?: string;
     /** The id of the part to select first, e.g. a training run's checkpoint. */

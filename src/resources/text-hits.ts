@@ -84,6 +84,7 @@ export const hitFacts = ({
   place: _,
   excerpt,
   range: __,
+  hidden: ___,
   roles,
   ...row
 }: TextHit): readonly Fact[] => [

@@ -10,7 +10,7 @@ import { expandTabs } from '../text/width.ts';
 export interface RoleMatch {
   /** The number of matching lines. */
   readonly lines: number;
-  /** Where the first match is. Its role ends in `hidden` if the reader does not show the text: `tool hidden`. */
+  /** Where the first match is. The role of hidden text ends in `hidden`: `tool hidden`. */
   readonly at: Origin;
   /** The position of the first match in the transcript. */
   readonly place: number;
@@ -18,6 +18,8 @@ export interface RoleMatch {
   readonly excerpt: string;
   /** Where the match is in the excerpt. */
   readonly range: Range;
+  /** Whether the reader does not show the text. */
+  readonly hidden: boolean;
 }
 
 /** The matches in one trajectory. `at`, `place`, `excerpt` and `range` belong to the first role's match. */
@@ -103,6 +105,7 @@ export class Matches {
           const [shown, hidden] = formsOf(body.split('\n', line + 1)[line] ?? '');
           role = {
             lines: 0,
+            hidden: isHidden,
             at: isHidden ? { ...at, role: `${at.role} hidden` } : at,
             place: at.place + (isHidden ? 0 : expandTabs(shown.slice(0, range[0]), 4).length),
             ...excerptOf((isHidden ? hidden : shown) ?? '', range, isHidden),

@@ -31,7 +31,9 @@ function stageOf(of = ofRun) {
       reads += 1;
       const index = Number(String(trajectory_id).slice(5));
       const reasoning = index % 3 === 0 ? `${filler}\nthe hidden \u001b[31mneedle\n${filler}` : filler;
-      return { ...row(index), steps: [{ step_index: 0, messages: [{ role: 'assistant', reasoning }] }] };
+      const output = { role: 'tool', content: 'covered up\rDone, nothing to see' };
+      const messages = [{ role: 'assistant', reasoning }, ...(index === 4 ? [output] : [])];
+      return { ...row(index), steps: [{ step_index: 0, messages }] };
     },
   });
   const views = [
@@ -76,6 +78,18 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   await stage.press('enter');
   await stage.waitFor('searched 12 of 12 trajectories');
   await stage.waitFor('"line 7" in first');
+  stage.close();
+});
+
+it('opens a hit in hidden text at its line, and says what is hidden and how to show it (attack31 A10)', async () => {
+  const { stage } = stageOf();
+  await stage.waitFor('task-0');
+  await stage.type('//covered\r');
+  await stage.waitFor('1 line in 1 trajectory · searched 12 of 12 trajectories');
+  expect(stage.text()).toMatch(/task-4 +0 +tool hidden +covered up␍Done, nothing to see/);
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('Done, nothing to see') && text.includes('1 line overwritten (v shows)'));
+  expect(stage.text()).not.toContain('no match');
   stage.close();
 });
 

@@ -104,9 +104,9 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       {...list}
       parts={[{ refresh: () => again() }]}
       emptyWords={emptyWords(shown?.state, search.ok ? undefined : search.error)}
-      open={({ trajectory_id, task_id, place: at }) => ({
+      open={({ trajectory_id, task_id, place: at, hidden }) => ({
         ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),
-        ...(search.ok && { found: { query: search.highlighted, place: at } }),
+        ...(search.ok && { found: { query: hidden ? undefined : search.highlighted, place: at } }),
       })}
       preview={TrajectoryPreview}
       texts={texts}

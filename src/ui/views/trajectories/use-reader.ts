@@ -227,7 +227,9 @@ function useTextScroll(
     [lines, transcript],
   );
   const [initial, remember] = useMemory<ScrollState>('scroll');
-  const first = found && { place: found.place, row: linesAbove, query: found.query, match: found.place };
+  // The reader does not show a match in hidden text; the line below says how to.
+  const { query = '', place = 0 } = found ?? {};
+  const first = found && { place, row: linesAbove, query, match: query === '' ? undefined : place };
   const scroll = useScroll({ lineCount: lines.length, textAt, initial: initial ?? first, places, ...options });
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
   return scroll;
