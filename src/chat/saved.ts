@@ -90,15 +90,14 @@ function isChoice(value: unknown): value is Choice {
 /** Parses a saved conversation; undefined for unknown data, e.g. data from another version. */
 export function chatOf(id: string, talk: unknown): Chat | undefined {
   const current = branchOf(talk);
-  const { others = [], branch = 0, choices = [] } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
-  if (!current || !Array.isArray(others) || !Array.isArray(choices) || !choices.every(isChoice)) return undefined;
+  const { others = [], branch = 0 } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
+  if (!current || !Array.isArray(others)) return undefined;
   const parsed = others.flatMap(each => branchOf(each) ?? []);
   const isPosition = Number.isInteger(branch) && Number(branch) >= 0 && Number(branch) <= others.length;
   if (parsed.length < others.length || !isPosition) return undefined;
   return {
     ...{ id, ...current },
     ...(parsed.length > 0 && { others: parsed, branch: Number(branch) }),
-    ...(choices.length > 0 && { choices }),
   };
 }
 
@@ -110,26 +109,30 @@ export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly
   });
 }
 
-/** The saved part of a conversation. */
-export function savedTalk({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
-  return {
-    ...{ settings, turns, secondTurns },
-    ...(others.length > 0 && { others, branch }),
-    ...(choices.length > 0 && { choices }),
-  };
+/** A choice, and the conversation it is from, which may have been deleted. */
+export interface SavedChoice extends Choice {
+  readonly conversation: string;
 }
 
-/** The conversation on screen, with the branches and choices that another screen has saved. */
+/** The choices in all conversations, most recent first. */
+export function savedChoices(remembered: Pick<RememberedStore, 'choices'>): readonly SavedChoice[] {
+  return remembered
+    .choices()
+    .flatMap(({ conversation, choice }) => (isChoice(choice) ? [{ ...choice, conversation }] : []))
+    .sort((one, other) => other.at - one.at);
+}
+
+/** The saved part of a conversation. Its choices are saved on their own. */
+export function savedTalk({ settings, turns, secondTurns, others = [], branch }: Omit<Chat, 'id' | 'choices'>) {
+  return { settings, turns, secondTurns, ...(others.length > 0 && { others, branch }) };
+}
+
+/** The conversation on screen, with the branches that another screen has saved. */
 export function withSaved<Own extends Chat>(own: Own, saved: Chat | undefined): Own {
   if (!saved) return own;
-  const { others = [], branch = 0, choices = [] } = own;
+  const { others = [], branch = 0 } = own;
   const theirs = allBranches({ others: saved.others ?? [], branch: saved.branch ?? 0 }, saved);
-  const isNew = ({ pair }: Choice): boolean => choices.every(each => each.pair !== pair);
-  return {
-    ...own,
-    ...{ others: withBranches({ others, branch }, own, theirs), branch },
-    choices: [...(saved.choices ?? []).filter(isNew), ...choices],
-  };
+  return { ...own, others: withBranches({ others, branch }, own, theirs), branch };
 }
 
 /** Whether a conversation's last answer is incomplete. */

@@ -1,6 +1,6 @@
 /** `benchtop choices`: which of two models the user preferred in chats. */
 import { countPairs, type PairCounts } from '../chat/choices.ts';
-import { savedChats } from '../chat/saved.ts';
+import { savedChoices } from '../chat/saved.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Column } from '../present/column.ts';
 import { signTest } from '../present/statistics/sign-test.ts';
@@ -40,11 +40,15 @@ export async function run({ flags }: CommandInput<'choices'>, io: CommandIo): Pr
   const memory = openRemembered(loadConfig(configFlags(flags), io.environment));
   try {
     if (!memory.isOpen) throw new CommandError('The saved conversations cannot be read.', exitCodes.failed);
-    const chats = savedChats(memory);
-    const choices = chats.flatMap(({ id: conversation, title, choices: made = [] }) =>
-      made.map(({ pair: _, at, ...choice }) => ({ ...choice, at: new Date(at).toISOString(), conversation, title })),
-    );
-    const pairs = countPairs(chats.flatMap(chat => chat.choices ?? [])).map(rowOf);
+    const saved = savedChoices(memory);
+    const titles = new Map(memory.chats().map(({ id, title }) => [id, title]));
+    const choices = saved.map(({ pair: _, at, ...choice }) => ({
+      ...choice,
+      at: new Date(at).toISOString(),
+      // None if it was deleted.
+      title: titles.get(choice.conversation) ?? null,
+    }));
+    const pairs = countPairs(saved).map(rowOf);
     await printRecord({ pairs, choices }, 'choices', flags, io, { text: () => rowsText(pairs, columns, 'table', io) });
     return exitCodes.done;
   } finally {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 /** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
-const version = 3;
+const version = 4;
 
 const schema = `
   create table if not exists seen (
@@ -32,6 +32,10 @@ const schema = `
   create table if not exists chats (
     service text not null, id text not null, title text not null, at integer not null, talk text not null,
     primary key (service, id)
+  ) strict, without rowid;
+  create table if not exists choices (
+    service text not null, conversation text not null, pair text not null, choice text not null,
+    primary key (service, conversation, pair)
   ) strict, without rowid;
   create table if not exists uploads (
     profile text not null, folder text not null, bench_id text not null, phase text not null, manifest text,

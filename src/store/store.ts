@@ -33,6 +33,12 @@ export interface SavedChat {
   readonly talk: unknown;
 }
 
+/** Identifies a choice between two answers. */
+export interface ChoiceRef {
+  readonly conversation: string;
+  readonly pair: string;
+}
+
 /** Delay that batches writes, in milliseconds. */
 const writeAfterMs = 250;
 const keptMs = 90 * 24 * 60 * 60_000;
@@ -268,6 +274,24 @@ export class RememberedStore {
       if (!isSame) run(sql, service, id, title, at, text);
       this.#chatTimes.set(id, at);
     });
+  }
+
+  /** Saves a choice between two answers, which outlives its conversation. False if it could not be saved. */
+  saveChoice({ conversation, pair }: ChoiceRef, choice: unknown): boolean {
+    const sql = 'insert or replace into choices (service, conversation, pair, choice) values (?, ?, ?, ?)';
+    return this.#tables.run(sql, this.#tables.service, conversation, pair, JSON.stringify(choice));
+  }
+
+  removeChoice({ conversation, pair }: ChoiceRef): void {
+    const sql = 'delete from choices where service = ? and conversation = ? and pair = ?';
+    this.#tables.run(sql, this.#tables.service, conversation, pair);
+  }
+
+  /** The choices in all conversations. */
+  choices(): { readonly conversation: string; readonly choice: unknown }[] {
+    return this.#tables
+      .all('select conversation, choice from choices where service = ?', this.#tables.service)
+      .map(({ conversation, choice }) => ({ conversation: String(conversation), choice: jsonIn(choice) }));
   }
 
   /** Notes which version of a conversation is on screen. */

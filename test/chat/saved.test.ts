@@ -5,6 +5,7 @@ import {
   chatOf,
   endsIncomplete,
   exportedChat,
+  savedChoices,
   savedTalk,
   titleOf,
   trajectoriesOf,
@@ -29,15 +30,11 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
   });
 
-  it('takes in the branches and choices of another screen, and its own choice counts (B2)', () => {
-    const choice = (pair: string, better: 'left' | 'right') => ({ pair, better, models: ['m', 'n'] as const, at: 1 });
-    const own = { id: 'c1', settings, turns, choices: [choice('a', 'left')] };
-    const other = { ...own, turns: turns.slice(0, 1), choices: [choice('a', 'right'), choice('b', 'right')] };
+  it('takes in the branches of another screen (B2)', () => {
+    const own = { id: 'c1', settings, turns };
+    const other = { ...own, turns: turns.slice(0, 1) };
     const more = { settings, turns: [{ ...turns[0], content: 'else?' } as Turn] };
-    expect(withSaved(own, { ...other, others: [more], branch: 1 })).toEqual({
-      ...{ ...own, others: [more], branch: 0 },
-      choices: [choice('b', 'right'), choice('a', 'left')],
-    });
+    expect(withSaved(own, { ...other, others: [more], branch: 1 })).toEqual({ ...own, others: [more], branch: 0 });
     expect(withSaved(own, undefined)).toBe(own);
   });
 
@@ -80,25 +77,22 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', { settings, turns, secondTurns: 'nothing that can be read' })).toBeUndefined();
   });
 
-  it('is read with its other branches and the choices', () => {
+  it('has choices, the last one first, without those of another form', () => {
+    const choice = { pair: 'p', better: 'left', models: ['tutor', 'other'], at: 1 };
+    const wrong = ['none', { ...choice, better: 'upper' }, { ...choice, models: ['tutor'] }];
+    const saved = [choice, { ...choice, at: 2 }, ...wrong].map(each => ({ conversation: 'c1', choice: each }));
+    expect(savedChoices({ choices: () => saved })).toEqual([2, 1].map(at => ({ ...choice, at, conversation: 'c1' })));
+  });
+
+  it('is read with its other branches', () => {
     const others = [{ settings, turns: turns.slice(0, 2) }];
-    const choices = [{ pair: 'p', better: 'left', models: ['tutor', 'other'], at: 1 }] as const;
-    const chat = { settings, turns, others, branch: 1, choices };
+    const chat = { settings, turns, others, branch: 1 };
     const read = (changes: object = {}) => chatOf('c1', JSON.parse(JSON.stringify({ ...savedTalk(chat), ...changes })));
     expect(read()).toEqual({ id: 'c1', ...chat });
-    const wrong = [
-      { others: [{}] },
-      { others: 3 },
-      { branch: 2 },
-      { branch: -1 },
-      { branch: 0.5 },
-      { choices: 'none' },
-      { choices: [{ ...choices[0], better: 'upper' }] },
-      { choices: [{ ...choices[0], models: ['tutor'] }] },
-    ];
+    const wrong = [{ others: [{}] }, { others: 3 }, { branch: 2 }, { branch: -1 }, { branch: 0.5 }];
     expect(wrong.map(read)).toEqual(wrong.map(() => undefined));
     // Nothing more is written of a conversation without them, so that it stays unchanged on disk.
-    expect(Object.keys(JSON.parse(JSON.stringify(savedTalk({ settings, turns, others: [], choices: [] }))))).toEqual([
+    expect(Object.keys(JSON.parse(JSON.stringify(savedTalk({ settings, turns, others: [] }))))).toEqual([
       'settings',
       'turns',
     ]);

@@ -9,7 +9,7 @@ export const notes = {
   'notes list': spec({
     summary: 'list the flags and notes on trajectories and runs',
     about:
-      'Notes are kept on this machine, per profile. In the workbench, 1 to 9 flag a row and the quote key writes a note.',
+      'Notes are kept on this machine, per service. In the workbench, 1 to 9 flag a row and the quote key writes a note.',
     flags: { profile, flag: flagFlag, ...recordFlags },
   }),
   'notes set': spec({
@@ -48,7 +48,7 @@ export const notes = {
   choices: spec({
     summary: 'count which of two models gave the better answers in chats',
     about: `In the workbench, a chat can ask two models, and you choose the better answer with a key. Choices are kept on
-this machine, per profile, with their conversations. P comes from the exact two-sided sign test, which leaves out equal
+this machine, per service, also after their conversation is deleted. P comes from the exact two-sided sign test, which leaves out equal
 answers and holds for one look (Dixon and Mood 1946).`,
     flags: { profile, ...recordFlags },
   }),

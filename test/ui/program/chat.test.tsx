@@ -107,22 +107,29 @@ it('keeps the better answer that is chosen, and counts it with those of other co
   await screen.press('esc', '2');
   await screen.waitFor('left better 0, right better 1, equal 0 (n=1), exact sign test at one look: p = 1.0');
   await screen.waitFor(text => /the other is better +│ +chosen as better/.test(text));
-  const kept = () => workbench.remembered.chats().map(({ talk }) => (talk as { choices?: unknown }).choices);
-  expect(kept()).toMatchObject([[{ better: 'right', models: ['acme/small', 'talker'] }]]);
+  const kept = () => workbench.remembered.choices().map(({ choice }) => choice);
+  expect(kept()).toMatchObject([{ better: 'right', models: ['acme/small', 'talker'] }]);
   // Another choice replaces it, and the same again takes it back.
   await screen.press('1');
   await screen.waitFor('left better 1, right better 0');
   await screen.press('1');
   await screen.waitFor('Choice removed');
-  expect(kept()).toEqual([undefined]);
+  expect(kept()).toEqual([]);
   await screen.press('3', 'N', 'i');
   await say(screen, 'another conversation');
   await screen.press('esc', '1');
   await screen.waitFor('left better 1, right better 0, equal 1 (n=2)');
   expect(kept()).toHaveLength(2);
-  // A choice goes with its conversation, and that is said (A12).
+  // A choice outlives its conversation, and is shown where that is opened (A12).
+  await screen.press('H');
+  await screen.waitFor('Earlier conversations');
+  await screen.press('down', 'enter');
+  await screen.waitFor('chosen as equal');
   await screen.press('X');
-  await screen.waitFor('Delete it, also from disk, and its 1 choice from the counts');
+  await screen.waitFor('Delete it, also from disk; its 1 choice still counts');
+  await screen.press('down', 'enter');
+  await screen.waitFor('Forgotten');
+  expect(kept()).toHaveLength(2);
 });
 
 it('edits an earlier question in a new branch, and has the old one again, also after it was read from disk', async () => {

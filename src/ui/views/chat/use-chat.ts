@@ -20,7 +20,7 @@ import {
   withChoice,
 } from '../../../chat/choices.ts';
 import { isIncomplete, type Turn, wordsOf } from '../../../chat/conversation.ts';
-import { type Chat, forgetChat, type ListedChat, stoppedTurns } from '../../../chat/saved.ts';
+import { type Chat, forgetChat, type ListedChat, savedChoices, stoppedTurns } from '../../../chat/saved.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useMemory, useRememberedState } from '../../navigation/memory.tsx';
@@ -120,15 +120,11 @@ function useBranches(identity: Identity, current: Branch, setIdentity: SetIdenti
 }
 
 /** The choices between the answers on screen. */
-function useChoices(
-  { id, choices }: Identity,
-  { turns, secondTurns = noTurns }: Branch,
-  setIdentity: SetIdentity,
-  earlier: () => readonly ListedChat[],
-) {
+function useChoices({ id, choices }: Identity, { turns, secondTurns = noTurns }: Branch, setIdentity: SetIdentity) {
+  const { remembered, keepsChats } = useWorkbench();
   const elsewhere = useMemo(
-    () => earlier().flatMap(each => (each.id === id ? [] : (each.choices ?? []))),
-    [earlier, id],
+    () => savedChoices(remembered).filter(({ conversation }) => conversation !== id),
+    [remembered, id],
   );
   return {
     choiceAt: useMemo(() => choiceFinder(choices, turns, secondTurns), [choices, turns, secondTurns]),
@@ -139,6 +135,9 @@ function useChoices(
       const choice = { pair: pairKey(turns, secondTurns, index), better, models: answers.models, at: Date.now() };
       const next = withChoice(choices, choice);
       setIdentity(before => ({ ...before, choices: next }));
+      const { pair } = choice;
+      if (keepsChats && next.includes(choice)) remembered.saveChoice({ conversation: id, pair }, choice);
+      else if (keepsChats) remembered.removeChoice({ conversation: id, pair });
       return countChoices([...elsewhere, ...next], answers.models);
     },
   };
@@ -223,11 +222,11 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
   useSavedChat({ ...identity, settings }, session, secondModel ? secondSession : undefined, merged => {
-    const { id, others = [], branch = 0, choices = [] } = merged;
+    const { id, others = [], branch = 0 } = merged;
     if (id !== identity.id) return;
-    setIdentity({ id, others, branch, choices });
+    setIdentity(before => ({ ...before, others, branch }));
     // Off screen, no state is kept.
-    rememberIdentity({ id, others, branch, choices });
+    rememberIdentity({ ...identity, others, branch });
   });
 
   const first: Side = { session, settings };
@@ -242,7 +241,7 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     secondSession.open(branch.secondTurns ?? []);
   };
   const branching = useBranches(identity, current, setIdentity, show);
-  const { countsOf, ...choosing } = useChoices(identity, current, setIdentity, earlier);
+  const { countsOf, ...choosing } = useChoices(identity, current, setIdentity);
   const { branches, forks, goTo } = branching;
   const { choices, branch } = identity;
   const compared = secondModel
@@ -274,7 +273,8 @@ export function useChat(model: string, start?: ChatStart): ChatState {
       forgetChat(workbench, identity.id);
     },
     whole: { ...identity, ...current, branch: branches.length > 1 ? branch : undefined },
-    open: ({ id, at: savedAt, others = [], branch: at = 0, choices: made = [], ...opened }) => {
+    open: ({ id, at: savedAt, others = [], branch: at = 0, ...opened }) => {
+      const made = savedChoices(workbench.remembered).filter(({ conversation }) => conversation === id);
       workbench.remembered.openedChat({ id, at: savedAt });
       setIdentity({ id, others, branch: at, choices: made });
       show(opened);

@@ -17,16 +17,16 @@ import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** A saved conversation without its turns. */
-export type ChatWithoutTurns = Omit<Chat, 'turns' | 'secondTurns'>;
+export type ChatWithoutTurns = Omit<Chat, 'turns' | 'secondTurns' | 'choices'>;
 
 /**
  * Saves a conversation after each question and each answer, complete or failed, even off screen, and when its branches
- * or choices change. A removed second model stops and is no longer saved.
+ * change. A removed second model stops and is no longer saved.
  *
- * @param onMerged called with the branches and choices if another screen has changed the conversation
+ * @param onMerged called with the branches if another screen has changed the conversation
  */
 export function useSavedChat(
-  { id, settings, others, branch, choices }: ChatWithoutTurns,
+  { id, settings, others, branch }: ChatWithoutTurns,
   session: ChatSession,
   second: ChatSession | undefined,
   onMerged: (merged: Chat) => void = () => {},
@@ -41,7 +41,7 @@ export function useSavedChat(
   const { answering } = session.conversation;
   const isAnswering = answering || second?.conversation.answering;
   useEffect(() => {
-    let own = { id, settings, others, branch, choices };
+    let own = { id, settings, others, branch };
     const keep = (): void => {
       const turns = stoppedTurns(session.conversation);
       if (!workbench.keepsChats || turns.length === 0) return;
@@ -66,7 +66,7 @@ export function useSavedChat(
     session.onSettled = keep;
     if (second) second.onSettled = keep;
     const [idBefore, ...before] = known.current;
-    const now = [others, choices, isAnswering];
+    const now = [others, isAnswering];
     known.current = [id, ...now];
     const hasChanged = idBefore === id && now.some((each, index) => each !== before[index]);
     const removed = secondBefore.current;
@@ -76,7 +76,7 @@ export function useSavedChat(
       removed.clear();
       keep();
     } else if (hasChanged) keep();
-  }, [workbench, id, settings, others, branch, choices, isAnswering, session, second]);
+  }, [workbench, id, settings, others, branch, isAnswering, session, second]);
 }
 
 /** Returns the saved conversations, most recent first. */

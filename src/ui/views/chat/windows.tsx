@@ -155,7 +155,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
 /** Confirms deleting a conversation. Needs no service. */
 export function ForgetWindow(props: { title: string; choices: number; onForget: () => void; onClose: () => void }) {
   const { title, choices, onForget, onClose } = props;
-  const counts = choices === 0 ? '' : `, and its ${counted(choices, 'choice')} from the counts`;
+  const counts = choices === 0 ? '' : `; its ${counted(choices, 'choice')} still ${choices === 1 ? 'counts' : 'count'}`;
   return (
     <ChoiceWindow
       title={clean`Forget “${title}”?`}

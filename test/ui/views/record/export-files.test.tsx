@@ -132,7 +132,11 @@ it('writes the marked trajectories with their steps, and a report on all flagged
     for (const name of readdirSync('.').filter(isOurs)) rmSync(name);
     await stage.press('x');
     await stage.waitFor(choice);
-    for (let key = 0; key < 20 && !stage.text().includes(`▸ ${choice}`); key += 1) await stage.press('down');
+    while (!stage.text().includes(`▸ ${choice}`)) {
+      const before = stage.text();
+      await stage.press('down');
+      await stage.waitFor(text => text !== before);
+    }
     await stage.press('enter');
     await save(stage);
     await expect.poll(() => readdirSync('.').filter(isOurs)).toHaveLength(1);
