@@ -63,8 +63,11 @@ export interface Column<Row> {
   readonly whole?: boolean;
   /** The value for exported files, if it differs. */
   readonly exported?: (row: Row) => unknown;
-  /** The value is an instant in epoch milliseconds: a filter compares its age. */
-  readonly isTime?: boolean;
+  /**
+   * The value is an instant in epoch milliseconds, or when a row was last seen: a filter compares its age. Or it is a
+   * length of time in milliseconds.
+   */
+  readonly time?: 'instant' | 'seen' | 'length';
   /** Whether a row's value has not been read yet. The screen then shows `unknownCell`. */
   readonly isUnread?: (row: Row) => boolean;
   /** Describes the command that reads the values, if lists may lack them in all rows. */
@@ -362,10 +365,10 @@ function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Ro
   const shownWith = (one: SizedColumn<Row>): SizedColumns<Row> =>
     columns.filter(each => each === one || shown.includes(each));
   const deciding = columns.filter(({ column }) => column.decides !== undefined).reverse();
-  if (deciding.length > 0) shown = dropped(shown, 'named', room, ({ column }) => column.isTime);
+  if (deciding.length > 0) shown = dropped(shown, 'named', room, ({ column }) => column.time === 'instant');
   for (const one of deciding.toSorted((left, right) => (left.column.decides ?? 0) - (right.column.decides ?? 0))) {
     if (!isOffered(one) || one.isBlank) continue;
-    const isDispensable = (each: SizedColumn<Row>) => each !== one && (each.isEqual || each.column.isTime);
+    const isDispensable = (each: SizedColumn<Row>) => each !== one && (each.isEqual || each.column.time === 'instant');
     const more = dropped(shownWith(one), 'named', room, isDispensable);
     if (!isTooWide(more, 'named', room)) shown = more;
   }

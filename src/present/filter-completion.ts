@@ -55,8 +55,8 @@ function columnWords<Row>(prefix: string, columns: readonly Column<Row>[], rows:
     });
 }
 
-function operatorOf<Row>({ isTime, status, value, align }: Column<Row>, rows: readonly Row[]): string {
-  if (isTime) return '<';
+function operatorOf<Row>({ time, status, value, align }: Column<Row>, rows: readonly Row[]): string {
+  if (time && time !== 'length') return '<';
   if (status) return ':';
   const found = rows.slice(0, maxRows).find(row => value(row) !== undefined);
   const isNumber = found === undefined ? align === 'right' : typeof value(found) === 'number';
@@ -65,13 +65,13 @@ function operatorOf<Row>({ isTime, status, value, align }: Column<Row>, rows: re
 
 /** A column's values that begin with or contain the typed text: strings by frequency, numbers in order. */
 function valuesOf<Row>(
-  { value, text, isTime, known = [] }: Column<Row>,
+  { value, text, time, known = [] }: Column<Row>,
   rows: readonly Row[],
   typed: string,
   isNumeric: boolean,
 ): readonly string[] {
   // Leave out ages, which change while the user types, and rounded numbers, which are useless in a comparison.
-  if (isTime) return [];
+  if (time) return [];
   const counts = new Map<string | number, number>();
   for (const row of rows.slice(0, maxRows)) {
     const cell = value(row);

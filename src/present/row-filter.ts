@@ -44,13 +44,16 @@ const units = new Map([
   ['w', 604_800_000],
 ]);
 
-/** A number, or a duration such as `2d` or `90s`, in milliseconds. */
-function numberOf(text: string): number | undefined {
+/**
+ * A number, or for a column of times a duration such as `2d` or `90s`, in milliseconds. A duration needs a unit, because
+ * the screen shows it in several and files have seconds.
+ */
+function numberOf<Row>({ time }: Column<Row>, text: string): number | undefined {
   const lower = text.toLowerCase();
-  const [unit, ms] = [...units].find(([each]) => lower.endsWith(each)) ?? ['', 1];
+  const [unit, ms] = (time && [...units].find(([each]) => lower.endsWith(each))) ?? ['', 1];
   const digits = lower.slice(0, lower.length - unit.length);
-  const number = digits.trim() === '' ? Number.NaN : Number(digits);
-  return Number.isNaN(number) ? undefined : number * ms;
+  const number = digits.trim() === '' ? Number.NaN : Number(digits) * ms;
+  return Number.isNaN(number) || (time && unit === '' && number !== 0) ? undefined : number;
 }
 
 export interface Token {
@@ -94,7 +97,7 @@ export function columnNamed<Row>(columns: readonly Column<Row>[], name: string):
   const by = (matches: (candidate: string) => boolean) => columns.filter(column => namesOf(column).some(matches));
   const [exact] = by(candidate => plainName(candidate) === wanted);
   if (exact) return exact;
-  if (wanted === 'age') return columns.find(({ isTime }) => isTime);
+  if (wanted === 'age') return columns.find(({ time }) => time === 'instant');
   const [starting, second] = by(candidate => plainName(candidate).startsWith(wanted));
   if (starting && !second) return starting;
   const [abbreviated, other] = wanted.length > 1 ? by(candidate => initials(candidate) === wanted) : [];
@@ -119,9 +122,9 @@ interface Term<Row> {
 }
 
 /** The value to compare; for a time, its age. */
-function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: number): string | number | undefined {
+function comparedValue<Row>({ value, time }: Column<Row>, row: Row, now: number): string | number | undefined {
   const compared = value(row);
-  return isTime && typeof compared === 'number' ? now - compared : compared;
+  return time && time !== 'length' && typeof compared === 'number' ? now - compared : compared;
 }
 
 /** Returns an error if the term matches no known status and no row's status. */
@@ -136,17 +139,18 @@ const statusDoubt =
 
 /** A condition on a column. A row without a value passes only `!=`. */
 function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Omit<Term<Row>, 'column'> | FilterError {
-  const number = numberOf(wanted);
+  const number = numberOf(column, wanted);
   const compare = comparisons.get(operator);
   const now = Date.now();
-  if (compare) {
-    if (number === undefined) {
-      const term = sanitiseLine(`${column.title}${operator}`);
-      return {
-        ok: false,
-        error: `${term} takes a number such as 0.5, or a time such as 2d, not ${sanitiseLine(wanted)}`,
-      };
-    }
+  const isBare = column.time !== undefined && !Number.isNaN(Number(wanted));
+  if (number === undefined && (compare || (isBare && operator !== '~'))) {
+    const term = sanitiseLine(`${column.title}${operator}`);
+    const kind = column.time
+      ? `a time with a unit (${[...units.keys()].join(', ')}) such as 90s`
+      : 'a number such as 0.5';
+    return { ok: false, error: `${term} takes ${kind}, not ${sanitiseLine(wanted)}` };
+  }
+  if (compare && number !== undefined) {
     const test: Test<Row> = row => {
       const value = comparedValue(column, row, now);
       return typeof value === 'number' && compare(value, number);
@@ -175,7 +179,7 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): O
       cellText(column, row)
         .toLowerCase()
         .split(/\s+/)
-        .some(word => word === lower || (number !== undefined && numberOf(word) === number));
+        .some(word => word === lower || (number !== undefined && numberOf(column, word) === number));
     const test: Test<Row> = row =>
       typeof column.value(row) === 'number' ? isEqual(row) || isShown(row) : includes.test(row);
     return { ...includes, test };

@@ -52,7 +52,7 @@ export function timeColumn<Row>(
     value: row => instant(time(row)),
     text: row => ageOf(time(row)),
     filtered: false,
-    isTime: true,
+    time: 'instant',
     exported: time,
   };
 }
@@ -97,7 +97,9 @@ function lengthColumn<Row extends RunTimes>(
   otherwise: (row: Row) => string,
 ): Column<Row> {
   return {
-    ...{ id, title: id.toUpperCase(), width: 7, align: 'right', wide: true, forPrograms: true, value: length },
+    ...{ id, title: id.toUpperCase(), width: 7, align: 'right', wide: true, forPrograms: true },
+    value: length,
+    time: 'length',
     text: row => {
       const ms = length(row);
       return ms === undefined ? otherwise(row) : duration(ms);
@@ -124,6 +126,7 @@ export function seenColumn<Row>(seenAt: (row: Row) => number | undefined): Colum
     width: 8,
     align: 'right',
     ifAny: true,
+    time: 'seen',
     value: seenAt,
     text: row => agoOf(seenAt(row)),
     filtered: false,

@@ -203,7 +203,7 @@ export const inboxColumns = (
   plainColumn('time', 'TIME', isNarrow ? 7 : 10, row => row.at, {
     align: 'right',
     filtered: false,
-    isTime: true,
+    time: 'instant',
     text: row => (isNarrow ? agoOf(row.at) : timeWords(row)),
     exported: row => new Date(row.at).toISOString(),
   }),
@@ -215,7 +215,7 @@ export const inboxColumns = (
     value: row => reasonOf(row, range),
     text: row => reasonOf(row, range, shortHeldOut),
   },
-  { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookMs, text: tookWords },
+  plainColumn('took', 'TOOK', 7, tookMs, { align: 'right', filtered: false, time: 'length', text: tookWords }),
   { id: 'kind', title: 'KIND', width: 10, wide: true, value: row => row.kind },
   idColumn(row => row.id),
 ];

@@ -4,7 +4,7 @@ import { type Column, namedColumn, statusColumn } from '../../src/present/column
 import { noteColumns } from '../../src/present/notes.ts';
 import { parseRowFilter } from '../../src/present/row-filter.ts';
 import { createArrange } from '../../src/present/rows.ts';
-import { timeColumn } from '../../src/present/times.ts';
+import { durationColumn, type RunTimes, seenColumn, timeColumn } from '../../src/present/times.ts';
 import { reward } from '../../src/text/numbers.ts';
 
 interface Run {
@@ -102,6 +102,24 @@ describe('a filter of rows', () => {
     expect(found('name:seed1')).toHaveLength(3);
   });
 
+  it('compares times with their unit, refuses a number without one, and a unit elsewhere (B4)', () => {
+    const [created_at, now] = ['2026-01-01T10:00:00Z', Date.parse('2026-01-01T10:00:00Z')];
+    const runs = [0, 22, 5_337, 12_000].map(ms => ({ created_at, completed_at: new Date(now + ms).toISOString() }));
+    const timed = [durationColumn<RunTimes>(), seenColumn<RunTimes>(() => Date.now() - 3_600_000)];
+    const of = (filter: string) => {
+      const { rows: kept, notice } = createArrange(timed, String)(runs, { filter, sort: undefined });
+      return notice ?? kept.length;
+    };
+    expect(['took>10s', 'took>=22ms', 'took>0', 'took:12s', 'took=0', 'took~12s'].map(of)).toEqual([1, 3, 3, 1, 1, 1]);
+    expect(['seen<2h', 'seen<30m', '!took>10s'].map(of)).toEqual([4, 0, 3]);
+    for (const operator of ['>', '<=', ':', '=', '!='])
+      expect(of(`took${operator}10`)).toBe(
+        `TOOK${operator} takes a time with a unit (ms, s, m, h, d, w) such as 90s, not 10`,
+      );
+    expect(errorOf('age<2')).toContain('takes a time with a unit');
+    expect(errorOf('lr<5m')).toBe('LEARNING_RATE< takes a number such as 0.5, not 5m');
+  });
+
   it('leaves out nothing while a value is not typed yet', () => {
     for (const filter of ['lr', 'model:', 'lr>', 'age<', '"', '!']) {
       if (filter !== 'lr') expect(found(filter)).toHaveLength(4);
@@ -123,7 +141,8 @@ describe('a filter of rows', () => {
     expect(errorOf('stauts:failed')).toBe(
       'No column stauts: "stauts:failed" in quotes searches for the text. Columns: name, status, held-out, learning_rate, model, created',
     );
-    expect(errorOf('age<soon')).toBe('STARTED< takes a number such as 0.5, or a time such as 2d, not soon');
+    expect(errorOf('age<soon')).toBe('STARTED< takes a time with a unit (ms, s, m, h, d, w) such as 90s, not soon');
+    expect(errorOf('lr<small')).toBe('LEARNING_RATE< takes a number such as 0.5, not small');
     expect(mistakeIn('seed1 !stauts:failed x')).toBe('!stauts:failed');
     expect(mistakeIn('seed1 lr>"a b" x')).toBe('lr>"a b"');
     expect(found('"a:b"')).toEqual(['a:b seed11']);

@@ -11,7 +11,7 @@ it('has times that can be compared: an instant, and how long it took', () => {
   const event: InboxEvent = { kind: 'run', id: 'a', label: 'a', what: 'end', at, isExact: true, detail };
   const columns = inboxColumns([0, 1], () => '');
   const [time, took] = ['time', 'took'].map(id => columns.find(column => column.id === id));
-  expect(time).toMatchObject({ isTime: true });
+  expect(time).toMatchObject({ time: 'instant' });
   expect(time?.value(event)).toBe(at);
   expect(took?.value(event)).toBe(30 * 60_000);
   expect(took?.text?.(event)).toBe('30m');

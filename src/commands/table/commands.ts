@@ -60,7 +60,7 @@ export const commands = {
         of: 'filter',
         empty: true,
         description:
-          'only rows that match all terms, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. Columns that need a request per row (held-out, best, trainer) are read for at most 500 rows',
+          'only rows that match all terms, e.g. status:failed heldout<0.5 lr>1e-5 age<2d took>90s !text; also /re/ and ~fuzzy. Columns that need a request per row (held-out, best, trainer) are read for at most 500 rows',
       },
       sort: {
         value: 'COLUMN',

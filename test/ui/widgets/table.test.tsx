@@ -147,7 +147,7 @@ describe('fitColumns with rows', () => {
   });
 
   it('leaves out a time while a short name needs its room, where a column decides', () => {
-    const started: Column<Run> = { id: 'started', title: 'STARTED', width: 8, isTime: true, value: () => 1 };
+    const started: Column<Run> = { id: 'started', title: 'STARTED', width: 8, time: 'instant', value: () => 1 };
     const best: Column<Run> = { id: 'best', title: 'BEST', width: 5, wide: true, decides: 1, value: () => 1 };
     const [name, ...others] = optional;
     const ids = (names: string) =>
