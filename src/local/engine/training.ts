@@ -48,7 +48,7 @@ export class TrainingRunner implements JobSource, JobRecords {
       run: signal => this.#train(run, signal),
     }));
 
-  readonly progress = (runId: string): number => this.#parts.training.completedSteps(runId);
+  readonly progress = (runId: string): number => this.#parts.training.latestStep(runId);
 
   readonly fail = (runId: string, failure: Failure): boolean =>
     this.#parts.training.move(runId, ['pending', 'running', ...cancelling], 'failed', failure);

@@ -1,6 +1,6 @@
 /**
- * Records which jobs are running, to find a job that keeps crashing the service. A job is set aside if it was running
- * during two abnormal ends of the service and recorded nothing in between.
+ * Records which jobs are running, to find a job that keeps crashing the service. A job is set aside if the service ended
+ * abnormally twice at the same point in it.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import type { Database } from './database.ts';
@@ -18,15 +18,15 @@ export interface SetAside {
 interface Attempt {
   readonly job_id: string;
   readonly kind: JobKind;
-  /** Its progress when the service last ended abnormally. */
+  /** Where it was when the service last ended abnormally. */
   readonly progress: number;
-  /** How often the service has ended abnormally since the job's last progress. */
+  /** How often the service has ended abnormally at that point. */
   readonly abnormal_ends: number;
 }
 
 /** How to query and fail jobs of one kind. */
 export interface JobRecords {
-  /** How much a job has recorded, e.g. rollouts; it grows as the job runs. */
+  /** Where a job is, e.g. how many rollouts it has recorded. It changes with all work, even if that is repeated. */
   readonly progress: (id: string) => number;
   /** Returns false if it has already ended. */
   readonly fail: (id: string, failure: Failure) => boolean;
@@ -94,7 +94,7 @@ export class JobAttempts {
       );
       return interrupted.flatMap(({ job_id: id, kind, ...before }) => {
         const progress = records[kind].progress(id);
-        const ends = (progress > before.progress ? 0 : before.abnormal_ends) + counted;
+        const ends = (progress === before.progress ? before.abnormal_ends : 0) + counted;
         const isSetAside = ends > toleratedEnds && records[kind].fail(id, setAsideFailure(kind, ends));
         this.#database.run(
           'update job_attempts set under_way = 0, progress = ?, abnormal_ends = ?, set_aside_at = ? where job_id = ?',

@@ -57,6 +57,15 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     return this.database.count('select count(*) as count from training_steps where training_run_id = ?', runId);
   }
 
+  /** The step that was recorded last; 0 before the first. After a restart, it may be one that is repeated. */
+  latestStep(runId: string): number {
+    const row = this.database.get<{ step: number }>(
+      'select step from training_steps where training_run_id = ? order by created_at desc, step desc limit 1',
+      runId,
+    );
+    return row?.step ?? 0;
+  }
+
   /**
    * Records a step with its rollouts and metrics, in one transaction. After a restart, the run repeats the steps since
    * the last checkpoint; each replaces its earlier record.

@@ -1,5 +1,5 @@
 /** Training runs: their curves and checkpoints, also after a repeated step or a deleted run. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { newDeployment, newEvaluation, newTraining, rollout, storesInMemory } from './memory.ts';
 
 const files = { weights_hash: 'w', state_hash: 's' };
@@ -40,6 +40,19 @@ it('has ended at the time of its last change, and only once it has ended', () =>
   expect(times().completed_at).toBeNull();
   expect(training.move(id, ['pending', 'running'], 'succeeded')).toBe(true);
   expect(times()).toEqual({ completed_at: expect.stringMatching(/^\d{4}-.*Z$/), isOfNow: true });
+});
+
+it('is at the step that was recorded last, also while steps are repeated (B3)', () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { training, id, record } = opened();
+  const at = [training.latestStep(id)];
+  for (const step of [1, 2, 3, 1, 2]) {
+    vi.advanceTimersByTime(1);
+    record(step);
+    at.push(training.latestStep(id));
+  }
+  expect(at).toEqual([0, 1, 2, 3, 1, 2]);
 });
 
 it('keeps a point of each step, the newest if it is repeated', () => {
