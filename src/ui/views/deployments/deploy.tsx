@@ -15,6 +15,7 @@ import { trainingActions } from '../../../resources/training.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import type { CheckInput } from '../../data/use-action.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
@@ -124,12 +125,30 @@ const inputOf = (values: FormValues): StartDeploymentBody => ({
   role: isProduction(values) ? 'production' : 'test',
 });
 
-function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
-  const shell = useShell();
+/** What happens in production: its effect in words, and the check of these words before anything is sent. */
+function useProduction(offered: readonly OfferedCheckpoint[], audited: OfferedCheckpoint | undefined) {
   const workbench = useWorkbench();
   const listed = useListedDeployments();
-  const { rows } = listed;
-  const replaced = useReplaced(listed);
+  const { wordsOf, check } = useReplaced(listed);
+  const found = useAuditWords(audited && originOfChosen(audited, workbench));
+  const entryOf = ({ checkpoint_id, model_slug: slug }: StartDeploymentBody): Entry => {
+    const chosen = chosenOf(offered, checkpoint_id);
+    return { slug, from_run: chosen && originOfChosen(chosen, workbench) };
+  };
+  const effect = (values: FormValues): string => {
+    const chosen = chosenOf(offered, idIn(values));
+    const entry = entryOf(inputOf(values));
+    const live = chosen ? liveWords(chosen, entry.from_run?.benchmark) : '';
+    // What is replaced comes first: a small terminal may cut the rest off.
+    return `${live}${wordsOf(entry)} ${found}`.trimEnd();
+  };
+  const checkInput: CheckInput<StartDeploymentBody> = async (input, context) =>
+    input.role === 'production' ? check(entryOf(input), context) : undefined;
+  return { rows: listed.rows, effect, check: checkInput };
+}
+
+function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
+  const shell = useShell();
   const initial = checkpoint?.checkpoint_id ?? '';
   const [seen, setSeen] = useState({ id: initial, isSeen: false, isLive: false });
   const benchId = run?.bench_id ?? undefined;
@@ -138,19 +157,8 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
     source: benchId === undefined ? everyTrainingRun : trainingRunsOf(benchId),
   });
   const shown = chosenOf(choice.offered, seen.id);
-  const audited = useAuditWords(seen.isLive && shown ? originOfChosen(shown, workbench) : undefined);
+  const { rows, effect, check } = useProduction(choice.offered, seen.isLive ? shown : undefined);
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
-  const entryOf = ({ checkpoint_id, model_slug: slug }: StartDeploymentBody): Entry => {
-    const chosen = chosenOf(choice.offered, checkpoint_id);
-    return { slug, from_run: chosen && originOfChosen(chosen, workbench) };
-  };
-  const effect = (values: FormValues): string => {
-    const chosen = chosenIn(values);
-    const entry = entryOf(inputOf(values));
-    const live = chosen ? liveWords(chosen, entry.from_run?.benchmark) : '';
-    // What is replaced comes first: a small terminal may cut the rest off.
-    return `${live}${replaced.wordsOf(entry)} ${audited}`.trimEnd();
-  };
   const fields: readonly FieldSpec[] = [
     { kind: 'text', name: 'model_slug', label: 'Slug', initial: values => slugFor(chosenIn(values)), check: checkSlug },
     roleField(effect),
@@ -167,9 +175,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
       fields={fields}
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}
-      check={async (input, context) =>
-        input.role === 'production' ? replaced.check(entryOf(input), context) : undefined
-      }
+      check={check}
       lostAdvice={startedAdvice(deployments, `:${deployments.names[0]}`)}
       summary={values => {
         const chosen = chosenIn(values);

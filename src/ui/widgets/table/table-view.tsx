@@ -98,6 +98,19 @@ function useFittedColumns<Row>({ table, columns, width, unsearched = '', default
   };
 }
 
+/** Where the mouse scrolls the rows, chooses one and opens it. */
+function useRowRegion<Row>({ dispatch, shown, open }: Table<Row>, id: TableViewProps<Row>['id']) {
+  return useMouseRegion({
+    onWheel: by => dispatch({ kind: 'move', by }),
+    onClick: (line, times) => {
+      const row = shown[line];
+      if (row === undefined) return;
+      dispatch({ kind: 'select', id: id(row) });
+      if (times === 2) open(row);
+    },
+  });
+}
+
 export function TableView<Row>(props: TableViewProps<Row>) {
   const { table, id, width, focused, total, hasMore = false, read, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
@@ -112,15 +125,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
     marked: table.state.marks.has(id(row)),
     read: read?.has(id(row)),
   });
-  const region = useMouseRegion({
-    onWheel: by => table.dispatch({ kind: 'move', by }),
-    onClick: (line, times) => {
-      const row = shown[line];
-      if (row === undefined) return;
-      table.dispatch({ kind: 'select', id: id(row) });
-      if (times === 2) table.open(row);
-    },
-  });
+  const region = useRowRegion(table, id);
   return (
     <KeyScope active={focused} {...table.handlers}>
       <Box flexDirection="column" width={width} flexShrink={0}>
