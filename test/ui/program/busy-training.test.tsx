@@ -65,7 +65,7 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   ] as const) {
     await passing(screen.resize(columns, lines));
     for (const _ of columns === 120 ? ['F', 'F'] : ['']) {
-      expect(screen.text()).toMatch(/STATE +DONE% +HELD-OUT.* BEST/);
+      await passing(screen.waitFor(text => /STATE +DONE% +HELD-OUT.* BEST/.test(text)));
       expect(screen.text()).toMatch(/(ETA \d+[smhd]|stall \d+m\+).* \d+% +0\.\d{3}/);
       if (columns === 120) await passing(screen.press('F'));
     }
