@@ -274,6 +274,13 @@ export class StartKeys {
     }
   }
 
+  /** Forgets that work has started which the service no longer has: repeating its request starts it again. */
+  forgetStart(id: string): void {
+    const sql = 'delete from start_names where owner = ? and kind like ? and name = ?';
+    this.#tables.run(sql, this.#owner, bookOf('%'), id);
+    for (const [key, started] of this.#unwrittenStarts) if (started === id) this.#unwrittenStarts.delete(key);
+  }
+
   /** Stops awaiting the requests: all their work has started, so repeating them starts new work. */
   forgetStarts(action: string, starts: readonly TogetherStart[]): void {
     const group = groupOf(starts);

@@ -189,6 +189,7 @@ export class RememberedStore {
   /** Forgets a resource that the service no longer has. */
   forget(kind: string, id: string): void {
     this.#seen.forget(kind, id);
+    this.startKeys.forgetStart(id);
     this.unpin(kind, id);
   }
 

@@ -230,6 +230,22 @@ it('keeps what has started with a key of the user, also once all have', () => {
   expect(later).toEqual(['evr_0', 'evr_1']);
 });
 
+it('knows what has started under every name of the profile, until the service no longer has it (A8)', () => {
+  const folder = testFolder();
+  const named = (name: string) => program(folder, { profile: `${name} https://one`, service: 'https://one' });
+  const starts = [1, 2].map((seed): TogetherStart => ({ input: { ...run, options: { seed } } }));
+  const first = named('prod');
+  first.keys.awaitStarts('startEval', starts);
+  first.keys.noteStart('startEval', starts[0]?.input, 'key', 'evr_1');
+  first.close();
+  const { keys, store, close } = named('production');
+  const started = () => starts.map(start => keys.startOf('startEval', start, groupOf(starts)));
+  expect(started()).toEqual(['evr_1', undefined]);
+  store.forget('run', 'evr_1');
+  expect(started()).toEqual([undefined, undefined]);
+  close();
+});
+
 it('keeps the name of the first start with a key of the user, for a day', () => {
   const folder = testFolder();
   const { keys, close } = program(folder);

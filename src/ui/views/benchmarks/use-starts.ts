@@ -49,7 +49,7 @@ export function useStarts({ send, kind }: RunStart): {
   const left = (inputs: readonly RunInput[]): readonly RunInput[] => {
     if (inputs.length === 1) return inputs;
     const group = groupOf(inputs.map(input => ({ input })));
-    return inputs.filter(input => !remembered.find(kind, keys.startOf(keyed, { input }, group) ?? ''));
+    return inputs.filter(input => keys.startOf(keyed, { input }, group) === undefined);
   };
   return {
     left,
