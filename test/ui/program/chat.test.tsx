@@ -281,7 +281,7 @@ it('keeps what has arrived of an answer when a new conversation begins (A4)', as
 });
 
 /** A service with a training run of three checkpoints; the first and the last may be deployed. */
-function trainedServer(isDeployed: boolean) {
+function trainedServer(isDeployed: boolean, { system, question } = { system: 'be brief', question: 'tea?' }) {
   const base_model_slug = 'acme/small';
   const trajectory = {
     ...{
@@ -296,11 +296,11 @@ function trainedServer(isDeployed: boolean) {
       {
         step_index: 0,
         messages: [
-          { role: 'system', content: 'be brief' },
+          { role: 'system', content: system },
           {
             role: 'user',
             content: [
-              { type: 'text', text: 'tea?' },
+              { type: 'text', text: question },
               { type: 'image_url', image_url: { url: 'data:image/png;base64,aaaa' } },
             ],
           },
@@ -362,6 +362,49 @@ it('puts the prompt of a rollout to the base model and its checkpoint, then to t
   await screen.press('.');
   await screen.waitFor(text => /I am acme\/small +│ +I am step-6/.test(text));
   expect(asked()).toHaveLength(3);
+});
+
+it('sends the prompt of a rollout as it was, until its text is edited, and then says so (B1, B2)', async () => {
+  const system = 'Rule one:\r\n\t- be brief\n\nRule two: end. \n';
+  const question = 'def f():\n\treturn 1\r\nzero\u200bwidth \u202eabc\u202c \u001b[31mred end  \n';
+  const server = await trainedServer(true, { system, question });
+  const asked = () =>
+    server.requests
+      .filter(({ url }) => url.includes('/chat/'))
+      .map(({ body }) => (JSON.parse(body) as { messages: { content: string }[] }).messages.map(each => each.content));
+  const screen = openAt(server.url, reader);
+  await screen.waitFor('be brief');
+  await screen.press('t');
+  await screen.waitFor('Tabs, line ends and hidden characters are sent as they were');
+  expect(screen.text()).not.toMatch(/[\u001b\u200b\u202e]/);
+  // To open the parameters changes nothing.
+  await screen.press('ctrl-t');
+  await screen.waitFor('Rule two: end.');
+  await screen.press('left', 'enter');
+  await screen.waitFor(text => !text.includes('Rule one'));
+  await screen.press('left', 'enter');
+  await screen.waitFor(text => /I am acme\/small +│ +I am step-6/.test(text));
+  expect(asked()).toEqual([
+    [system, question],
+    [system, question],
+  ]);
+  await screen.press('esc', 'E');
+  await screen.waitFor('Editing question 1 of 1');
+  await screen.type('.');
+  await screen.waitFor('Tabs, line ends and hidden characters are now as shown here');
+  await screen.press('ctrl-t');
+  await screen.waitFor('Rule two: end.');
+  await screen.type('!');
+  await screen.waitFor(text => /│ +Tabs, line ends .* as shown here +│/.test(text));
+  await screen.press('enter');
+  await screen.waitFor(text => !text.includes('Rule one'));
+  await screen.press('enter');
+  await screen.waitFor('branch ‹ 2/2 ›');
+  await expect.poll(() => asked().length).toBe(4);
+  expect(asked()[3]).toEqual([
+    'Rule one:\n    - be brief\n\nRule two: end. \n!',
+    'def f():\n    return 1\nzerowidth abc red end  \n.',
+  ]);
 });
 
 it('says that no checkpoint is deployed, and shows the rollouts of the task in training instead', async () => {

@@ -4,6 +4,7 @@ import {
   type EditState,
   edit,
   editStateOf,
+  enteredText,
   fieldHandlers,
   insert,
   textOf,
@@ -106,4 +107,21 @@ describe('areaView', () => {
   it('gives the cursor a line of its own behind a full one', () => {
     expect(areaView(editStateOf('abcd'), 4, 3).cursor).toEqual({ x: 0, y: 1 });
   });
+});
+
+it('has its initial text exactly until it is changed, and says that it was (B2)', () => {
+  const original = 'a\tb\u200b\r\n';
+  const typed = (...presses: readonly (readonly [name: string, text?: string])[]) =>
+    presses.reduce<EditState>(
+      (state, [name, text = '']) => edit(state, { name, text }, many) ?? state,
+      editStateOf(original),
+    );
+  const facts = (state: EditState) => [enteredText(state), textOf(state), state.isReplaced ?? false];
+  const shown = 'a   b\n';
+  expect(facts(typed())).toEqual([original, shown, false]);
+  expect(facts(typed(['left'], ['up'], ['f5']))).toEqual([original, shown, false]);
+  expect(facts(typed(['x', 'x'], ['backspace'], ['left']))).toEqual([shown, shown, true]);
+  expect(facts(typed(['backspace'], ['ctrl-u'], ['y', 'y']))).toEqual(['y', 'y', false]);
+  // A field of one line shows it on one.
+  expect(enteredText(editStateOf(original, one))).toBe(textOf(editStateOf(original, one)));
 });

@@ -22,7 +22,7 @@ import { type Binding, KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
-import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
+import { fieldHandlers, replacedWords, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
@@ -222,6 +222,14 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
   const edited = editing && `${questions.indexOf(editing.question) + 1} of ${questions.length}`;
   const discards = `${keyOf(chatCommands.leave)} ${keyOf(chatCommands.edit)} discards the edit`;
   const writing = pane.focused && draft.writing;
+  const { original, isReplaced } = draft.typed;
+  const about = isReplaced
+    ? replacedWords
+    : edited
+      ? `Editing question ${edited}, sent in a new branch; ${discards}`
+      : original === undefined
+        ? undefined
+        : 'Tabs, line ends and hidden characters are sent as they were';
   const view = areaView(draft.typed, pane.width - 4, lines);
   const empty = draft.typed.characters.length === 0;
   return (
@@ -231,8 +239,8 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
       {...fieldHandlers(manyLines, press => dispatch({ kind: 'press', press }))}
     >
       <Text wrap="truncate">
-        {edited
-          ? styles.warning(fitCells(` Editing question ${edited}, sent in a new branch; ${discards}`, pane.width))
+        {about
+          ? styles.warning(fitCells(` ${about}`, pane.width))
           : styles.border(glyphs.horizontal.repeat(pane.width))}
       </Text>
       <Box flexDirection="column" height={lines}>

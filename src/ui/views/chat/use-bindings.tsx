@@ -8,7 +8,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
 import { recordCommands } from '../../keys/general.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
-import { textOf } from '../../widgets/text-field/editing.ts';
+import { enteredText } from '../../widgets/text-field/editing.ts';
 import { chatCommands } from '../commands.ts';
 import { ExportWindow } from '../record/export-window.tsx';
 import { chatText } from './chat-text.ts';
@@ -131,8 +131,8 @@ function useSend(chat: ChatState, [draft, dispatch]: DraftState): () => void {
   const { toast } = useShell();
   const keyOf = useKeyOf();
   return () => {
-    const text = textOf(draft.typed).trim();
-    if (text === '' || chat.answering) return;
+    const text = enteredText(draft.typed);
+    if (text.trim() === '' || chat.answering) return;
     if (chat.settings.model === '') {
       toast({ kind: 'warning', text: `Choose a model first: ${keyOf(chatCommands.model)}` });
       return;

@@ -102,6 +102,7 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
       label: 'System prompt',
       initial: settings.system,
       placeholder: 'none',
+      multiline: true,
     },
     numberField('temperature', 'Temperature', settings.temperature, value => (value < 0 ? 'Not below 0' : undefined)),
     numberField('top_p', 'Top p', settings.top_p, value =>

@@ -14,7 +14,6 @@ import { formCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
-import { editStateOf, textOf } from '../../widgets/text-field/editing.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { triageCommands } from '../commands.ts';
 import type { ShownMessage } from '../trajectories/use-reader.ts';
@@ -137,8 +136,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   // The saved values when the window opened: only fields that the user changes are saved.
   const [saved] = useState(() =>
     [...known].map(([number, before]): SavedNote => {
-      // Convert the text as the field does, so that it differs only if the user changes it.
-      const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
+      const text = sharedOf(before.map(note => note?.text ?? ''));
       const quoted = messages.find(each => each.number === number)?.quote() ?? '';
       const quote = quoted === '' ? '' : `> ${quoted}\n`;
       return { message: number, quote, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };

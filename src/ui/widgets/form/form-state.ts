@@ -2,7 +2,7 @@
 import { own } from '../../../base/own-property.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { KeyPress } from '../../keys/key.ts';
-import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
+import { type EditState, edit, editStateOf, enteredText } from '../text-field/editing.ts';
 
 /** The typed and chosen values, by field. */
 export type FormValues = Readonly<Record<string, string>>;
@@ -111,7 +111,7 @@ function indexOf({ options }: ChoiceFieldSpec, value: string): number {
 function fieldValue(state: FormState, field: FieldSpec): string {
   const value = own(state.values, field.name);
   if (!value) return '';
-  if (value.kind === 'text') return value.edit ? textOf(value.edit) : '';
+  if (value.kind === 'text') return value.edit ? enteredText(value.edit) : '';
   if (field.kind !== 'choice') return '';
   const { value: chosen = '' } = value;
   const { initial } = field;

@@ -9,18 +9,30 @@ export interface EditState {
   readonly characters: readonly string[];
   /** The cursor is before this character. */
   readonly cursor: number;
+  /** The initial text while the user has not changed it, if the field shows it differently. */
+  readonly original?: string;
+  /** Whether the user has changed such a text: what the field shows has replaced it. */
+  readonly isReplaced?: boolean;
 }
+
+/** Shown once a text is replaced. */
+export const replacedWords = 'Tabs, line ends and hidden characters are now as shown here';
 
 const emptyEdit: EditState = { characters: [], cursor: 0 };
 
 /** A field with initial text, which is sanitised like typed text. */
 export function editStateOf(text: string, options: EditOptions = { multiline: true }): EditState {
-  return insert(emptyEdit, text, options);
+  const state = insert(emptyEdit, text, options);
+  return options.multiline && textOf(state) !== text ? { ...state, original: text } : state;
 }
 
+/** The text as shown. */
 export function textOf({ characters }: EditState): string {
   return characters.join('');
 }
+
+/** The text that was entered: the initial text exactly, while the user has not changed it. */
+export const enteredText = (state: EditState): string => state.original ?? textOf(state);
 
 export const textBefore = ({ characters, cursor }: EditState): string => characters.slice(0, cursor).join('');
 
@@ -81,6 +93,13 @@ const edits: Readonly<Record<string, (state: EditState, options: EditOptions) =>
 
 /** The state after a key, or undefined if the field does not handle it. */
 export function edit(state: EditState, press: KeyPress, options: EditOptions): EditState | undefined {
+  const next = pressed(state, press, options);
+  const hadOriginal = state.original !== undefined || state.isReplaced;
+  const isReplaced = hadOriginal && next && next.original === undefined && next.characters.length > 0;
+  return isReplaced ? { ...next, isReplaced } : next;
+}
+
+function pressed(state: EditState, press: KeyPress, options: EditOptions): EditState | undefined {
   if (press.text !== '') return insert(state, press.text, options);
   if (options.multiline) {
     if (press.name === 'up' || press.name === 'down') return moveLine(state, press.name === 'up' ? -1 : 1);
