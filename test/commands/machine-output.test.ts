@@ -42,7 +42,10 @@ describe('what a program reads', () => {
       sent_before_for_another_agent: 0,
       sent_before_with_another_key: 0,
       trajectories: [
-        { line: 1, status: 'uploaded', failed: false, trace_id: 'c14', trajectory_id: expect.stringMatching(/^traj_/) },
+        {
+          ...{ line: 1, place: 'line 1', status: 'uploaded', failed: false },
+          ...{ trace_id: 'c14', trajectory_id: expect.stringMatching(/^traj_/) },
+        },
         expect.objectContaining({ line: 2, failed: true }),
       ],
     });
