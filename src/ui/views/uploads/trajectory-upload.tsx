@@ -92,28 +92,26 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [theme.styles.muted(truncate('Counted: the service does not report which are stored.', width))]
       : []),
-    ...(job.busy ? [] : job.notes.flatMap(words => wrap(words, width).map(theme.styles.muted))),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
   ];
-  const reports = reportLines(job, width, theme);
+  const texts = [...job.reports.map(reportWords), ...(job.busy ? [] : job.notes)];
+  const reports = reportLines(texts, width, theme);
   const room = height - lines.length - 1 - minTableLines;
-  const { length } = job.reports;
+  const { length } = texts;
   const words = `${counted(length, 'report')} ${length === 1 ? 'needs' : 'need'} a larger terminal`;
   if (reports.length > room && room < 1) lines[1] = truncate(`${lines[1]}; ${words}`, width);
   else if (reports.length > room) reports.splice(room - 1, reports.length, theme.styles.muted(truncate(words, width)));
   return [...lines, ...(room < 1 ? [] : reports), ''];
 }
 
-/** Maximum number of reports on whole requests; the others are counted. */
+/** Maximum number of reports on whole requests and of notes on the file; the others are counted. */
 const shownReports = 3;
 
-function reportLines({ reports }: TrajectoryUpload, width: number, { styles }: Theme): string[] {
-  const more = reports.length - shownReports;
+function reportLines(texts: readonly string[], width: number, { styles }: Theme): string[] {
+  const more = texts.length - shownReports;
   return [
-    ...reports
-      .slice(0, shownReports)
-      .flatMap(report => wrap(reportWords(report), width).slice(0, 3).map(styles.warning)),
-    ...(more > 0 ? [styles.muted(truncate(`and ${more} more, about other requests`, width))] : []),
+    ...texts.slice(0, shownReports).flatMap(words => wrap(words, width).slice(0, 3).map(styles.warning)),
+    ...(more > 0 ? [styles.muted(truncate(`and ${more} more`, width))] : []),
   ];
 }
 

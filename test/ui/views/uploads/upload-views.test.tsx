@@ -330,6 +330,24 @@ it('an upload shows what the service said of a batch, and why a trajectory faile
   expect(screen.text()).toContain('✗ failed');
 });
 
+it('an upload converts the formats that the command converts, and says so (attack31 A3)', async () => {
+  const { screen, path, run } = await openTrajectories('converted', async () => undefined);
+  const messages = [{ role: 'user', content: 'hi' }];
+  const scored = { prompt: 'hi', completion: 'ho', score: 0.5 };
+  const turns = { conversations: [{ from: 'human', value: 'hi' }] };
+  const records = [{ messages }, scored, { messages, system: 'be kind' }, turns];
+  writeFileSync(path, records.map(each => JSON.stringify(each)).join('\n'));
+  await run();
+  await screen.waitFor('4 stored  0 skipped  0 failed');
+  await screen.waitFor("Read 1 trajectory from a trainer's dump.");
+  const { items } = await service.call('listTrajectories', { query: { dataset_name: 'converted' } });
+  expect(items.map(({ reward }) => reward)).toEqual(expect.arrayContaining([0.5, null]));
+  // The rows come first where there is little room.
+  await screen.resize(60, 15);
+  await screen.waitFor('3 reports need a larger terminal');
+  expect(screen.text()).toContain('uploaded');
+});
+
 it('an upload says that all of it, or some, was sent before, and what becomes of it once that is forgotten', async () => {
   const { screen, path, run } = await openTrajectories(
     'before',
