@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { errorMessage } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { loadConfig } from '../config/load.ts';
-import type { TriageSettings } from '../config/preferences.ts';
 import type { Column } from '../present/column.ts';
-import { resourceOfId } from '../resources/catalogue.ts';
+import { resourceOfId, resources } from '../resources/catalogue.ts';
+import { isNotOffered, ServiceError } from '../service/errors.ts';
 import {
   conflictsIn,
   type MergeCounts,
@@ -20,36 +20,39 @@ import {
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
-import { Notes } from '../workbench/notes.ts';
+import { type Noted, Notes } from '../workbench/notes.ts';
 import { openRemembered } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { findAmong, isRefusedId } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, rowsText } from './output.ts';
 import { writeOutput } from './output-file.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** Warns if notes may be missing. @throws CommandError if there is no file for them */
+function noteLack({ notes: { lack }, isOpen }: RememberedStore, io: CommandIo): void {
+  if (!isOpen) throw new CommandError(`${lack}.`, exitCodes.failed);
+  if (lack !== undefined) io.note(`${lack}.`);
+}
 
 interface Context {
   readonly memory: RememberedStore;
-  readonly triage: TriageSettings;
   /** The exit code for a command that reads the notes: failed if some may be missing. */
   readonly read: ExitCode;
 }
 
-/** Opens the notes for `work`; warns if some may be missing. @throws CommandError if there is no file for them */
+/** Opens the notes for `work`, without the service. @throws CommandError if there is no file for them */
 async function withNotes(
   flags: { readonly profile?: string | undefined },
   io: CommandIo,
   work: (context: Context) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const config = loadConfig(configFlags(flags), io.environment);
-  const memory = openRemembered(config);
+  const memory = openRemembered(loadConfig(configFlags(flags), io.environment));
   try {
-    const { lack } = memory.notes;
-    if (!memory.isOpen) throw new CommandError(`${lack}.`, exitCodes.failed);
-    if (lack !== undefined) io.note(`${lack}.`);
-    const read = lack === undefined ? exitCodes.done : exitCodes.failed;
-    return await work({ memory, triage: config.preferences.triage, read });
+    noteLack(memory, io);
+    return await work({ memory, read: memory.notes.lack === undefined ? exitCodes.done : exitCodes.failed });
   } finally {
     memory.close();
   }
@@ -95,13 +98,33 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
   });
 }
 
-/** @throws CommandError for the id of a resource that takes no notes */
-function kindOf(id: string, memory: RememberedStore): string {
+const noted = resources.filter(({ kind = '' }) => noteKinds.includes(kind));
+
+/**
+ * What an id or a name means, as in other commands. If the service cannot be asked, an id is taken as it is.
+ *
+ * @throws CommandError for the id of a resource that takes no notes; as `findAmong` does if nothing has the word
+ */
+async function subjectOf(word: string, context: CommandContext): Promise<Noted> {
+  const { memory, service, signal, note } = context;
   // A remembered id's kind is certain; the form of an id is only a hint.
-  const seen = noteKinds.find(kind => memory.find(kind, id));
-  const kind = seen ?? resourceOfId(id)?.kind ?? 'trajectory';
-  if (noteKinds.includes(kind)) return kind;
-  throw new CommandError(clean`${id} is a ${kind}: notes are only for trajectories and runs.`);
+  for (const kind of noteKinds) {
+    const seen = memory.find(kind, word);
+    if (seen) return { kind, id: word, label: seen.label ?? word };
+  }
+  const { kind } = resourceOfId(word) ?? {};
+  if (kind !== undefined && !noteKinds.includes(kind))
+    throw new CommandError(clean`${word} is a ${kind}: notes are only for trajectories and runs.`);
+  try {
+    const { resource, id, row } = await findAmong(noted, word, { ...context, service: service.background }, 'write');
+    return { kind: resource.kind ?? '', id, label: resource.label?.(row) || id };
+  } catch (error) {
+    signal.throwIfAborted();
+    const isUnasked = error instanceof ServiceError && (isNotOffered(error) || !isRefusedId(error));
+    if (kind === undefined || !isUnasked) throw error;
+    note(clean`It is not known whether there is a ${kind} ${word}: ${error.message}`);
+    return { kind, id: word, label: word };
+  }
 }
 
 export async function set({ args, flags }: CommandInput<'notes set'>, io: CommandIo): Promise<number> {
@@ -114,13 +137,15 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
   const problem = noteProblem(change);
   if (problem !== undefined) throw new CommandError(`Nothing was saved: ${problem}.`);
   if (args.some(id => id.trim() === '')) throw new CommandError('An id is empty.');
-  return withNotes(flags, io, async ({ memory, triage }) => {
-    const of = args.map(id => ({ kind: kindOf(id, memory), id, message }));
-    const notes = new Notes(() => memory, triage);
-    const labelled = of.map(each => ({ ...each, label: memory.find(each.kind, each.id)?.label ?? each.id }));
-    const isSaved = notes.say(labelled, change);
+  return withService(flags, io, async context => {
+    const { memory, config } = context;
+    noteLack(memory, io);
+    const subjects: Noted[] = [];
+    for (const word of args) subjects.push({ ...(await subjectOf(word, context)), message });
+    const notes = new Notes(() => memory, config.preferences.triage);
+    const isSaved = notes.say(subjects, change);
     if (!isSaved) throw new CommandError(`${memory.problem ?? 'The note could not be saved'}.`, exitCodes.failed);
-    io.note(`${counted(of.length, 'note')} by ${clean`${notes.author}`}`);
+    io.note(`${counted(subjects.length, 'note')} by ${clean`${notes.author}`}`);
     return exitCodes.done;
   });
 }

@@ -139,9 +139,40 @@ it('with a time that is no date are listed and exported without a time, taken el
   expect(await cli('notes list', ['--json'])).toMatchObject({ out: expect.stringContaining('"notes": []') });
 });
 
+it('go to what an id or a name means, and to nothing that does not exist (out30 A1)', async () => {
+  const run = { eval_run_id: 'evr_1', display_name: 'nn-after', status: 'completed' };
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+      listEvalRuns: () => pageOf([run]),
+      getEvalRun: ({ eval_run_id }) => {
+        if (eval_run_id !== 'evr_1') throw new Error('unknown');
+        return run;
+      },
+      listTrajectories: () => pageOf([{ trajectory_id: 'traj_1', task_id: 'one', status: 'completed' }]),
+    }),
+  );
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: url, apiKey: 'key', home });
+  expect(await cli('notes set', ['nn-after', '--flag', 'gamed'])).toMatchObject({ code: 0 });
+  for (const word of ['totally-wrong-name', 'traj_doesnotexist', 'evr_2'])
+    expect([word, await cli('notes set', ['nn-after', word, '--flag', 'bad'])]).toMatchObject([word, { code: 5 }]);
+  const { out } = await cli('notes list', ['--json']);
+  expect(JSON.parse(out).notes).toMatchObject([{ kind: 'run', id: 'evr_1', label: 'nn-after', flag: 'gamed' }]);
+  // A service that cannot be asked keeps nobody from a note on an id, only from one on a name.
+  const offline = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key', home });
+  expect(await offline('notes set', ['evr_3', '--flag', 'bad'])).toMatchObject({
+    code: 0,
+    notes: expect.stringMatching(/^It is not known whether there is a run evr_3: /),
+  });
+  expect(await offline('notes set', ['other', '--flag', 'bad'])).toMatchObject({ code: 3 });
+});
+
 it('filter trajectories by flag, as on the screen (B7)', async () => {
   const items = ['one', 'two'].map(task_id => ({ trajectory_id: `traj_${task_id}`, task_id, status: 'completed' }));
-  const { url } = await hostileServer(answering({ listTrajectories: () => pageOf(items) }));
+  const { url } = await hostileServer(
+    answering({ listTrajectories: () => pageOf(items), getTrajectory: () => items[1] }),
+  );
   const cli = cliOn({ baseUrl: url, apiKey: 'key', home: testFolder() });
   await cli('notes set', ['traj_two', '--flag', 'gamed']);
   const list = (...flags: string[]) => cli('list', ['trajectories', ...flags]);

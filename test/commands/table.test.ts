@@ -516,7 +516,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   'notes set': [
     bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \S+$/),
-    bad(['evr_1', '--flag', 'good', '--json'], done, /"note":"1 note by/),
+    bad(['first', '--flag', 'good', '--json'], done, /"note":"1 note by/),
+    bad(['nope', '--flag', 'good'], notFound, /no run or trajectory nope/),
     bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are only for trajectories and runs/),
     bad(['%trajectory%'], usage, /Give a flag or a note/),
   ],

@@ -14,7 +14,7 @@ export const notes = {
   }),
   'notes set': spec({
     summary: 'flag trajectories or runs, or write a note on them',
-    args: [{ name: 'ID', many: true, of: 'seen', kinds: ['trajectory', 'run'] }],
+    args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['trajectory', 'run'] }],
     flags: {
       profile,
       flag: { value: 'FLAG', empty: true, description: 'the flag, e.g. gamed; empty removes it' },
