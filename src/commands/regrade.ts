@@ -100,7 +100,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
 }
 
 /** How two graders' means and verdicts differ, for programs. */
-function summaryRecord({ compared, agreement, passAt, both, outside, tasks, nameless }: RegradeSummary) {
+function summaryRecord({ compared, agreement, changed, passAt, both, outside, tasks, nameless }: RegradeSummary) {
   return {
     compared: both,
     outside_range: outside,
@@ -116,6 +116,9 @@ function summaryRecord({ compared, agreement, passAt, both, outside, tasks, name
     agreement: agreement.count === 0 ? null : agreement.agreed / agreement.count,
     kappa: agreement.kappa ?? null,
     kappa_interval: agreement.interval ?? null,
+    rewards_changed: changed.count,
+    rewards_lower: changed.lower,
+    mean_absolute_change: changed.mean,
   };
 }
 

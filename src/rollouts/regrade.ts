@@ -8,7 +8,7 @@ import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
 import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
-import { isBeyond, type Range, type RunTasks, reaches } from '../present/statistics/tasks.ts';
+import { isBeyond, isSameReward, type Range, type RunTasks, reaches } from '../present/statistics/tasks.ts';
 import { unfinishedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
@@ -122,6 +122,15 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   const options = { ...comparisonDefaults, range, missing: 'ignore' as const };
   const outside = both.filter(each => isBeyond(each.before, range) || isBeyond(each.after, range)).length;
   const compared = summariseComparison(run('before'), run('after'), options);
+  const changes = both.filter(({ before, after }) => !isSameReward(before, after));
+  const apart = changes.reduce((sum, { before, after }) => sum + Math.abs(after - before), 0);
+  const changed = {
+    count: changes.length,
+    lower: changes.filter(({ before, after }) => after < before).length,
+    mean: changes.length === 0 ? 0 : apart / changes.length,
+  };
+  const isEnd = (each: number): boolean => range.some(end => isSameReward(each, end));
+  const isPassFail = both.every(({ before, after }) => isEnd(before) && isEnd(after));
   const nameless = all.filter(row => !row.task_id && changeOf(row) !== undefined).length;
   const counts = { both: both.length, tasks: tasks.length - nameless, nameless, outside };
   // Rollouts without a task may belong to a few tasks. An interval that treats them as independent is too narrow.
@@ -129,6 +138,8 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   return {
     compared: { ...compared, ...intervals },
     agreement: { ...agreement, ...intervals },
+    changed,
+    isPassFail,
     ...counts,
     passAt,
     range,
@@ -158,7 +169,18 @@ interface Ungraded extends LeftOut {
 
 export function regradeFacts(
   all: readonly Regraded[],
-  { compared, agreement, both, tasks, nameless, outside, passAt, range: [low, high] }: RegradeSummary,
+  {
+    compared,
+    agreement,
+    changed,
+    isPassFail,
+    both,
+    tasks,
+    nameless,
+    outside,
+    passAt,
+    range: [low, high],
+  }: RegradeSummary,
   { failed, running, stopped = 0 }: Ungraded,
 ): readonly Fact[] {
   const { interval, paired } = compared;
@@ -168,6 +190,8 @@ export function regradeFacts(
     ...(tasks > 0 || nameless === 0 ? [counted(tasks, 'task')] : []),
     ...(nameless > 0 ? [`${counted(nameless, 'rollout')} without a task`] : []),
   ];
+  // A pass and a fail say little about rewards in between.
+  const onPassing = isPassFail ? '' : ` on passing at ${reward(passAt)}`;
   const [graded, unrated] = [all.length - broken, all.length - broken - both];
   return withValue([
     { label: 'regraded', value: `${graded} of ${counted(all.length + failed + running + stopped, 'rollout')}` },
@@ -194,13 +218,19 @@ export function regradeFacts(
     },
     limitsFact(interval),
     { label: 'passes', value: `${lost} lost, ${gained} gained (reward at least ${reward(passAt)})` },
-    { label: 'agreement', value: count === 0 ? undefined : `${percent(agreed / count)} of ${count}` },
-    { label: "Cohen's kappa", value: kappa === undefined ? undefined : kappa.toFixed(2) },
+    { label: 'rewards changed', value: isPassFail ? undefined : changedWords(changed, both) },
+    { label: 'agreement', value: count === 0 ? undefined : `${percent(agreed / count)} of ${count}${onPassing}` },
+    { label: "Cohen's kappa", value: kappa === undefined ? undefined : `${kappa.toFixed(2)}${onPassing}` },
     {
       label: '95% CI',
       value: agreement.interval && `${agreement.interval.low.toFixed(2)} to ${agreement.interval.high.toFixed(2)}`,
     },
   ]);
+}
+
+/** `27 of 238 (27 lower), by 0.900 on average` */
+function changedWords({ count, lower, mean }: RegradeSummary['changed'], of: number): string {
+  return count === 0 ? `none of ${of}` : `${count} of ${of} (${lower} lower), by ${reward(mean)} on average`;
 }
 
 /** Sorts rollouts: lost ones, gained ones, then the others by the size of the change; ungraded ones come last. */

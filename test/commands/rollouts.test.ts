@@ -113,6 +113,18 @@ it.each([
   expect(code).toBe(exitCode);
 });
 
+it('counts the partial rewards that change without a pass or a fail, and says what agreement is about (out30 A2)', async () => {
+  const rows = completed(6).map((row, index) => ({ ...row, reward: index < 4 ? 0.9 : 0 }));
+  const cli = await cliWith(rows);
+  const regraded = (...flags: string[]) => cli('regrade', ['d', '--with', 'exact another', ...flags]);
+  const { out } = await regraded();
+  expect(out).toContain('passes\t0 lost, 0 gained (reward at least 1.00)\n');
+  expect(out).toContain('rewards changed\t4 of 6 (4 lower), by 0.900 on average\n');
+  expect(out).toContain('agreement\t100% of 6 on passing at 1.00\n');
+  const changes = { rewards_changed: 4, rewards_lower: 4, mean_absolute_change: expect.closeTo(0.9) };
+  expect(JSON.parse((await regraded('--json')).out)).toMatchObject({ agreement: 1, ...changes });
+});
+
 it('gives no interval for rollouts without a task: they may be of the same one (B7)', async () => {
   const rows = completed(12, { reward: 0.5 });
   const graded = async (task_id: string | undefined) => {

@@ -181,9 +181,9 @@ ${aboutFiles} Texts from a file are not kept.`,
   regrade: spec({
     summary: 'regrade the rollouts of a run, a training run, a dataset or a file, and show the changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
-the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
-changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are
-counted, but not graded. Exit code 1 if any other rollout could not be read or graded.
+the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, how many rewards in
+between changed and by how much, the agreement, and the changed trajectories: those that no longer or newly pass first,
+then the largest change. Failed and running rollouts are counted, but not graded. Exit code 1 if any other rollout could not be read or graded.
 
 --with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and its expected
 answer, e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service
