@@ -97,7 +97,9 @@ const window = 3;
 /** The period, up to the newest step, in which most groups teach nothing. */
 export interface TeachingTurn extends Pick<StepTeaching, 'counts' | 'groups'> {
   readonly since: number;
-  /** Whether the period begins with the first step read. */
+  /** How many of the steps read are in it. */
+  readonly length: number;
+  /** Whether it may have begun before the first step read. */
   readonly isFromStart: boolean;
 }
 
@@ -119,7 +121,7 @@ export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | und
   const idle = grouped.slice(first);
   const [begin] = idle;
   if (!begin || idle.length < window) return undefined;
-  return { since: begin.step, isFromStart: first === 0, ...pooled(idle) };
+  return { since: begin.step, length: idle.length, isFromStart: from < window, ...pooled(idle) };
 }
 
 const causes: Readonly<Record<Exclude<GroupKind, 'teaches'>, string>> = {
@@ -130,11 +132,11 @@ const causes: Readonly<Record<Exclude<GroupKind, 'teaches'>, string>> = {
 };
 
 /** `since step 34, 62% of the groups teach nothing, most too easy (9 of 11)` */
-export function turnWords({ since, isFromStart, counts, groups }: TeachingTurn): string {
+export function turnWords({ since, length, isFromStart, counts, groups }: TeachingTurn): string {
   const idle = groups - counts.teaches;
   const [main = 'easy'] = (['easy', 'hard', 'equal', 'unscored'] as const).toSorted((a, b) => counts[b] - counts[a]);
   const cause = counts[main] === idle ? `all ${causes[main]}` : `most ${causes[main]} (${counts[main]} of ${idle})`;
-  const when = isFromStart ? `since step ${since}, the first one read,` : `since step ${since},`;
+  const when = isFromStart ? `in the newest ${length} steps read,` : `since step ${since},`;
   return `${when} ${percent(idle / groups)} of the groups teach nothing, ${cause}`;
 }
 

@@ -71,11 +71,20 @@ describe('the turn', () => {
     expect(teachingTurn([at(1, 8), at(2, 8)])).toBeUndefined();
   });
 
+  it('has no onset at the edge of what was read (out30 B3)', () => {
+    const newest = [53, 54, 55, 56, 57, 58, 59, 60].map(step => at(step, step === 53 ? 2 : 6));
+    const words = (steps: typeof newest) =>
+      turnWords(teachingTurn(steps) as NonNullable<ReturnType<typeof teachingTurn>>);
+    expect(words(newest)).toBe('in the newest 7 steps read, 75% of the groups teach nothing, all too easy');
+    // The step before shows that it began there.
+    expect(words([at(52, 2), ...newest])).toMatch(/^since step 54, /);
+  });
+
   it('names the main cause, and that it was always so', () => {
     const hard = (step: number) => teachingOf(stepOf(step, [0, 0], [0, 0], [1, 1], [0, 1]), range);
     const turn = teachingTurn([hard(1), hard(2), hard(3)]);
     expect(turn && turnWords(turn)).toBe(
-      'since step 1, the first one read, 75% of the groups teach nothing, most too hard (6 of 9)',
+      'in the newest 3 steps read, 75% of the groups teach nothing, most too hard (6 of 9)',
     );
   });
 });

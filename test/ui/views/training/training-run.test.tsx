@@ -299,7 +299,7 @@ it('shows below the curves which groups teach, as it reads them, and since when 
   const stage = openViewOnStage(TrainingRunView, { place, service: async () => taught, columns: 110, rows: 40 });
   await stage.waitFor('step 40: █ teach 0%  ▒ too easy 100%  of 2 groups, 8 of 40 steps read');
   expect(Math.min(...asked)).toBe(33);
-  expect(stage.text()).toContain('since step 33, the first one read, 100% of the groups teach nothing, all too easy');
+  expect(stage.text()).toContain('in the newest 8 steps read, 100% of the groups teach nothing, all too easy');
   // There is no room for it, so it is not read.
   const before = asked.length;
   const low = openViewOnStage(TrainingRunView, { place, service: async () => taught, columns: 80, rows: 16 });
