@@ -1,6 +1,6 @@
 /** Splits a trajectory into lines to search, each with its position in the transcript. */
 import type { Trajectory } from '../contract/trajectories.ts';
-import { formsOf, hiddenMark, longestSearch } from '../text/line-search.ts';
+import { formsOf, hiddenMark, longestSearch, tabStop } from '../text/line-search.ts';
 import { expandTabs } from '../text/width.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
@@ -80,7 +80,7 @@ function* piecesOf(
   const longer = Math.max(shown.length, received.length);
   if (longer <= longestLine) {
     // Tabs hide nothing.
-    const isSame = shown === received || shown === expandTabs(received, 4);
+    const isSame = shown === received || shown === expandTabs(received, tabStop);
     yield { text: isSame ? received : shown + hiddenMark + received, line, place };
     return;
   }
@@ -152,6 +152,6 @@ export function originOf({ origins, body }: SearchedPart, index: number): Origin
   if (!origin) return undefined;
   const lines = body.split('\n', index);
   let { place } = origin;
-  for (let at = origin.from; at < index; at += 1) place += expandTabs(formsOf(lines[at] ?? '')[0], 4).length + 1;
+  for (let at = origin.from; at < index; at += 1) place += expandTabs(formsOf(lines[at] ?? '')[0], tabStop).length + 1;
   return { ...origin, from: index, line: origin.line + index - origin.from, place };
 }

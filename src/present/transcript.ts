@@ -210,12 +210,16 @@ class Writer {
   }
 
   /** Writes text from the wire under a heading that is already safe. */
-  section(kind: LineKind, text: string, parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { title?: string }): void {
-    const { title, heading, fold, summary } = parts;
+  section(
+    kind: LineKind,
+    text: string,
+    parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { readonly title?: string; readonly sentTitle?: string },
+  ): void {
+    const { title, sentTitle = title, heading, fold, summary } = parts;
     const body = this.#clean(text, kind === 'response');
-    const titled = (own: string): string => [title, own].filter(each => each !== undefined).join('\n');
-    const own = body.text === '' && title !== undefined ? title : titled(body.text);
-    const sent = body.sent === undefined ? undefined : titled(body.sent);
+    const own = body.text === '' && title !== undefined ? title : titled(title, body.text);
+    const isChanged = body.sent !== undefined || (this.#options.keepsSent && sentTitle !== title);
+    const sent = isChanged ? titled(sentTitle, body.sent ?? body.text) : undefined;
     this.#push({ kind, text: own, sent, indented: true, heading, fold, summary });
   }
 
@@ -259,6 +263,8 @@ class Writer {
   }
 }
 
+const titled = (title: string | undefined, text: string): string => (title === undefined ? text : `${title}\n${text}`);
+
 /** A tool call waiting for its result. */
 interface MadeCall {
   readonly call: ToolCall;
@@ -291,8 +297,11 @@ function writeCall(writer: Writer, call: ToolCall, parallel: boolean): void {
   const id = call.id === undefined ? undefined : writer.cleanLine(call.id);
   const name = writer.cleanLine(call.name);
   const summary = [name, writer.cleanLine(call.summary)].filter(Boolean).join('  ');
+  const titleOf = (shown: (text: string) => string): string =>
+    `call ${shown(call.name)}`.trim() + (call.id === undefined ? '' : ` (${shown(call.id)})`);
   writer.section('call', call.text, {
-    title: `call ${name}`.trim() + (id === undefined ? '' : ` (${id})`),
+    title: titleOf(text => writer.cleanLine(text)),
+    sentTitle: titleOf(text => text.replaceAll('\n', ' ')),
     heading: 'call',
     ...(call.text !== '' && {
       fold: 'tools',

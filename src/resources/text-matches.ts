@@ -2,7 +2,7 @@
 import { type Origin, originOf } from '../present/searched-text.ts';
 import type { TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
-import { formsOf, type LineMatch } from '../text/line-search.ts';
+import { formsOf, type LineMatch, tabStop } from '../text/line-search.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { expandTabs } from '../text/width.ts';
 
@@ -107,7 +107,7 @@ export class Matches {
             lines: 0,
             hidden: isHidden,
             at: isHidden ? { ...at, role: `${at.role} hidden` } : at,
-            place: at.place + (isHidden ? 0 : expandTabs(shown.slice(0, range[0]), 4).length),
+            place: at.place + (isHidden ? 0 : expandTabs(shown.slice(0, range[0]), tabStop).length),
             ...excerptOf((isHidden ? hidden : shown) ?? '', range, isHidden),
           };
           this.#roles.set(key, role);

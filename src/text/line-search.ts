@@ -2,9 +2,11 @@
  * A search within lines: words and "phrases" that must all be in one line, or a regular expression `/re/`. A word or
  * expression with capitals is case-sensitive, as in filters.
  */
+import { lastAt } from '../base/binary-search.ts';
 import { compileExpression, ExpressionError } from '../base/expression.ts';
 import { withinCpuTime } from '../base/time-limit.ts';
 import { hasCapitals, type Range } from './fuzzy.ts';
+import { expandTabs } from './width.ts';
 
 export interface LineSearch {
   readonly ok: true;
@@ -43,6 +45,8 @@ export interface SearchError {
   readonly error: string;
 }
 
+/** As in the reader. */
+export const tabStop = 4;
 /** In characters. */
 export const longestSearch = 1_000;
 /** CPU limit for an expression in milliseconds, over all texts in a call. */
@@ -59,13 +63,37 @@ export function parseLineSearch(input: string): LineSearch | SearchError {
   const [first] = words;
   if (first === undefined) return { ok: false, error: 'Type words, a "phrase", or /an expression/.' };
   const wanted = words.map(word => ({ isExact: hasCapitals(word), word: hasCapitals(word) ? word : foldCase(word) }));
+  const find = asShown(/ /.test(words.join('')), each => matchWords(each, wanted));
   return {
     ok: true,
     words,
     highlighted: first,
-    matchesIn: texts => texts.map(each => matchWords(each, wanted)),
+    matchesIn: texts => texts.map(find),
   };
 }
+
+type Find = (text: string) => readonly LineMatch[];
+
+/** Matches lines as they are, or else, if the search has spaces, with those that the reader shows for tabs. */
+const asShown =
+  (hasSpaces: boolean, find: Find): Find =>
+  text => {
+    const found = find(text);
+    if (!hasSpaces || !text.includes('\t')) return found;
+    const known = new Set(found.map(({ line }) => line));
+    const shown = find(expandTabs(text, tabStop)).filter(({ line }) => !known.has(line));
+    if (shown.length === 0) return found;
+    const lines = text.split('\n');
+    const others = shown.map(({ range: [from, to], ...match }): LineMatch => {
+      const form = formsOf(lines[match.line] ?? '')[match.isHidden ? 1 : 0] ?? '';
+      return { ...match, range: [beforeTabs(form, from), beforeTabs(form, to)] };
+    });
+    return [...found, ...others].toSorted((left, right) => left.line - right.line);
+  };
+
+/** The index in a line of what is at this index once its tabs are expanded. */
+const beforeTabs = (line: string, at: number): number =>
+  lastAt(line.length + 1, index => expandTabs(line.slice(0, index), tabStop).length, at);
 
 interface WantedWord {
   readonly isExact: boolean;
@@ -136,6 +164,7 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
   }
   const words = wordsIn(source, !isExact);
   const longestWord = foldCase(words.toSorted((left, right) => right.length - left.length)[0] ?? '');
+  const find = asShown(/ |\\s/.test(source), each => matchExpression(each, expression, longestWord));
   return {
     ok: true,
     words,
@@ -143,7 +172,7 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
     matchesIn: texts => {
       let found: (readonly LineMatch[])[] = [];
       const search = (): void => {
-        found = texts.map(each => matchExpression(each, expression, longestWord));
+        found = texts.map(find);
       };
       if (withinCpuTime(search, expressionBudget)) return found;
       throw new ExpressionError('This expression takes too long', true);

@@ -15,6 +15,7 @@ import { ApiError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { TextIndex } from '../../src/store/text-index.ts';
 import { parseLineSearch } from '../../src/text/line-search.ts';
+import fc from '../../tools/rig/property.ts';
 import { eventually } from '../eventually.ts';
 
 const trajectory = (id: string, text: string, more: Partial<Trajectory> = {}): Trajectory => ({
@@ -195,6 +196,7 @@ describe('a search through texts', () => {
       },
       { role: 'assistant', content: 'a\u2028zero\u200bwidth and so\u00adft\n\u001b]0;I\ncheat\u0007Looks good\nend' },
       { role: 'assistant', reasoning: '\u{e0041}\u{e0042}', content: 'x\u0000y' },
+      { role: 'assistant', tool_calls: JSON.stringify([{ id: 'c1', name: 'run\u200bme', arguments: { a: 'b' } }]) },
     ];
     const all = [trajectory('t1', '', { steps: [{ step_index: 3, messages }] })];
     const { service } = serviceOf(all);
@@ -219,6 +221,10 @@ describe('a search through texts', () => {
     expect(await found('/^Done.*red$/')).toBe('tool|1|2|1|Done with all of it now.  red|Done with all of it now.  red');
     expect(await found('/Done.*ERROR/')).toBe(undefined);
     expect(await found('/col1\\tcol2/')).toBe('tool|1|3|1|col1 col2|col1 col2');
+    // The same with the spaces that the reader shows.
+    expect(await found('/^ {4}inden/')).toBe('tool|1|4|1| indented, one| inden');
+    expect(await found('"COL1    col2"')).toBe(undefined);
+    expect(await found('"col1    col2"')).toBe('tool|1|3|1|col1 col2|col1 col2');
     expect(await found('/^\\tindented/')).toBe('tool|1|4|1| indented, one| indented');
     expect(await found('zero\u200bwidth')).toContain(
       'assistant hidden|2|2|1|zero<U+200B>width and so<U+00AD>ft|zero<U+200B>w',
@@ -228,6 +234,8 @@ describe('a search through texts', () => {
     expect(await found('"i cheat"')).toContain('assistant hidden|2|3|1|');
     expect(await found('/[\\u{e0000}-\\u{e007f}]{2}/')).toContain('assistant reasoning hidden|3|1|1|');
     expect(await found('/x\\0y/')).toContain('assistant hidden|3|2|1|x␀y|');
+    expect(await found('run\u200bme')).toContain('assistant call hidden|4|1|1|call run<U+200B>me (c1)|');
+    expect(await found('runme')).toContain('assistant call|4|1|1|call runme (c1)|');
     expect(await found('end')).toBe('assistant|2|4|1|end|end');
     // A position in the transcript is where the reader shows the line.
     const { blocks } = transcriptOf(all[0] as Trajectory, { showHidden: false, details: true });
@@ -240,6 +248,50 @@ describe('a search through texts', () => {
       const { hits } = await searchFor(query, all, ports).run();
       expect(text.slice(hits[0]?.place).startsWith(shown)).toBe(true);
     }
+  });
+
+  it('finds every part of a line as it was received, and as the reader shows it (attack31 A10)', async () => {
+    const piece = fc.constantFrom(
+      ...'aab',
+      ' ',
+      '\r',
+      '\t',
+      '\u200b',
+      '\u00ad',
+      '\u001b[31m',
+      '\u001b]0;',
+      '\u0007',
+      '\n',
+    );
+    const partOf = (lines: readonly string[], [line, from, length]: readonly number[]): string => {
+      const own = lines[(line ?? 0) % lines.length] ?? '';
+      return own.slice((from ?? 0) % (own.length + 1)).slice(0, length);
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('tool', 'assistant'),
+        fc.array(piece, { minLength: 1, maxLength: 24 }),
+        fc.tuple(fc.nat(99), fc.nat(99), fc.integer({ min: 1, max: 9 })),
+        async (role, pieces, place) => {
+          const content = pieces.join('');
+          const one = trajectory('t1', '', { steps: [{ step_index: 0, messages: [{ role, content }] }] });
+          const { blocks } = transcriptOf(one, { showHidden: false });
+          const shown = blocks.filter(({ kind }) => kind === 'text' || kind === 'response').map(({ text }) => text);
+          const { service } = serviceOf([one]);
+          const ports = { index: index(), service };
+          for (const text of [content, shown.join('\n')]) {
+            const words = partOf(text.split(/[\r\n]+/), place).trim();
+            if (words === '') continue;
+            for (const stored of [0, 1]) {
+              const state = await searchFor(`"${words}"`, [one], ports).run();
+              expect([words, state.hits.length]).toEqual([words, 1]);
+              if (stored === 1) expect(state.stored).toBe(1);
+            }
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it('finds a word wherever it is in a long line, once, and goes on at the next line (attack31 A10)', async () => {
