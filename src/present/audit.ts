@@ -87,8 +87,11 @@ const limits = {
    * also its share of the rollouts, and its ratio to the next most frequent answer.
    */
   answer: { questions: 4, words: 5, ofQuestions: 0.5, short: { ofQuestions: 0.7, ofRollouts: 0.4, ofNext: 2 } },
-  /** Share of the answers that were cut off and get the highest reward, or that were cut off and get the lowest. */
-  cutOff: { answers: 16, share: 0.5 },
+  /**
+   * Share of the answers that were cut off and get the highest reward, or that were cut off and get the lowest; and how
+   * many of the rewards may be partial.
+   */
+  cutOff: { answers: 16, share: 0.5, partial: 0.05 },
   /** Share of the long answers that have few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
   duplicates: { tasks: 2, share: 0.25 },
@@ -217,19 +220,16 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
 }
 
 /**
- * Finds cut-off answers that get the highest reward from a pass/fail grader, or that get the lowest, if these are most
- * of the answers. A partial reward, e.g. for the share of matching words, may be right for a cut-off answer.
+ * Finds cut-off answers that get the highest reward, or that get the lowest, if these are most of the answers. A partial
+ * reward, e.g. for the share of matching words, may be right for a cut-off answer, so hardly any of the newest may be.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
   const widened = widenedRange(range, all);
   const [low, high] = widened;
   const scoreOf = ({ reward }: AuditRollout): number => withinRange(reward ?? low, widened);
-  if (
-    all.some(({ rewards }) =>
-      scoresOf(rewards).some(score => withinRange(score, widened) > low && withinRange(score, widened) < high),
-    )
-  )
-    return undefined;
+  const scored = evidenceOf(steps, ({ reward: score }) => score != null);
+  const partial = scored.filter(each => scoreOf(each) > low && scoreOf(each) < high);
+  if (partial.length > scored.length * limits.cutOff.partial) return undefined;
   const read = evidenceOf(steps, ({ finish_reason, reward: score }) => Boolean(finish_reason) && score != null);
   const isCut = ({ finish_reason }: AuditRollout): boolean => earlyEndOf(finish_reason) === 'token limit';
   const [cut, whole] = [read.filter(isCut), read.filter(each => !isCut(each))];

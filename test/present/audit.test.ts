@@ -94,8 +94,20 @@ describe('the audit', () => {
     expect(cutAt(task => 16 + task)).toContain('were cut off at the token limit, and');
     // The limit is not the cause if the other answers get no reward either.
     expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['never']);
-    expect(found([{ step: 0, rewards: [{ reward: 0.5 }] }, ...cut(1)])).toEqual([]);
     expect(found(stepsOf(() => ({ reward: 1, finish_reason: 'stop' })))).toEqual([]);
+  });
+
+  it('takes a reward for a share if the newest rewards are partial, whatever the earlier ones were', () => {
+    const withPartial = (partial: number) =>
+      stepsOf((task, sample, step) => ({
+        finish_reason: 'length',
+        reward: step === 3 && task * 4 + sample < partial ? 0.9 : 1,
+      }));
+    expect(found(withPartial(5))).toEqual([]);
+    const earlier = { step: 0, rewards: Array.from({ length: 32 }, () => ({ reward: 0.5 })) };
+    const [finding] = found([earlier, ...withPartial(4)]);
+    expect(finding).toMatchObject({ kind: 'cut_off', of: 92 });
+    expect(finding?.words).toContain('95.8% of these get the highest reward');
   });
 
   it('finds answers that repeat themselves, and tasks that ask the same', () => {
