@@ -30,6 +30,12 @@ function splitPair(pair: string): [name: string, text: string] {
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
+/** @throws CommandError if a name is given twice: only one of its values would be sent */
+export function checkOnce(names: readonly string[]): void {
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new CommandError(`${repeated} is given twice. Nothing was sent.`);
+}
+
 /** The JSON value of a field's text, or the text itself. @throws CommandError if a number in it would be rounded */
 export function fieldValue(name: string, text: string): unknown {
   const value = jsonOrText(text);

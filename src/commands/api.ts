@@ -16,6 +16,7 @@ import { cutOffWords, readPages } from '../service/pagination.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Preview, printPreviews, trajectoryToken } from './act.ts';
 import {
+  checkOnce,
   type Field,
   fieldsGiven,
   fieldsOf,
@@ -90,9 +91,9 @@ function targetOfPath(method: Method, path: string): Target {
   if (!found) return { method, path };
   const { endpoint, groups } = found;
   const params = Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decoded(value)]));
-  const query = Object.fromEntries(
-    [...new URLSearchParams(search.join('?'))].map(([name, value]) => [name, valueFor(endpoint.query, name, value)]),
-  );
+  const asked = [...new URLSearchParams(search.join('?'))];
+  checkOnce(asked.map(([name]) => name));
+  const query = Object.fromEntries(asked.map(([name, value]) => [name, valueFor(endpoint.query, name, value)]));
   return { endpoint, params, query };
 }
 
@@ -143,6 +144,7 @@ function fill({ endpoint, params, query }: KnownOperation, inputs: readonly Fiel
     body: new Map<string, unknown>(),
   };
   const inPath = pathNames(endpoint.path);
+  checkOnce([...Object.keys({ ...params, ...query }), ...inputs.map(({ name }) => name)]);
   for (const { name, value, isLoose } of inputs) {
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
@@ -211,6 +213,7 @@ function requestOfPath(
   if (paginate) throw new CommandError('--paginate is for lists in the contract: benchtop api names them.');
   if (method === 'GET' && text !== undefined) throw new CommandError('A GET has no body.');
   const inQuery = method === 'GET' || text !== undefined;
+  if (!inQuery) checkOnce(fields.map(({ name }) => name));
   const query = new URLSearchParams();
   for (const { name, value } of inQuery ? fields : []) {
     query.append(name, typeof value === 'string' ? value : JSON.stringify(value));

@@ -28,6 +28,7 @@ describe('a path that the contract does not have', () => {
     [['/v9/notes'], 'GET', '/base/v9/notes', ''],
     [['v9/notes?tag=a&tag=b%20c'], 'GET', '/base/v9/notes?tag=a&tag=b%20c', ''],
     [['/v9/notes?a=1', '-X', 'GET', '-f', 'q=x y', '-F', 'n=2'], 'GET', '/base/v9/notes?a=1&q=x+y&n=2', ''],
+    [['/v9/notes?tag=a', '-X', 'GET', '-f', 'tag=b', '-f', 'tag=c'], 'GET', '/base/v9/notes?tag=a&tag=b&tag=c', ''],
     [['/v9/notes', '-f', 'n=2'], 'POST', '/base/v9/notes', '{"n":"2"}'],
     [['/v9/notes', 'n=2'], 'POST', '/base/v9/notes', '{"n":"2"}'],
     [
@@ -174,6 +175,13 @@ it.each([
   [['listBenchmarks', '-i', '--field', 'x'], /cannot be used with/],
   [['listBenchmarks', '--body', '{}'], /listBenchmarks has no body/],
   [['createSecret', '--body', '[1]'], /is a JSON object/],
+  [['createChatCompletion', 'model=m', 'messages=[]', '-F', 'stream=true'], /is a stream, not JSON/],
+  [['listBenchmarks', 'limit=1', 'limit=2'], /limit is given twice\. Nothing was sent/],
+  [['/api/v1/benchmarks?limit=1', 'limit=2', '-X', 'GET'], /limit is given twice/],
+  [['/api/v1/benchmarks?limit=1&limit=2'], /limit is given twice/],
+  [['GET', '/api/v1/benchmarks/b1', 'bench_id=b2'], /bench_id is given twice/],
+  [['createSecret', 'name=a', '-f', 'name=b'], /name is given twice/],
+  [['/v9/notes', '-f', 'n=1', '-F', 'n=2'], /n is given twice/],
   [['GET', '/api/v1/eval/%zz'], /not a valid percent-encoded path/],
 ])('refuses %j, and sends nothing', async (args, words) => {
   const { api, requests } = await apiOn(json({}));
