@@ -190,7 +190,8 @@ async function readCall({ req, get }: Context<Env>, { operation, method, query }
     query: readQuery(query, req.query()),
     body,
     ignored,
-    idempotencyKey: req.header('idempotency-key'),
+    // An empty key is none: otherwise, two starts without a key would be one.
+    idempotencyKey: req.header('idempotency-key') || undefined,
     header: name => req.header(name),
     origin: new URL(req.url).origin,
   };

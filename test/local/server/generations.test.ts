@@ -256,6 +256,12 @@ describe('an evaluation', () => {
     expect([again.status, again.body]).toEqual([200, first.body]);
   });
 
+  it('takes an empty Idempotency-Key for none (C5)', async () => {
+    const start = async (key: string) =>
+      (await post('eval', { bench_id: benchId, base_model_slug: model }, { 'Idempotency-Key': key })).body.eval_run_id;
+    expect(new Set([await start(''), await start(''), await start(' ')]).size).toBe(3);
+  });
+
   it.each([
     ['eval', { base_model_slug: model }, 'bench_id'],
     ['eval', {}, 'bench_id'],
