@@ -151,7 +151,10 @@ async function candidates(words: readonly string[], partial: string, io: Command
   if (!spec) return Object.hasOwn(groups, name) ? choicesOf(name) : [];
   const { args: specs = [] } = spec;
   const argument = specs[args.length] ?? specs.findLast(({ many }) => many);
-  return argument ? valueCandidates(argument, line, io) : [];
+  if (!argument) return [];
+  // A word such as `-rf` would be read as a flag.
+  const isArgument = ([word]: Candidate): boolean => argumentsIn(lineOf([...words, word]).after)[args.length] === word;
+  return (await valueCandidates(argument, line, io)).filter(isArgument);
 }
 
 /** A typed word without the shell's quotes and backslashes; its last quote may still be open. */

@@ -111,6 +111,7 @@ export type Settings = z.infer<ReturnType<typeof makeSettings>>;
 
 /** Why a profile cannot have this name, as a sentence; undefined if it can. */
 export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {
+  if (name === '') return 'A profile needs a name: choose one.';
   if (name === 'local' && baseUrl !== undefined) return 'local is the service on this machine: choose another name.';
   if (name === '__proto__') return '__proto__ cannot be the name of a profile: choose another one.';
   return undefined;
