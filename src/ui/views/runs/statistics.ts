@@ -1,8 +1,9 @@
 /** Rollout statistics as lines: one per stage and knob, over all snapshots. Pure. */
 
+import { maxOf } from '../../../base/many.ts';
 import { type Summary, summarise } from '../../../base/statistics.ts';
 import type { RolloutSnapshot } from '../../../contract/evaluations.ts';
-import { count, reward } from '../../../text/numbers.ts';
+import { count, countOf, reward } from '../../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, padStart, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -13,6 +14,8 @@ export interface KnobStatistics {
   readonly knob: string;
   readonly unit: string;
   readonly summary: Summary | undefined;
+  /** The number of samples that the service counts; it may not send the value of each. */
+  readonly total: number;
   /** Each snapshot's mean, oldest first. */
   readonly means: readonly number[];
 }
@@ -32,12 +35,20 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
       knob: sanitiseLine(group[0]?.knob_name ?? ''),
       unit: sanitiseLine(group[0]?.unit ?? ''),
       summary: summarise(samples),
+      total: group.reduce((sum, each) => sum + Math.max(countOf(each.sample_count) ?? 0, each.samples?.length ?? 0), 0),
       means: group.flatMap(snapshot => summarise(snapshot.samples ?? [])?.mean ?? []),
     };
   });
 }
 
 const numberWidth = 8;
+const heads = ['COUNT', 'MEAN', 'P50', 'P95'] as const;
+
+/** `5 of 6` if only some samples have a value. */
+function countWords({ summary, total }: KnobStatistics): string {
+  const known = summary?.count ?? 0;
+  return known === total ? count(known) : `${count(known)} of ${count(total)}`;
+}
 
 /**
  * A heading and a line for each knob: count, mean, p50, p95. Names get their own line if there is no room. An error
@@ -54,17 +65,25 @@ export function statisticsLines(
     return words.map(line => styles.muted(line));
   }
   if (statistics.length === 0) return [styles.muted('no statistics yet')];
-  const cells = (texts: readonly string[]): string => texts.map(text => fitCells(text, numberWidth, 'right')).join('');
-  const rows = statistics.map(({ stage, knob, unit, summary }) => ({
+  const texts = statistics.map(each => {
+    const { mean, p50, p95 } = each.summary ?? {};
+    return [countWords(each), reward(mean), reward(p50), reward(p95)];
+  });
+  const widths = heads.map((_, index) => maxOf([numberWidth, ...texts.map(each => (each[index] ?? '').length + 2)]));
+  const cells = (row: readonly string[]): string =>
+    row.map((text, index) => padStart(text, widths[index] ?? 0)).join('');
+  const rows = statistics.map(({ stage, knob, unit }, index) => ({
     name: `${stage} ${knob}${unit ? ` (${unit})` : ''}`,
-    numbers: cells([count(summary?.count ?? 0), reward(summary?.mean), reward(summary?.p50), reward(summary?.p95)]),
+    numbers: cells(texts[index] ?? []),
   }));
-  const heads = cells(['COUNT', 'MEAN', 'P50', 'P95']);
-  const room = width - heads.length;
+  const head = cells(heads);
+  const room = width - head.length;
   if (rows.every(({ name }) => displayWidth(name) <= room)) {
-    const head = styles.header(fitCells('STATISTICS', room) + heads);
-    return [head, ...rows.map(({ name, numbers }) => fitCells(name, room) + numbers)];
+    return [
+      styles.header(fitCells('STATISTICS', room) + head),
+      ...rows.map(({ name, numbers }) => fitCells(name, room) + numbers),
+    ];
   }
-  const numbersBelow = rows.flatMap(({ name, numbers }) => [truncate(name, width), padStart(numbers, width)]);
-  return [styles.header('STATISTICS'), styles.muted(padStart(heads, width)), ...numbersBelow];
+  const numbersBelow = rows.flatMap(({ name, numbers }) => [truncate(name, width), fitCells(numbers, width, 'right')]);
+  return [styles.header('STATISTICS'), styles.muted(fitCells(head, width, 'right')), ...numbersBelow];
 }

@@ -41,6 +41,17 @@ describe('statistics of rollouts', () => {
     expect(Math.max(...lines.map(line => line.length))).toBe(36);
   });
 
+  it('say how many samples have a value, and keep large numbers apart (C7)', () => {
+    const large = [snapshot('rollout', '2026-01-01T00:00:00Z', [1e308, 1e308, Number.NaN])];
+    const counted = knobStatistics([
+      ...large,
+      { ...snapshot('grading', '2026-01-02T00:00:00Z', [2, 2]), sample_count: 6 },
+    ]);
+    const lines = statisticsLines(counted, 70, createTheme()).map(line => stripVTControlCharacters(line));
+    expect(lines[1]).toMatch(/ {2}2 of 3 {2}1\.00e308 {2}1\.00e308 {2}1\.00e308$/);
+    expect(lines[2]).toMatch(/ {2}2 of 6 {6}2\.00 {6}2\.00 {6}2\.00$/);
+  });
+
   it('say that there are none', () => {
     expect(statisticsLines([], 40, createTheme()).map(line => stripVTControlCharacters(line))).toEqual([
       'no statistics yet',
