@@ -115,7 +115,7 @@ function useRowBindings<Row extends object>(
     siblings: whole?.siblings,
     siblingId: whole?.id,
     exportable: exportableRows(props, read),
-    files: props.files?.({ marked, current, read }),
+    files: props.files?.({ marked, current, isFiltered: table.state.filter !== '', read }),
   });
 }
 

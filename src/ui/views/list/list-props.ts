@@ -33,6 +33,7 @@ export interface ListedRows<Row> {
   /** In the order they were marked. */
   readonly marked: readonly Row[];
   readonly current: Row | undefined;
+  readonly isFiltered: boolean;
   /** Reads the marked rows, or all filtered ones in table order. @throws Error with the reason if rows are missing */
   readonly read: (waiter: Waiter) => Promise<readonly Row[]>;
 }

@@ -110,10 +110,11 @@ export interface ChosenRollouts {
 /** The marked trajectories, or all in the filtered list. */
 export const listedRollouts = <Row extends { readonly trajectory_id?: string | null | undefined }>({
   marked,
+  isFiltered,
   read,
 }: ListedRows<Row>): ChosenRollouts => ({
   key: 'steps',
-  words: marked.length > 0 ? `${marked.length} marked` : 'all rows',
+  words: marked.length > 0 ? `${marked.length} marked` : isFiltered ? 'all filtered rows' : 'all rows',
   ids: async waiter => (await read(waiter)).flatMap(({ trajectory_id: id }) => id || []),
 });
 

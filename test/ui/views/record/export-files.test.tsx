@@ -106,6 +106,20 @@ it('writes a comparison of two runs', async () => {
   expect(saved()).toMatch(/^# new compared with old\n(?:.|\n)*- said by old on one\n\+ said by new on one\n/);
 });
 
+it('offers all rows, or all filtered rows (C1)', async () => {
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'new' }, label: 'new' },
+    service: async () => service,
+  });
+  await stage.waitFor('three');
+  await stage.press('x');
+  await stage.waitFor('With steps, JSON Lines: all rows');
+  await stage.press('esc', '/');
+  await stage.type('one');
+  await stage.press('enter', 'x');
+  await stage.waitFor('With steps, JSON Lines: all filtered rows');
+});
+
 it('writes the marked trajectories with their steps, and a report on all flagged ones', async () => {
   const stage = openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope: { run: 'new' }, label: 'new' },
