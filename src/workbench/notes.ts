@@ -27,7 +27,6 @@ export class Notes {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #byId: ReadonlyMap<string, readonly Note[]> | undefined;
-  /** The subjects of the last change to flags, by their previous flag. */
   #replaced: ReadonlyMap<string, readonly Noted[]> | undefined;
 
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
@@ -61,9 +60,9 @@ export class Notes {
     return isSaved;
   }
 
-  /** The flags that the last change to flags replaced. */
-  get replaced(): readonly string[] {
-    return [...(this.#replaced?.keys() ?? [])];
+  /** The subjects of the last change to flags, by their previous flag. */
+  get replaced(): ReadonlyMap<string, readonly Noted[]> {
+    return this.#replaced ?? new Map();
   }
 
   /** Undoes the last change to flags, once. @returns false if there is none, or it could not be saved */

@@ -60,6 +60,16 @@ it('changes only the flag or the note that was touched, of each marked row', asy
   expect(said()).toEqual([1, 2, 3].map(() => ['bad', 'of all']));
 });
 
+it('says on how many of the marked rows a flag replaces another (C2)', async () => {
+  const { stage, notes, said } = await openList();
+  notes.say(of.slice(1, 2), { flag: 'bad' });
+  await stage.press('space', 'space', 'space', '1');
+  await stage.waitFor('Flagged good, 1 of 3 instead of bad: 0 undoes it');
+  await stage.press('k', '2');
+  await stage.waitFor('Flagged bad instead of good: 0 undoes it');
+  expect(said().map(each => each?.[0])).toEqual(['bad', 'bad', 'bad']);
+});
+
 it('begins with what is saved at that moment', async () => {
   const { stage, notes, said } = await openList();
   stage.workbench.remembered.notes.change([{ ...of[0], message: 0, author: notes.author } as never], { text: 'shell' });

@@ -212,9 +212,11 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
         notes.takeBack();
         shell.toast({ kind: 'info', text: 'This is a row number, so nothing is flagged: G goes to that row' });
       });
-      const others = notes.replaced.filter(each => each !== '' && each !== wanted);
-      const instead = others.length === 0 ? '' : ` instead of ${others.join(', ')}`;
-      const words = sanitiseLine(isSet ? `No longer ${wanted}` : `Flagged ${wanted}${instead}`);
+      const instead = [...notes.replaced].flatMap(([before, { length }]) => {
+        if (before === '' || before === wanted) return [];
+        return length === of.length ? ` instead of ${before}` : `, ${length} of ${of.length} instead of ${before}`;
+      });
+      const words = sanitiseLine(isSet ? `No longer ${wanted}` : `Flagged ${wanted}${instead.join('')}`);
       shell.toast({ kind: 'info', text: `${words}: ${keyOf(triageCommands.undo)} undoes it` });
     };
     const enabled = of.length > 0;
