@@ -217,7 +217,7 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredConve
             `left out, with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'incomplete or empty answer')}`,
           ]
         : []),
-      ...(messages.filter(({ role }) => role === 'system').length > 1
+      ...(messages.slice(1).some(({ role }) => role === 'system')
         ? ['the system prompt was changed: each is stored where it began']
         : []),
       ...(messages.some(message => 'parameters' in message)
