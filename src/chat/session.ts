@@ -21,6 +21,8 @@ import { chatRoute } from './route.ts';
 
 /** How often a stream is redrawn: faster than a user reads, slow enough for a slow connection. */
 const drawEveryMs = 66;
+/** How often a streaming answer is saved, in case the program is killed. */
+const saveEveryMs = 5_000;
 
 export interface ChatSettings extends ChatParameters {
   readonly model: string;
@@ -50,8 +52,8 @@ export class ChatSession {
   #running: AbortController | undefined;
   /** Shows the buffered text. */
   #flush = (): void => {};
-  /** Called after each answer, even while the conversation is off screen. */
-  onSettled: (() => void) | undefined;
+  /** Called after each answer, and every few seconds of it, even while the conversation is off screen. */
+  save: (() => void) | undefined;
 
   constructor(workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>) {
     this.#workbench = workbench;
@@ -102,7 +104,7 @@ export class ChatSession {
     if (this.#conversation.answering) return;
     this.#workbench.unfinished.delete(this.#id);
     // An opened or cleared conversation has no new answer.
-    if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
+    if (action.kind !== 'open' && action.kind !== 'clear') this.save?.();
   }
 
   #begin(settings: ChatSettings): void {
@@ -132,6 +134,12 @@ export class ChatSession {
     };
     this.#flush = flush;
     const timer = setInterval(flush, drawEveryMs);
+    let saved = this.#conversation;
+    const saving = setInterval(() => {
+      if (signal.aborted || saved === this.#conversation) return;
+      saved = this.#conversation;
+      this.save?.();
+    }, saveEveryMs);
     try {
       const service = await this.#workbench.service();
       const { model, at } = await chatRoute(service, this.#workbench.remembered, request.model, signal);
@@ -160,6 +168,7 @@ export class ChatSession {
       this.#dispatch({ kind: 'fail', error: asError(error) });
     } finally {
       clearInterval(timer);
+      clearInterval(saving);
       if (this.#running === controller) this.#running = undefined;
     }
   }

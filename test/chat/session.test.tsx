@@ -234,7 +234,7 @@ describe('an answer', () => {
     talk.send('what is tea?', settings);
     await eventually(() => expect(stream).toHaveBeenCalledTimes(1));
     const settled = vi.fn();
-    talk.onSettled = settled;
+    talk.save = settled;
     const drawn = vi.fn();
     talk.subscribe(drawn);
     if (way === 'open') talk.open([]);
@@ -304,6 +304,24 @@ describe('an answer', () => {
     await eventually(() => expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf of a plant' }));
     expect(answer()?.cancelled).toBeUndefined();
     expect(workbench.unfinishedWork()).toEqual([]);
+  });
+
+  it('is kept as stopped every few seconds, in case the program is killed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { talk, says, workbench, kept } = opened();
+    const stream = vi.spyOn((await workbench.service()).chat, 'stream');
+    const saves = vi.spyOn(workbench.remembered, 'saveChat');
+    talk.send('what is tea?', settings);
+    await eventually(() => expect(stream).toHaveBeenCalledTimes(1));
+    says('a leaf');
+    for (const _ of [1, 2, 3]) await new Promise(setImmediate);
+    const before = saves.mock.calls.length;
+    vi.advanceTimersByTime(20_000);
+    expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf', cancelled: true });
+    // Without any more text, there is nothing more to save.
+    expect(saves.mock.calls.length).toBe(before + 1);
+    talk.cancel();
   });
 
   it('that the program leaves is kept as stopped, with all that had come', async () => {

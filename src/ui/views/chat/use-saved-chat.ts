@@ -63,8 +63,8 @@ export function useSavedChat(
       if (save()) workbench.unfinished.delete(key);
       else workbench.unfinished.set(key, unsaved);
     };
-    session.onSettled = keep;
-    if (second) second.onSettled = keep;
+    session.save = keep;
+    if (second) second.save = keep;
     const [idBefore, ...before] = known.current;
     const now = [others, isAnswering];
     known.current = [id, ...now];
@@ -72,7 +72,7 @@ export function useSavedChat(
     const removed = secondBefore.current;
     secondBefore.current = second;
     if (removed && removed !== second) {
-      removed.onSettled = undefined;
+      removed.save = undefined;
       removed.clear();
       keep();
     } else if (hasChanged) keep();
