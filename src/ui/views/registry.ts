@@ -321,7 +321,7 @@ export const registry: Registry = {
     view('evidence', 'Evidence', {
       crumb: ({ finding }) => finding,
       component: lazyView(async () => (await import('./training/audit.tsx')).EvidenceView),
-      commands: [],
+      commands: ofRows,
     }),
     view('search', 'Search', {
       crumb: ({ query }) => clean`search ${query}`,

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
+import { noteFacts } from '../../../present/notes.ts';
 import { numberColumn, rewardColumn } from '../../../present/number-columns.ts';
 import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
@@ -16,6 +17,8 @@ import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
+import { trajectoryNoted } from '../triage/noted.ts';
+import { useNoted, useTriage } from '../triage/use-triage.tsx';
 
 function useAudit(runId: string): ListSource<Finding> {
   const { rewardRange } = useWorkbench().compare;
@@ -61,29 +64,38 @@ const evidenceColumns: readonly Column<Evidence>[] = [
   idColumn(row => row.trajectory_id ?? undefined, false),
 ];
 
+const none: readonly Evidence[] = [];
+const idOf = ({ trajectory_id }: Evidence): string => trajectory_id ?? '';
+
 export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }: ViewProps<'evidence'>) {
   const pane = usePane('main');
   const { styles } = useTheme();
   const audit = useAudit(runId);
   const { rows, loaded } = useList(audit, 'visible');
   const found = rows.find(each => each.kind === kind);
-  const source = useMemo(
-    () => rowsMadeElsewhere<Evidence>([...audit.key, kind], row => row.trajectory_id ?? ''),
-    [audit, kind],
-  );
-  const evidence = useMemo(() => found?.evidence ?? [], [found]);
+  const source = useMemo(() => rowsMadeElsewhere<Evidence>([...audit.key, kind], idOf), [audit, kind]);
+  const evidence = found?.evidence ?? none;
+  const noted = useNoted(evidenceColumns, idOf, evidence);
+  const triage = useTriage();
   const header = found ? [...wrap(sanitiseLine(found.words), pane.width - 2).map(styles.strong), ''] : [];
   return (
     <ResourceList<Evidence>
       name="evidence"
       source={source}
       rows={evidence}
-      columns={evidenceColumns}
+      columns={noted.columns}
+      notes={noted.words}
       emptyWords={loaded ? 'The audit no longer finds this' : 'Reading the audit'}
       open={({ trajectory_id, task_id }) =>
         trajectory_id ? recordPlace(trajectories, trajectory_id, task_id ?? undefined) : undefined
       }
+      actions={some =>
+        triage(
+          some.map(({ trajectory_id, task_id }) => trajectoryNoted({ trajectory_id: trajectory_id ?? '', task_id })),
+        )
+      }
       facts={row => [
+        ...noteFacts(noted.ofRow(row)),
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },
         { label: 'step', value: row.step },

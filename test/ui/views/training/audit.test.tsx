@@ -1,6 +1,7 @@
 /** The audit of a training run on screen: its findings, and the rollouts they rest on. */
 import { expect, it } from 'vitest';
 import { defineView } from '../../../../src/ui/app/registry.ts';
+import { triageCommands } from '../../../../src/ui/views/commands.ts';
 import { AuditView, EvidenceView } from '../../../../src/ui/views/training/audit.tsx';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
@@ -34,7 +35,7 @@ const evidence = defineView<'evidence'>({
   id: 'evidence',
   title: 'Evidence',
   component: EvidenceView,
-  commands: [],
+  commands: Object.values(triageCommands),
   general: [],
 });
 const stageOf = (more: Answers, columns: number, rows: number) =>
@@ -60,6 +61,18 @@ it('lists what to look at with what was read, and opens the rollouts that it res
     await stage.waitFor(text => / 1 +task 0 +0\.750 +13 /.test(text));
     expect(stage.text()).toContain('longer answers get more reward: rank correlation 1.00');
   }
+});
+
+it('flags the rollouts that a finding rests on (out30 B7)', async () => {
+  const stage = stageOf({}, 150, 36);
+  await stage.waitFor('▸ length');
+  await stage.press('enter');
+  await stage.waitFor(text => / 1 +task 0 +0\.750 +13 /.test(text));
+  await stage.press('3');
+  await stage.waitFor(text => /flagged: 1 gamed of the \d+ rows read/.test(text));
+  expect(stage.text()).toMatch(/STEP +FLAG .*\n.* 1 +gamed +task 0/);
+  await stage.press("'");
+  await stage.waitFor('Note on task 0');
 });
 
 it('says that it found nothing', async () => {
