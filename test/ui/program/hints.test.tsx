@@ -41,11 +41,14 @@ it.each(sizes)('a running training run names evaluate, deploy and cancel at %d c
   expect(lastLine(screen.text())).toMatch(/seed 1 /);
 });
 
-it.each(sizes)('one that has ended offers no cancel at %d columns', async (columns, rows) => {
-  const screen = openWorld(trainingWorld('completed'), trainingPlace, { columns, rows });
-  await screen.waitFor(text => /<e> evaluate {2}<D> deploy .*<\?> help/.test(lastLine(text)));
-  expect(lastLine(screen.text())).not.toContain('cancel');
-});
+it.each(sizes)(
+  'one that has ended offers no cancel, but the audit, at %d columns (out30 B12)',
+  async (columns, rows) => {
+    const screen = openWorld(trainingWorld('completed'), trainingPlace, { columns, rows });
+    await screen.waitFor(text => /<e> evaluate {2}<Q> audit {2}<D> deploy .*<\?> help/.test(lastLine(text)));
+    expect(lastLine(screen.text())).not.toContain('cancel');
+  },
+);
 
 it.each(sizes)('one whose curves show a gamed reward names the audit at %d columns (A1)', async (columns, rows) => {
   const service = trainingWorld('running');

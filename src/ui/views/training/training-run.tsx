@@ -155,8 +155,8 @@ function useCurvesPane(id: string, { shown, ended, state, curves, completed }: R
   return { ...view, bindings: [...view.bindings, choose] };
 }
 
-/** The key that opens the audit, among the main ones if the curves are suspicious. */
-function useAuditKey(id: string, { trainer, heldOut }: Run['curves']): Binding {
+/** The key that opens the audit. Its hint is a main one if the curves are suspicious, and a second one once the run has ended. */
+function useAuditKey(id: string, { curves: { trainer, heldOut }, ended }: Pick<Run, 'curves' | 'ended'>): Binding {
   const { open } = useShell();
   const { rewardRange } = useWorkbench().compare;
   const isSuspicious = useMemo(
@@ -165,7 +165,7 @@ function useAuditKey(id: string, { trainer, heldOut }: Run['curves']): Binding {
   );
   return {
     command: teachingCommands.audit,
-    ...(isSuspicious && { rank: 'main' }),
+    ...((isSuspicious || ended) && { rank: isSuspicious ? 'main' : 'second' }),
     run: () => open({ view: 'audit', trainingRunId: id }),
   };
 }
@@ -190,7 +190,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const head = useHead(run, pane);
   const name = shown.display_name ?? id;
   const curvesPane = useCurvesPane(id, run, head);
-  const audit = useAuditKey(id, curves);
+  const audit = useAuditKey(id, run);
   const pin = { kind: 'training', id, label: name };
   const alarms = {
     command: alarmCommands.past,
