@@ -1,4 +1,6 @@
 /** The audit of a training run: the reads it needs, and its findings as a list. */
+
+import * as z from 'zod/mini';
 import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
 import { shellWord } from '../base/shell-words.ts';
@@ -6,7 +8,15 @@ import { hasEnded } from '../contract/status.ts';
 import { emptyCurve, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
+import {
+  type AuditRollout,
+  type AuditStep,
+  audit,
+  type Finding,
+  type FindingKind,
+  findingKinds,
+  textsToRead,
+} from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { cutMessageOf, finishOf } from '../present/outcome-classes.ts';
@@ -21,6 +31,7 @@ import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-
 import { trainingKeys } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { readInTime } from './origins.ts';
@@ -121,7 +132,46 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
     ...(unread.length > 0 ? [`${unread.length} of these reads failed`] : []),
   ];
   const lastStep = steps?.findLast(({ rewards }) => rewards.length > 0)?.step;
-  return { findings, read: words.join(', '), unread, lastStep };
+  const report = { findings, read: words.join(', '), unread, lastStep };
+  if (trainer) rememberAudit(runId, report, { trainer, range, memory: context.memory });
+  return report;
+}
+
+/** What a run's last whole audit found, as it is remembered. */
+const remembered = z.object({
+  kinds: z.array(z.enum(Object.keys(findingKinds) as FindingKind[])),
+  lastStep: z.number(),
+  /** The trainer's reward at that step: a run that restarts may get another one. */
+  reward: z.nullable(z.number()),
+  range: z.tuple([z.number(), z.number()]),
+});
+
+interface AuditMemory {
+  readonly trainer: TrainerCurve;
+  readonly range: Range;
+  readonly memory: Pick<RememberedStore, 'setting' | 'setSetting'>;
+}
+
+const settingOf = (runId: string): string => `audit ${runId}`;
+
+function rewardAt({ steps, rewards }: TrainerCurve, step: number): number | null {
+  const value = rewards[steps.lastIndexOf(step)];
+  return Number.isFinite(value) ? (value ?? null) : null;
+}
+
+function rememberAudit(runId: string, report: AuditReport, { trainer, range, memory }: AuditMemory): void {
+  const { findings, unread, lastStep } = report;
+  if (unread.length > 0 || lastStep === undefined) return;
+  const kinds = findings.map(({ kind }) => kind);
+  memory.setSetting(settingOf(runId), { kinds, lastStep, reward: rewardAt(trainer, lastStep), range });
+}
+
+/** The run's last whole audit, if it is one of this curve and range. */
+export function rememberedAudit(runId: string, { trainer, range, memory }: AuditMemory): AuditOutcome | undefined {
+  const { data } = remembered.safeParse(memory.setting(settingOf(runId)));
+  if (!data || rewardAt(trainer, data.lastStep) !== data.reward) return undefined;
+  const isOfRange = data.range.every((end, index) => end === range[index]);
+  return isOfRange ? { findings: data.kinds.map(kind => ({ kind })), unread: [], lastStep: data.lastStep } : undefined;
 }
 
 /** The curves to audit. The trainer's curve is thinned out, because it may have a million points. */
@@ -179,7 +229,7 @@ export const hintOfCurves = (
  * Describes the audit of a checkpoint's run before the checkpoint goes live: its findings in the curves, or that there
  * was no audit.
  *
- * @param report the whole audit, if it has been made
+ * @param report the whole audit, if it has been made, now or earlier
  */
 export function auditWords(
   { training_run_id: id, step = Number.POSITIVE_INFINITY }: AuditedOrigin,
@@ -199,10 +249,16 @@ export function auditWords(
 
 export type AuditedOrigin = Pick<Origin, 'training_run_id' | 'step'>;
 
+/** What an audit found, in brief. */
+interface AuditOutcome extends Pick<AuditReport, 'lastStep'> {
+  readonly findings: readonly Pick<Finding, 'kind'>[];
+  readonly unread: readonly unknown[];
+}
+
 interface KnownToAudit {
   readonly trainer?: TrainerCurve | undefined;
   readonly heldOut?: readonly HeldOutReward[] | undefined;
-  readonly report?: AuditReport | undefined;
+  readonly report?: AuditOutcome | undefined;
 }
 
 /** Reads the curves for `auditWords`, if they can be read in time. @throws AbortError if the user interrupts */
@@ -212,7 +268,9 @@ export async function readAuditWords(origin: AuditedOrigin, context: QueryContex
     readInTime(trainerRewardsQuery(id, true).read, context),
     readInTime(heldOutRewardsQuery(id, true).read, context),
   ]);
-  return auditWords(origin, { trainer, heldOut }, context.compare?.rewardRange ?? defaultRange);
+  const range = context.compare?.rewardRange ?? defaultRange;
+  const report = trainer && rememberedAudit(id, { trainer, range, memory: context.memory });
+  return auditWords(origin, { trainer, heldOut, report }, range);
 }
 
 const reports = new WeakMap<object, AuditReport>();

@@ -313,6 +313,9 @@ describe('production', () => {
     expect(byNobody.notes).toMatch(
       /Step 2 of first \(ckpt_\w+\), held-out \d\.\d+ from \d+ samples on \S+, goes into production as teacher\. Nothing serves teacher now\. (?:Not audited: describe trn_\w+ --audit|Audit of its curves: .*)\./,
     );
+    // The audit that it names is remembered (out30 B1).
+    expect((await cli('describe', ['first', '--audit'])).code).toBe(exitCodes.done);
+    expect((await cli('deploy', ['first@latest', ...slug])).notes).toMatch(/ Audit: (?:nothing found|look at .*)\./);
     const answered = (input: string) => ({ input: `${input}\n`, asked: true });
     expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
       code: exitCodes.failed,
@@ -327,7 +330,7 @@ describe('production', () => {
     const origin = String.raw`first step 2, held-out \d\.\d+ on [^)]+`;
     expect((await cli('promote', [out.trim()])).notes).toMatch(
       new RegExp(
-        String.raw`${out.trim()} \(${origin}\) serve teacher\. dep_\w+ \(${origin}\) serves teacher now and is replaced\. (?:Not audited|Audit of its curves): `,
+        String.raw`${out.trim()} \(${origin}\) serve teacher\. dep_\w+ \(${origin}\) serves teacher now and is replaced\. Audit: `,
       ),
     );
     expect((await cli('undeploy', [out.trim(), '--yes'])).code).toBe(exitCodes.done);

@@ -1,13 +1,13 @@
 /** The audit's findings in the run whose checkpoint goes live. */
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
-import { type AuditedOrigin, auditList, auditReportOf, auditWords } from '../../../resources/audit.ts';
+import { type AuditedOrigin, auditList, auditReportOf, auditWords, rememberedAudit } from '../../../resources/audit.ts';
 import { useListed } from '../../data/use-list.ts';
 import { usePreviewData } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** @param origin undefined while no checkpoint is known; nothing is read then */
 export function useAuditWords(origin: AuditedOrigin | undefined): string {
-  const { lists, compare } = useWorkbench();
+  const { lists, compare, remembered: memory } = useWorkbench();
   const { rewardRange: range } = compare;
   const id = origin?.training_run_id ?? '';
   const trainer = usePreviewData(trainerRewardsQuery(id, true), origin !== undefined);
@@ -15,6 +15,7 @@ export function useAuditWords(origin: AuditedOrigin | undefined): string {
   const list = auditList(id, range);
   // Redraws once the audit has been read.
   useListed(list);
-  const report = auditReportOf(lists.find(list.key)?.source);
+  const made = auditReportOf(lists.find(list.key)?.source);
+  const report = made ?? (trainer && rememberedAudit(id, { trainer, range, memory }));
   return origin === undefined ? '' : auditWords(origin, { trainer, heldOut, report }, range);
 }

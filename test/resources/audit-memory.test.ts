@@ -1,0 +1,31 @@
+/** What is remembered of a training run's audit. */
+import { expect, it } from 'vitest';
+import type { QueryContext } from '../../src/queries/query-context.ts';
+import { readAudit, readAuditWords } from '../../src/resources/audit.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+const range = [0, 1] as const;
+
+it('a later command knows an audit of the same curve and range, and of no other (out30 B1)', async () => {
+  const memory = RememberedStore.inMemory('test');
+  let trainer_reward = 0.5;
+  const service = fakeService({
+    getTrainerRewards: () => ({ trainer_rewards: [{ step: 5, trainer_reward }] }),
+    getHeldOutRewards: () => ({ held_out_rewards: [] }),
+    getStepTrajectoryRewards: () => ({ trajectory_rewards: [{ task_id: 'a', trajectory_id: 'traj_1', reward: 0.5 }] }),
+    getTrajectory: () => ({ trajectory_id: 'traj_1', status: 'completed' }),
+  });
+  const context: QueryContext = { service, memory, signal: new AbortController().signal };
+  const words = (step = 5) => readAuditWords({ training_run_id: 'trn_1', step }, context);
+  const never = 'Not audited: describe trn_1 --audit.';
+  expect(await words()).toBe(never);
+  await readAudit('trn_1', range, context);
+  expect(await words()).toBe('Audit: nothing found.');
+  expect(await words(6)).toBe(never);
+  // The run has restarted, and this step has other rewards.
+  trainer_reward = 0.25;
+  expect(await words()).toBe(never);
+  await readAudit('trn_1', [0, 2], context);
+  expect(await words()).toBe(never);
+});
