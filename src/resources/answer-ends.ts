@@ -10,6 +10,7 @@ import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { firstRollouts } from '../queries/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { duration } from '../text/time.ts';
 import { patienceMs } from './origins.ts';
@@ -42,14 +43,23 @@ function countedIn(
 
 type FirstRollouts = Awaited<ReturnType<typeof firstRollouts>>;
 
+const countedCutOff = (rows: readonly Trajectory[]): Counted =>
+  countedIn(
+    rows,
+    row => finishOf(row) !== undefined,
+    row => earlyEndOf(finishOf(row)) === 'token limit',
+  );
+
+/** `80 of 80 answers were cut off`; empty if none was. */
+export function cutOffWords(rows: readonly Trajectory[], isWhole: boolean): string {
+  const { count, of } = countedCutOff(rows.filter(hasRolloutEnded));
+  return count === 0 ? '' : `${count} of ${counted(of, 'answer')}${isWhole ? '' : ' read'} were cut off`;
+}
+
 function endsIn(read: readonly FirstRollouts[]): AnswerEnds {
   const rows = read.flatMap(run => run.rows).filter(hasRolloutEnded);
   return {
-    cutOff: countedIn(
-      rows,
-      row => finishOf(row) !== undefined,
-      row => earlyEndOf(finishOf(row)) === 'token limit',
-    ),
+    cutOff: countedCutOff(rows),
     // A service that reports tool errors sends null or an empty text for none.
     toolErrors: countedIn(
       rows,

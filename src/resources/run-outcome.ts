@@ -25,6 +25,8 @@ export interface RewardSummary {
   readonly contradictions: string;
   /** How many rollouts are known to have failed without a reward. */
   readonly failed?: number | undefined;
+  /** How many answers were cut off at the token limit, in words. */
+  readonly cutOff?: string | undefined;
   /** The number of rollouts in the run, if the service reports it; otherwise the number of listed trajectories. */
   readonly total: number;
   /** How many rewards are full, in words, if some are partial. */

@@ -1,10 +1,11 @@
 /** How the answers of compared runs ended: in commands, reports and on screen, without false claims. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type AnswerEnds, answerEndsWords, readAnswerEnds } from '../../src/resources/answer-ends.ts';
+import { type AnswerEnds, answerEndsWords, cutOffWords, readAnswerEnds } from '../../src/resources/answer-ends.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { CompareView } from '../../src/ui/views/runs/compare.tsx';
 import { CompareManyView } from '../../src/ui/views/runs/compare-many.tsx';
+import { RunView } from '../../src/ui/views/runs/run.tsx';
 import { answering } from '../answering.ts';
 import { cliOn } from '../commands/cli.ts';
 import { type Answer, type Answers, pageOf } from '../queries/scripted-service.ts';
@@ -232,4 +233,17 @@ it('says it on both screens of a comparison', async () => {
     service: async () => service,
   });
   await many.waitFor('20 of 20 answers of the new run were cut off');
+});
+
+it('says in the head of a run how many answers were cut off (B10)', async () => {
+  const stage = openViewOnStage(RunView, {
+    place: { view: 'record', resource: 'runs', id: 'evr_base' },
+    service: async () => service,
+  });
+  await stage.waitFor('10 of 20 answers were cut off');
+  const rows = ['length', 'stop'].map((finish_reason, index) => ({
+    ...{ trajectory_id: `traj_${index}`, status: 'completed', finish_reason },
+  }));
+  expect(cutOffWords(rows, false)).toBe('1 of 2 answers read were cut off');
+  expect(cutOffWords(rows.slice(1), true)).toBe('');
 });

@@ -59,7 +59,7 @@ function progressParts(
   return [total ? progressBar(done / total, barWidth, theme) : '', `${done} of ${of}`];
 }
 
-/** The mean, and how many rollouts have no reward. */
+/** The mean, how many rollouts have no reward, and how many answers were cut off. */
 function meanParts(
   { status }: MeasuredRun,
   outcome: ReturnType<typeof outcomeOf>,
@@ -83,6 +83,7 @@ function meanParts(
     failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
     unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
     outcome.full ? styles.muted(`full reward ${outcome.full}`) : '',
+    rewards?.cutOff ? styles.warning(rewards.cutOff) : '',
   ];
 }
 

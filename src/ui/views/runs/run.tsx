@@ -6,6 +6,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
+import { isWhole } from '../../../queries/lists/list-query.ts';
 import { failedOf } from '../../../queries/own-rows.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
@@ -14,6 +15,7 @@ import { runResultsQuery } from '../../../queries/run-results.ts';
 import { unknownResource } from '../../../queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../../queries/training-curves.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
+import { cutOffWords } from '../../../resources/answer-ends.ts';
 import { statedFacts } from '../../../resources/line-state.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -32,7 +34,7 @@ import { useLoadingText } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import { useListedRows } from '../../data/use-list.ts';
+import { useListed, useListedRows } from '../../data/use-list.ts';
 import { useLastAnswer, useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
@@ -53,6 +55,7 @@ import { useRegradeBinding } from './use-regrade-binding.tsx';
 import { useBaselineBinding } from './use-run-list.ts';
 
 const { compare: runCompare } = runActions;
+const noRows: readonly Trajectory[] = [];
 const rewarded: readonly string[] = ['reward'];
 /** Other commands in the menu of actions. */
 const inMenu = [...rolloutMenu, baselineCommand, alarmCommands.past];
@@ -84,15 +87,19 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const scored = progress.data?.live?.scored_rollouts;
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
   // The rows may be newer than the rewards, and a lower count would look like an error.
-  const rows = useListedRows(source);
+  const list = useListed(source);
+  const rows = list?.rows ?? noRows;
   const results = useLive(runResultsQuery(id, ended, { scored, rows, extent }), attention);
   const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);
   const { rewards, listed } = results.data ?? {};
   const graded = ended ? rewards : rewardsSoFar(rewards, rows);
   const failed = failedOf(rows).length;
+  const isListed = isWhole(list);
+  const cutOff = useMemo(() => cutOffWords(rows, isListed), [rows, isListed]);
   const summary = graded && {
     ...summariseRewards(graded, total, results.data?.unreadable, compare.rewardRange),
     failed,
+    cutOff,
   };
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
