@@ -25,8 +25,10 @@ const longestClass = 200;
 const ids = /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,30}|0x[0-9a-f]+|[a-z]{2,12}_(?=\w{0,40}\d)\w{1,60})\b/gi;
 const hashes = /\b[0-9a-f]{7,64}\b/gi;
 const numbers = /\d+(?:[.,:]\d+)*/g;
+/** Not an apostrophe within a word. */
+const quotations = /"[^"]+"|`[^`]+`|(?<!\w)'[^']+'(?!\w)/g;
 
-/** An error's first line without ids and numbers, so that errors with the same cause are equal. */
+/** An error's first line without ids, numbers and quoted words, so that errors with the same cause are equal. */
 export function errorClass(error: string): string {
   const [first = ''] = sanitiseLine(
     error
@@ -35,11 +37,52 @@ export function errorClass(error: string): string {
       .split('\n', 1)[0] ?? '',
   ).split('\n');
   return first
+    .replace(quotations, quoted => `${quoted[0]}…${quoted[0]}`)
     .replace(ids, 'ID')
     .replace(hashes, hash => (/\d/.test(hash) ? 'ID' : hash))
     .replace(numbers, 'N')
     .slice(0, longestClass)
     .trim();
+}
+
+/** Minimum errors that differ in one word, and minimum words that they share, for that word to be a name. */
+const named = { errors: 3, words: 4 } as const;
+/** How many different errors to search for names. */
+const maxErrors = 1_000;
+
+/**
+ * Error classes that differ only in a name, each with their common class: `there is no … in the store`. A name is a word
+ * between others; a last word may be the cause.
+ */
+function withoutNames(classes: readonly string[]): ReadonlyMap<string, string> {
+  const alike = new Map<string, string[]>();
+  for (const each of classes.slice(0, maxErrors)) {
+    const words = each.split(' ');
+    for (let at = 1; at < words.length - 1 && words.length > named.words; at += 1) {
+      const pattern = words.with(at, '…').join(' ');
+      const known = alike.get(pattern);
+      if (known) known.push(each);
+      else alike.set(pattern, [each]);
+    }
+  }
+  const found = [...alike].filter(([, { length }]) => length >= named.errors);
+  // The last pattern of a class counts: that of most classes.
+  found.sort(([, one], [, other]) => one.length - other.length);
+  return new Map(found.flatMap(([pattern, all]) => all.map(each => [each, pattern] as const)));
+}
+
+/** Returns a function that classifies the errors of these rollouts. */
+function errorClasses(rows: readonly Trajectory[], errorOf: (row: Trajectory) => string | null | undefined) {
+  const own = new Map<string, string>();
+  for (const row of rows) {
+    const error = errorOf(row);
+    if (error && !own.has(error)) own.set(error, errorClass(error));
+  }
+  const names = withoutNames([...new Set(own.values())]);
+  return (row: Trajectory): string | undefined => {
+    const known = own.get(errorOf(row) ?? '');
+    return known && (names.get(known) ?? known);
+  };
 }
 
 /** Why the environment or the service ended the rollout. */
@@ -99,16 +142,15 @@ const unreadClass = 'could not be read';
 /** Returns a function that classifies the given rollouts. */
 export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
   const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= maxNumbers;
+  const [errorIn, toolErrorIn] = [errorClasses(rows, ({ error }) => error), errorClasses(rows, toolErrorOf)];
   const known = (row: Trajectory, by: OutcomeKind): string | undefined => {
     switch (by) {
       case 'status':
         return row.status ? statusWords(row.status) : undefined;
       case 'error':
-        return row.error ? errorClass(row.error) : undefined;
-      case 'tool': {
-        const error = toolErrorOf(row);
-        return error === undefined ? undefined : errorClass(error);
-      }
+        return errorIn(row);
+      case 'tool':
+        return toolErrorIn(row);
       case 'ended':
         return endedBy(row);
       case 'finish':

@@ -11,8 +11,8 @@ const countOf = ({ rows }: OutcomeClass): number => rows.length;
 export const classWords = ({ value }: Pick<OutcomeClass, 'value'>): string => value ?? 'none';
 
 export const outcomeColumns: readonly Column<OutcomeClass>[] = [
-  plainColumn('class', 'CLASS', { min: 12, max: 120, grow: 1 }, classWords, { cutAt: 'end' }),
-  { id: 'by', title: 'BY', width: 13, value: ({ by }) => outcomeKinds[by] },
+  plainColumn('class', 'CLASS', { min: 12, max: 120, grow: 9 }, classWords, { cutAt: 'end' }),
+  plainColumn('by', 'BY', { min: 6, max: 13, grow: 1 }, ({ by }) => outcomeKinds[by], { shortText: ({ by }) => by }),
   numberColumn('count', 'COUNT', countOf, { text: String }),
   { ...numberColumn('share', 'SHARE', ({ share }: OutcomeClass) => share, { text: percent }), width: 6 },
   numberColumn('mean', 'MEAN', ({ mean }) => mean),

@@ -1,7 +1,9 @@
 /** How rollouts ended, in classes. */
 import { expect, it } from 'vitest';
+import { fitColumns } from '../../src/present/column.ts';
 import { errorClass, finishOf, outcomeClasses } from '../../src/present/outcome-classes.ts';
 import { createArrange } from '../../src/present/rows.ts';
+import { outcomeColumns } from '../../src/resources/outcomes.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 
 it.each([
@@ -10,6 +12,8 @@ it.each([
   ['object 7f3a99c01b is gone\nat line 3', 'object ID is gone'],
   ['request 123e4567-e89b-12d3-a456-426614174000 failed', 'request ID failed'],
   ['Connection refused', 'Connection refused'],
+  [`no "fine saw" at 'the shop' or \`here\``, `no "…" at '…' or \`…\``],
+  ["it can't be: the users' saws", "it can't be: the users' saws"],
   ['the_name of a tool is no id', 'the_name of a tool is no id'],
 ])('takes ids and numbers out of %j', (error, words) => {
   expect(errorClass(error)).toBe(words);
@@ -51,6 +55,40 @@ it('counts each class with its share and the mean of its rewards, none last', ()
     ['steps', '3', 1, 0.25, 1, 1],
     ['steps', '9', 1, 0.25, 0, 1],
   ]);
+});
+
+it('takes errors that differ only in a name for one, but not those with another last word (B13)', () => {
+  const errors = [
+    ...['hammer', 'saw', 'lamp', 'saw'].map(name => `there is no ${name} in the store`),
+    ...['hammer', 'saw'].map(name => `${name} is no longer in the store`),
+    ...['refused', 'reset', 'closed'].map(cause => `the connection to it was ${cause}`),
+  ];
+  const rollouts = errors.map((tool_error, index) => ({ trajectory_id: `t${index}`, tool_error }));
+  const classes = outcomeClasses(rollouts).map(({ value, rows: of }) => [value, of.length]);
+  expect(classes).toEqual([
+    ['there is no … in the store', 4],
+    ['hammer is no longer in the store', 1],
+    ['saw is no longer in the store', 1],
+    ['the connection to it was refused', 1],
+    ['the connection to it was reset', 1],
+    ['the connection to it was closed', 1],
+  ]);
+  const many = outcomeClasses(rollouts.map(row => ({ ...row, finish_reason: 'stop', reward: 1 })));
+  const widthOf = (room: number, wanted: string) =>
+    fitColumns(
+      outcomeColumns,
+      room,
+      {},
+      many,
+      new Map([
+        ['class', 60],
+        ['by', 13],
+        ['by short', 6],
+      ]),
+    ).find(({ column }) => column.id === wanted)?.width;
+  // The words of BY are cut short before a class is cut.
+  expect([widthOf(55, 'by'), widthOf(55, 'class')]).toEqual([6, 26]);
+  expect([widthOf(160, 'by'), widthOf(160, 'rewards')]).toEqual([13, 7]);
 });
 
 it('shows numbers of steps in their order', () => {
