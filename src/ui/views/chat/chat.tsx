@@ -277,11 +277,15 @@ function Inspector({ chat: { settings, sides, counts, compared } }: { chat: Chat
   const chosen = counts && countWords(counts, undefined, [sanitiseLine(left), sanitiseLine(right)]);
   const counted = chosen ? ['', theme.styles.header('CHOSEN'), ...wrap(chosen, room)] : [];
   const parts = [{ facts }, { lines: ['', ...answers, ...counted], facts: [] }];
-  const references = useReferences(parts, { pane: 'inspector', width: room, focused });
+  const references = useReferences(parts, { pane: 'inspector', width: room, height, focused });
   return (
     <KeyScope active={focused} bindings={references.bindings}>
       <Box paddingLeft={1}>
-        <Lines lines={linesAround(references.lines, height, references.at)} width={room} height={height} />
+        <Lines
+          lines={linesAround(references.lines, height, references.at, references.from)}
+          width={room}
+          height={height}
+        />
       </Box>
     </KeyScope>
   );

@@ -165,28 +165,44 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const isResting = useSettled(id) === id;
   const width = inspector.width - 2;
   const parts = [{ facts: row ? facts(row) : [] }, about?.(width) ?? { facts: [] }];
-  const references = useReferences(parts, { pane: 'inspector', width, focused: inspector.focused });
+  const { focused, height } = inspector;
   const isPreviewed = Preview !== undefined && row !== undefined && inspector.shown;
+  // Long facts leave half the lines to the preview, which users read first.
+  const least = isPreviewed ? Math.ceil(height / 2) : height;
+  const references = useReferences(parts, { pane: 'inspector', width, focused, height, least });
   // The preview of the row follows its facts.
   const above = isPreviewed ? (references.partAt[1] ?? 0) : references.lines.length;
   const [first, rest] = [references.lines.slice(0, above), references.lines.slice(above)];
   const at = references.at ?? 0;
-  // Long facts leave half the lines to the preview, which users read first.
-  const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
-  const room = inspector.height - shown;
-  // The other parts share the rest.
+  const shown = Math.min(first.length, least);
+  const room = height - shown;
+  // The other parts share the rest, until the user scrolls: then the facts get all lines.
   const half = Math.max(Math.floor(room / 2), Math.min(room, minPreviewLines));
   const previewed = isPreviewed ? (details || rest.length > 0 ? half : room) : 0;
   const below = Math.min(rest.length, room - previewed);
   const box = { ...inspector, width, height: room - previewed - below };
   return (
-    <KeyScope active={inspector.focused} bindings={references.bindings}>
-      <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
-        <Lines lines={linesAround(first, shown, at < above ? references.at : undefined)} width={width} height={shown} />
-        {isPreviewed ? <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} /> : null}
-        <Lines lines={linesAround(rest, below, at < above ? undefined : at - above)} width={width} height={below} />
-        {details?.(isResting ? row : undefined, box)}
-      </Box>
+    <KeyScope active={focused} bindings={references.bindings}>
+      {references.from === undefined ? (
+        <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
+          <Lines
+            lines={linesAround(first, shown, at < above ? references.at : undefined)}
+            width={width}
+            height={shown}
+          />
+          {isPreviewed ? <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} /> : null}
+          <Lines lines={linesAround(rest, below, at < above ? undefined : at - above)} width={width} height={below} />
+          {details?.(isResting ? row : undefined, box)}
+        </Box>
+      ) : (
+        <Box paddingLeft={1}>
+          <Lines
+            lines={linesAround(references.lines, height, undefined, references.from)}
+            width={width}
+            height={height}
+          />
+        </Box>
+      )}
     </KeyScope>
   );
 }

@@ -1,4 +1,7 @@
-/** References in facts: the user selects one, opens its resource, and comes back to the same fact. */
+/**
+ * Facts next to a view: the user scrolls them, selects a reference in them, opens its resource, and comes back to the
+ * same fact.
+ */
 import { useEffect, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { pushAll } from '../../../base/many.ts';
@@ -10,7 +13,7 @@ import { clean } from '../../../text/sanitise.ts';
 import type { PaneName } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { referenceCommands } from '../../keys/general.ts';
+import { referenceCommands, scrollCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { type DrawnFacts, drawFacts } from '../../widgets/facts.ts';
@@ -21,6 +24,8 @@ export interface FactReferences extends DrawnFacts {
   readonly partAt: readonly number[];
   /** The line of the selected fact. */
   readonly at: number | undefined;
+  /** The first line to show, if the user has scrolled. */
+  readonly from: number | undefined;
   readonly bindings: readonly Binding[];
 }
 
@@ -91,6 +96,10 @@ export interface ReferencesOptions {
   readonly width: number;
   /** Whether focusing the pane selects the first reference; otherwise, the key for the next reference does. */
   readonly focused?: boolean;
+  /** How many lines fit; undefined if the view scrolls them itself. */
+  readonly height?: number;
+  /** How many lines the view shows at least before they are scrolled; by default, as many as fit. */
+  readonly least?: number;
 }
 
 /** Lines, and facts below them. */
@@ -103,11 +112,35 @@ export interface FactsPart {
 export const openableReferences = (facts: readonly Fact[]): readonly Reference[] =>
   facts.flatMap(({ refers, value }) => (refers && value ? [refers] : []));
 
-/** Draws the facts, and binds the keys that select and open references. */
-export function useReferences(
-  parts: readonly FactsPart[],
-  { pane, width, focused }: ReferencesOptions,
-): FactReferences {
+/** Scrolls the facts of the focused pane until another reference is selected. */
+function useFactsScroll(
+  count: number,
+  at: number | undefined,
+  { focused = false, height = count, least = height }: ReferencesOptions,
+) {
+  const [scrolled, setScrolled] = useState<{ readonly from: number; readonly at: number | undefined }>();
+  const last = Math.max(0, count - height);
+  const from = focused && scrolled && scrolled.at === at ? Math.min(scrolled.from, last) : undefined;
+  const to = (line: number): void => setScrolled(line > 0 ? { from: Math.min(line, last), at } : undefined);
+  // The first step down goes to the last line in view.
+  const by = (lines: number) => () => to(from === undefined ? (lines > 0 ? least - 1 : 0) : from + lines);
+  const page = Math.max(1, height - 1);
+  const half = Math.max(1, Math.floor(height / 2));
+  const runs = [
+    [scrollCommands.pageUp, by(-page)],
+    [scrollCommands.pageDown, by(page)],
+    [scrollCommands.halfUp, by(-half)],
+    [scrollCommands.halfDown, by(half)],
+    [scrollCommands.top, () => to(0)],
+    [scrollCommands.bottom, () => to(last)],
+  ] as const;
+  const enabled = focused && count > least;
+  return { from, bindings: runs.map(([command, run]): Binding => ({ command, enabled, run })) };
+}
+
+/** Draws the facts, and binds the keys that scroll them and that select and open references. */
+export function useReferences(parts: readonly FactsPart[], options: ReferencesOptions): FactReferences {
+  const { pane, width, focused } = options;
   const theme = useTheme();
   const [left, remember] = useMemory<number | undefined>('reference');
   const [, leave] = useMemory<PaneName>('pane left');
@@ -149,11 +182,15 @@ export function useReferences(
     return openReference(reference);
   };
   const enabled = references.length > 0 && focused !== false;
+  const at = selected === undefined ? undefined : drawn.referenceLines[selected];
+  const scroll = useFactsScroll(drawn.lines.length, at, options);
   return {
     ...drawn,
     partAt,
-    at: selected === undefined ? undefined : drawn.referenceLines[selected],
+    at,
+    from: scroll.from,
     bindings: [
+      ...(options.height === undefined ? [] : scroll.bindings),
       { command: referenceCommands.next, enabled, run: move(1) },
       { command: referenceCommands.previous, enabled: enabled && selected !== undefined, run: move(-1) },
       { command: referenceCommands.open, enabled: reference !== undefined, run: open },
@@ -161,9 +198,17 @@ export function useReferences(
   };
 }
 
-/** The lines that fit, including the one that must be visible. The last one counts the rest. */
-export function linesAround(lines: readonly string[], height: number, at: number | undefined): readonly string[] {
-  const from = at === undefined ? 0 : Math.max(0, Math.min(at - Math.floor(height / 2), lines.length - height));
+/**
+ * The lines that fit, including the one that must be visible. The last one counts the rest.
+ *
+ * @param from the first line, if it is known
+ */
+export function linesAround(
+  lines: readonly string[],
+  height: number,
+  at: number | undefined,
+  from: number = at === undefined ? 0 : Math.max(0, Math.min(at - Math.floor(height / 2), lines.length - height)),
+): readonly string[] {
   const shown = lines.slice(from, from + height);
   const more = lines.length - from - height;
   return more > 0 && height > 2 ? [...shown.slice(0, -1), `… ${more + 1} more lines`] : shown;

@@ -358,13 +358,13 @@ function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const shown = useShownFacts();
   const theme = useTheme();
   const parts = [{ facts: trajectory ? [...noteFacts(notes), ...shown(trajectoryFacts(trajectory))] : [] }];
-  const references = useReferences(parts, { pane: 'inspector', width: width - 2, focused });
+  const references = useReferences(parts, { pane: 'inspector', width: width - 2, height, focused });
   const note = trajectory && error ? ['', theme.styles.danger(sanitiseLine(error.message))] : [];
   return (
     <KeyScope active={focused} bindings={references.bindings}>
       <Box paddingLeft={1}>
         <Lines
-          lines={linesAround([...references.lines, ...note], height, references.at)}
+          lines={linesAround([...references.lines, ...note], height, references.at, references.from)}
           width={width - 2}
           height={height}
         />

@@ -27,3 +27,29 @@ it.each([40, 24])('has the end of it beside many facts, in %i rows', async rows 
   await stage.waitFor('the last answer');
   expect(stage.text()).toContain('traj_1');
 });
+
+it('scrolls through all facts, without the end, while it has the focus (B9)', async () => {
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
+    service: async () => service,
+    columns: 120,
+    rows: 24,
+  });
+  await stage.waitFor('the last answer');
+  const seen = new Set<string>();
+  const see = (): void => {
+    for (const [, field = ''] of stage.text().matchAll(/(\d+)":/g)) seen.add(field);
+  };
+  see();
+  await stage.press('right');
+  await stage.press('pagedown');
+  await stage.waitFor(text => !text.includes('the last answer'));
+  see();
+  for (let page = 0; page < 3; page += 1) {
+    await stage.press('pagedown');
+    see();
+  }
+  expect(seen.size).toBe(40);
+  await stage.press('g');
+  await stage.waitFor('the last answer');
+});
