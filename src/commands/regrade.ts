@@ -116,8 +116,8 @@ function summaryRecord({ compared, agreement, changed, passAt, both, outside, ta
     agreement: agreement.count === 0 ? null : agreement.agreed / agreement.count,
     kappa: agreement.kappa ?? null,
     kappa_interval: agreement.interval ?? null,
-    rewards_changed: changed.count,
-    rewards_lower: changed.lower,
+    changed: changed.count,
+    lower: changed.lower,
     mean_absolute_change: changed.mean,
   };
 }

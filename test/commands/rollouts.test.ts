@@ -121,7 +121,7 @@ it('counts the partial rewards that change without a pass or a fail, and says wh
   expect(out).toContain('passes\t0 lost, 0 gained (reward at least 1.00)\n');
   expect(out).toContain('rewards changed\t4 of 6 (4 lower), by 0.900 on average\n');
   expect(out).toContain('agreement\t100% of 6 on passing at 1.00\n');
-  const changes = { rewards_changed: 4, rewards_lower: 4, mean_absolute_change: expect.closeTo(0.9) };
+  const changes = { changed: 4, lower: 4, mean_absolute_change: expect.closeTo(0.9) };
   expect(JSON.parse((await regraded('--json')).out)).toMatchObject({ agreement: 1, ...changes });
 });
 
