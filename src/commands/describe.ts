@@ -6,7 +6,7 @@ import { type GroupCounts, teachingOf, teachingTurn, teachingWords, widenedRange
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
-import { readAudit } from '../resources/audit.ts';
+import { nothingFound, readAudit } from '../resources/audit.ts';
 import { trainingCurveWords } from '../resources/training-words.ts';
 import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
@@ -122,7 +122,7 @@ async function printAudit(id: string, context: CommandContext, { flags, io }: Ou
       .map(({ trajectory_id }) => trajectory_id)
       .join(', ')}`,
   ]);
-  const nothing = found.length === 0 ? ['No sign of a problem was found, but this is no proof.'] : [];
+  const nothing = found.length === 0 ? [`${nothingFound}.`] : [];
   await printRecord(record, id, flags, io, { text: () => `${[...found, ...nothing, `(${read})`].join('\n')}\n` });
   return unread.length > 0 ? exitCodes.failed : exitCodes.done;
 }

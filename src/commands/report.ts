@@ -46,7 +46,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
     };
     const written = await report();
     const none = code === exitCodes.done ? exitCodes.notFound : code;
-    if (!written) throw new CommandError('No trajectory has a flag or a note.', none);
+    if (!written) throw new CommandError('No trajectory or run has a flag or a note.', none);
     const path = await writeOutput(output, reportParts(written, format), io);
     if (path !== undefined) io.note(clean`The report is in ${path}`);
     return code;

@@ -20,8 +20,13 @@ export function flagsOf(notes: readonly NoteWords[] = []): string {
   return [...new Set(flags)].join(', ');
 }
 
-export const textsOf = (notes: readonly NoteWords[] = []): string =>
-  notes.flatMap(({ text }) => text || []).join(' · ');
+const textsOf = (notes: readonly NoteWords[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
+
+/** The flags and the notes in a line each. */
+export const noteWords = (notes?: readonly NoteWords[]): readonly string[] => {
+  const [flags, texts] = [flagsOf(notes), textsOf(notes)];
+  return [...(flags === '' ? [] : [`flagged ${sanitiseLine(flags)}`]), ...(texts === '' ? [] : [sanitiseLine(texts)])];
+};
 
 export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {
   return [

@@ -19,6 +19,7 @@ import {
 } from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
+import { noteWords } from '../present/notes.ts';
 import { cutMessageOf, finishOf } from '../present/outcome-classes.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -31,6 +32,7 @@ import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-
 import { trainingKeys } from '../queries/training.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
+import { type Note, savedNotes } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -261,7 +263,21 @@ interface KnownToAudit {
   readonly report?: AuditOutcome | undefined;
 }
 
-/** Reads the curves for `auditWords`, if they can be read in time. @throws AbortError if the user interrupts */
+/** The flags and notes on the evaluations of a checkpoint, in sentences; empty if there are none. */
+export const notedWords = (
+  { training_run_id, step }: AuditedOrigin,
+  notes: ReadonlyMap<string, readonly Note[]>,
+  memory: Pick<RememberedStore, 'find'>,
+): string =>
+  [...notes]
+    .flatMap(([id, said]) => {
+      const { record, label = id } = memory.find('run', id) ?? {};
+      const isOf = step !== undefined && record?.['training_run_id'] === training_run_id && record['step'] === step;
+      return isOf ? clean`Its evaluation ${label}: ${noteWords(said).join('; ')}.` : [];
+    })
+    .join(' ');
+
+/** Reads the curves for `auditWords` and adds the notes, if they can be read in time. @throws AbortError if the user interrupts */
 export async function readAuditWords(origin: AuditedOrigin, context: QueryContext): Promise<string> {
   const { training_run_id: id } = origin;
   const [{ answer: trainer }, { answer: heldOut }] = await Promise.all([
@@ -270,8 +286,11 @@ export async function readAuditWords(origin: AuditedOrigin, context: QueryContex
   ]);
   const range = context.compare?.rewardRange ?? defaultRange;
   const report = trainer && rememberedAudit(id, { trainer, range, memory: context.memory });
-  return auditWords(origin, { trainer, heldOut, report }, range);
+  const noted = notedWords(origin, savedNotes(context.memory), context.memory);
+  return `${auditWords(origin, { trainer, heldOut, report }, range)} ${noted}`.trimEnd();
 }
+
+export const nothingFound = 'No sign of a problem was found, but this is no proof';
 
 const reports = new WeakMap<object, AuditReport>();
 

@@ -4,6 +4,7 @@ import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Alignment, align, messagesOf } from '../present/alignment.ts';
 import { type Column, plainColumn } from '../present/column.ts';
+import { noteWords } from '../present/notes.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
@@ -224,6 +225,9 @@ async function* comparisonBlocks(
   yield { kind: 'title', text: title };
   const { note } = comparability(runs.map(namedRun));
   if (note !== undefined) yield { kind: 'words', text: `${note}.` };
+  const notes = notesIn(context);
+  for (const [index, { eval_run_id: id }] of runs.entries())
+    for (const words of noteWords(notes.get(id))) yield { kind: 'words', text: `${names[index]}: ${words}` };
   const [first, second] = runs;
   const [base, ...others] = items;
   const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] => (base ? compareTasks(base.read, fresh.read) : []);
@@ -243,7 +247,6 @@ async function* comparisonBlocks(
     yield rewardBars(values);
   }
   yield* settings(runs, names);
-  const notes = notesIn(context);
   const parts = items.map(({ name, read }) => flagged(`Flagged in ${name}`, read.rewards, notes));
   yield* transcripts(parts, notes, context);
   for (const run of others) yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);

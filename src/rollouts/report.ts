@@ -18,6 +18,7 @@ import { heldOutMeansOf, otherSplits } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { valuesOf } from '../queries/run-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
+import { findingColumns, nothingFound, readAudit } from '../resources/audit.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
 import { curveName } from '../resources/held-out-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
@@ -28,7 +29,7 @@ import { intervalOfHeldOut } from '../resources/training-columns.ts';
 import { trainingCurveWords } from '../resources/training-words.ts';
 import { factsOfFile, trajectoryFacts } from '../resources/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
-import { type Note, saysSomething } from '../store/notes.ts';
+import { type Note, savedNotes } from '../store/notes.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { sparkline } from '../text/sparkline.ts';
@@ -128,6 +129,15 @@ async function* curves(id: string, context: ReportContext): Blocks {
     if (!isNotOffered(error)) throw error;
     yield { kind: 'words', text: 'The service does not list the curves of training runs.' };
   }
+}
+
+/** What the audit of a training run found. */
+async function* auditOf(id: string, context: ReportContext): Blocks {
+  const { findings, read, unread } = await readAudit(id, comparisonOptions(context.compare).range, context);
+  yield { kind: 'heading', text: 'Audit' };
+  for (const { what, error } of unread) context.note(clean`${what} could not be read for the audit: ${error.message}`);
+  yield findings.length === 0 ? { kind: 'words', text: `${nothingFound}.` } : table(findings, findingColumns);
+  yield { kind: 'words', text: `${read}.` };
 }
 
 /** The distribution of rewards. */
@@ -249,11 +259,10 @@ function chosenIds(
   return [flagged('Flagged', rows, notes), extremes(rated, 'Worst', worst), extremes(rated, 'Best', best)];
 }
 
-/** The notes on trajectories, by trajectory id. */
+/** The notes on trajectories and runs, by id. */
 export function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly Note[]> {
   if (memory.notes.lack !== undefined) note(`${memory.notes.lack}.`);
-  const all = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && saysSomething(note));
-  return Map.groupBy(all, ({ id }) => id);
+  return savedNotes(memory);
 }
 
 /**
@@ -303,23 +312,33 @@ async function* rolloutsBlocks(
   yield { kind: 'title', text: title };
   const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
   const { fileNotes } = context;
-  if (!fileNotes) yield { kind: 'facts', facts: whole.facts };
-  for (const note of [...(fileNotes ?? []), ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
-  if (resource.names[0] === 'training') yield* curves(id, context);
-  if (rows.length > 0) yield* summary(read, comparisonOptions(context.compare).range);
   const notes = notesIn(context);
+  if (!fileNotes) yield { kind: 'facts', facts: [...noteFacts(notes.get(id)), ...whole.facts] };
+  for (const note of [...(fileNotes ?? []), ...read.notes]) yield { kind: 'words', text: note.replace(/\.?$/, '.') };
+  if (resource.names[0] === 'training') {
+    yield* curves(id, context);
+    yield* auditOf(id, context);
+  }
+  if (rows.length > 0) yield* summary(read, comparisonOptions(context.compare).range);
   yield* transcripts(chosenIds(rows, notes, options), notes, context);
   yield madeBy();
 }
 
-/** A report on the trajectories with a flag or a note; undefined if there are none. */
+/** A report on the runs and trajectories with a flag or a note; undefined if there are none. */
 export function flaggedReport(context: ReportContext): Report | undefined {
   const notes = notesIn(context);
   if (notes.size === 0) return undefined;
-  const title = 'Flagged trajectories';
+  const [runs, others] = [true, false].map(isRun =>
+    [...notes].filter(([, [note]]) => (note?.kind === 'run') === isRun),
+  );
+  const title = runs?.length === 0 ? 'Flagged trajectories' : 'Flagged runs and trajectories';
   async function* blocks(): Blocks {
     yield { kind: 'title', text: title };
-    yield* transcripts([{ name: 'Flagged', ids: [...notes.keys()] }], notes, context);
+    for (const [id, said] of runs ?? []) {
+      yield { kind: 'heading', text: `Run: ${said[0]?.label || id}` };
+      yield { kind: 'facts', facts: [{ label: 'id', value: id }, ...noteFacts(said)] };
+    }
+    yield* transcripts([{ name: 'Flagged', ids: (others ?? []).map(([id]) => id) }], notes, context);
     yield madeBy();
   }
   return { title, blocks: blocks() };

@@ -7,6 +7,20 @@ import { fakeService } from '../service/fake-service.ts';
 
 const range = [0, 1] as const;
 
+it('a checkpoint that goes live has the notes on its evaluations (out30 B8)', async () => {
+  const memory = RememberedStore.inMemory('test');
+  memory.see([
+    { kind: 'run', id: 'evr_1', label: 'nn-after', record: { training_run_id: 'trn_1', step: 5 } },
+    { kind: 'run', id: 'evr_2', label: 'nn-10', record: { training_run_id: 'trn_1', step: 10 } },
+  ]);
+  const note = { kind: 'run', message: 0, author: 'me', flag: 'gamed', text: 'it counts', label: '', at: 1, since: 1 };
+  memory.notes.put(['evr_1', 'evr_2'].map(id => ({ ...note, id })));
+  const context: QueryContext = { service: fakeService({}), memory, signal: new AbortController().signal };
+  expect(await readAuditWords({ training_run_id: 'trn_1', step: 5 }, context)).toBe(
+    'Not audited: describe trn_1 --audit. Its evaluation nn-after: flagged gamed; it counts.',
+  );
+});
+
 it('a later command knows an audit of the same curve and range, and of no other (out30 B1)', async () => {
   const memory = RememberedStore.inMemory('test');
   let trainer_reward = 0.5;

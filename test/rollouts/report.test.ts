@@ -116,6 +116,20 @@ it('prints the flagged and noted trajectories of each compared run, each once (A
   expect(text.match(/^#+ transcript$/gm)).toHaveLength(2);
 });
 
+it("has a run's own flags and notes, in each report of it (out30 B8)", async () => {
+  const { context, memory } = reading();
+  memory.notes.put([{ ...note, kind: 'run', id: 'new', label: 'new', text: 'it counts' }]);
+  const words = 'new: flagged gamed\n\nnew: it counts\n';
+  expect(await joined(comparisonReport([run('old'), run('new')], { worst: 0 }, context), 'markdown')).toContain(words);
+  const owner = { resource: runs as Resource, id: 'new', row: run('new') };
+  const read = await readRollouts(owner, context);
+  const facts = '| notes: says me | gamed - it counts |';
+  expect(await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown')).toContain(facts);
+  const text = await joined(flaggedReport(context), 'markdown');
+  expect(text).toMatch(/^# Flagged runs and trajectories\n\n## Run: new\n/);
+  expect(text).toContain(facts);
+});
+
 it('shows the distributions of two runs, and the best improvement where nothing is worse (B8)', async () => {
   const { context } = reading();
   const text = await joined(comparisonReport([run('new'), run('newest')], {}, context), 'markdown');
@@ -233,6 +247,7 @@ it('shows steps and held-out rounds without a value as gaps, as the screen does 
   const { context } = reading({
     getTrainerRewards: () => ({ trainer_rewards: steps.map(step => ({ step, trainer_reward: rewardAt(step) })) }),
     getHeldOutRewards: () => ({ held_out_rewards: [round(0, 0.2), round(4, null), round(8, 0.6), round(12, null)] }),
+    getStepTrajectoryRewards: () => Promise.reject(new CapabilityMissingError('getStepTrajectoryRewards')),
     getTrainingRun: () => ({ training_run_id: 'trn_1', status: 'completed' }),
   });
   const owner = { resource: training as Resource, id: 'trn_1', row: { training_run_id: 'trn_1', status: 'completed' } };
@@ -269,6 +284,25 @@ it('shows steps and held-out rounds without a value as gaps, as the screen does 
     [1, 1],
     [3, 2, 3],
   ]);
+});
+
+it("has the audit's findings on a training run (out30 B11)", async () => {
+  const row = { training_run_id: 'trn_1', status: 'completed' };
+  const { context } = reading({
+    getTrainerRewards: () => ({
+      trainer_rewards: Array.from({ length: 20 }, (_, at) => ({ step: at + 1, trainer_reward: 0.2 + at / 40 })),
+    }),
+    getHeldOutRewards: () => ({
+      held_out_rewards: [5, 10, 15, 20].map(step => ({ step, held_out_reward: 0.2, completed_samples: 400 })),
+    }),
+    getStepTrajectoryRewards: () => Promise.reject(new CapabilityMissingError('getStepTrajectoryRewards')),
+    getTrainingRun: () => row,
+  });
+  const owner = { resource: training as Resource, id: 'trn_1', row };
+  const rollouts = { rows: [], notes: [], unread: [], owner } as unknown as OwnRollouts;
+  const text = await joined(rolloutsReport(owner, rollouts, {}, context), 'markdown');
+  expect(text).toMatch(/## Audit\n\n\|.*\n.*\n\| held-out \| .*trainer's reward rose/);
+  expect(text).toContain('the service lists no rewards by step, texts of 0 rollouts, 4 held-out rewards.\n');
 });
 
 it('says that the rollouts of a run name no task (B5)', async () => {

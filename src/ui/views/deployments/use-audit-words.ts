@@ -1,9 +1,17 @@
-/** The audit's findings in the run whose checkpoint goes live. */
+/** The audit's findings in the run whose checkpoint goes live, and the notes on the checkpoint's evaluations. */
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
-import { type AuditedOrigin, auditList, auditReportOf, auditWords, rememberedAudit } from '../../../resources/audit.ts';
+import {
+  type AuditedOrigin,
+  auditList,
+  auditReportOf,
+  auditWords,
+  notedWords,
+  rememberedAudit,
+} from '../../../resources/audit.ts';
 import { useListed } from '../../data/use-list.ts';
 import { usePreviewData } from '../../data/use-preview-data.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useNotes } from '../triage/use-triage.tsx';
 
 /** @param origin undefined while no checkpoint is known; nothing is read then */
 export function useAuditWords(origin: AuditedOrigin | undefined): string {
@@ -17,5 +25,7 @@ export function useAuditWords(origin: AuditedOrigin | undefined): string {
   useListed(list);
   const made = auditReportOf(lists.find(list.key)?.source);
   const report = made ?? (trainer && rememberedAudit(id, { trainer, range, memory }));
-  return origin === undefined ? '' : auditWords(origin, { trainer, heldOut, report }, range);
+  const notes = useNotes();
+  if (origin === undefined) return '';
+  return `${auditWords(origin, { trainer, heldOut, report }, range)} ${notedWords(origin, notes, memory)}`.trimEnd();
 }

@@ -4,6 +4,7 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { noteFacts, noteWords } from '../../../present/notes.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import { isWhole } from '../../../queries/lists/list-query.ts';
@@ -24,6 +25,7 @@ import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
 import { baselineCommand, runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
+import type { Note } from '../../../store/notes.ts';
 import { atStatus, rememberedAt } from '../../../store/seen.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -49,6 +51,7 @@ import type { FactsPart } from '../record/use-references.ts';
 import { markTwo, onRollouts, pairBinding, rolloutBindings, rolloutMenu } from '../tasks/rollout-bindings.ts';
 import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
+import { useNotes } from '../triage/use-triage.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useRegradeBinding } from './use-regrade-binding.tsx';
@@ -133,6 +136,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const actionsOf = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const baseline = useBaselineBinding();
   const regrade = useRegradeBinding();
+  const notes = useNotes().get(place.id);
   const listed = useListedRows(run.source);
   const list = useRolloutList(
     trajectories.columns,
@@ -177,7 +181,7 @@ export function RunView({ place }: ViewProps<'record'>) {
         { command: alarmCommands.past, run: showAlarms },
         ...rolloutBindings({ scope: { run: place.id }, label: pin.label, filter }, shell.open),
       ]}
-      about={width => aboutRun(run, width, theme)}
+      about={width => aboutRun(run, notes, width, theme)}
     />
   );
 }
@@ -197,19 +201,26 @@ function useHead(
   const theme = useTheme();
   const asking = useLoadingText();
   const width = pane.width - 2;
+  const notes = noteWords(useNotes().get(shown.eval_run_id));
   const title = truncate(sanitiseLine(shown.display_name ?? shown.eval_run_id), width);
   return [
     ...(state.isRead
       ? summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt, state.alarm)
       : [theme.styles.title(title), ...(state.isUnread ? [theme.styles.muted(asking)] : [])]),
     ...state.problems(shown.failure?.message, width),
+    ...(notes.length > 0 ? [theme.styles.warning(truncate(notes.join('  ·  '), width))] : []),
     ...distributionLines(summary?.values ?? [], pane.height, width, theme),
     '',
   ];
 }
 
 /** Statistics for the rollouts, and facts about the run. */
-function aboutRun({ measured, state, outcome, certainty, results }: Run, width: number, theme: Theme): FactsPart {
+function aboutRun(
+  { measured, state, outcome, certainty, results }: Run,
+  notes: readonly Note[] | undefined,
+  width: number,
+  theme: Theme,
+): FactsPart {
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results ?? {};
   const lines = [
     '',
@@ -218,5 +229,6 @@ function aboutRun({ measured, state, outcome, certainty, results }: Run, width: 
     '',
     theme.styles.header('RUN'),
   ];
-  return { lines, facts: state.isRead ? statedFacts(runFacts(measured, outcome, certainty), state.alarm) : [] };
+  const facts = state.isRead ? statedFacts(runFacts(measured, outcome, certainty), state.alarm) : [];
+  return { lines, facts: [...noteFacts(notes), ...facts] };
 }

@@ -1,6 +1,7 @@
 /** A list of evaluation runs with data that their records lack: means, held-out splits, and the baseline. */
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import { noteFacts } from '../../../present/notes.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
 import type { RunDifference } from '../../../queries/run-difference.ts';
 import type { ReadRewards } from '../../../queries/run-extent.ts';
@@ -134,6 +135,7 @@ export function useRunList(isOfOne: boolean) {
   );
   return {
     columns: noted.columns,
+    facts: (row: EvalRun) => [...noteFacts(noted.ofRow(row)), ...runs.facts(row)],
     join: useCallback((rows: readonly EvalRun[]) => withBaselines(withMeans(rows)), [withBaselines, withMeans]),
     actions: (rows: readonly EvalRun[]) => [...actions(rows), baseline(rows), ...triage(rows.map(runNoted))],
     files: ({ marked, current }: ListedRows<EvalRun>) => {

@@ -5,7 +5,7 @@ import { type Column, idColumn } from '../../../present/column.ts';
 import { noteFacts } from '../../../present/notes.ts';
 import { numberColumn, rewardColumn } from '../../../present/number-columns.ts';
 import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
-import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
+import { auditList, findingColumns, findingFacts, nothingFound } from '../../../resources/audit.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { countOf, reward } from '../../../text/numbers.ts';
@@ -39,7 +39,7 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
       name="audit"
       source={useAudit(runId)}
       columns={findingColumns}
-      emptyWords="No sign of a problem was found, but this is no proof"
+      emptyWords={nothingFound}
       open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
       label={({ kind }) => findingKinds[kind]}
       header={header}

@@ -5,7 +5,7 @@ import { perObject } from '../../../base/memo.ts';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
-import { flagsOf, messageNotes, noteFacts, textsOf } from '../../../present/notes.ts';
+import { messageNotes, noteFacts, noteWords } from '../../../present/notes.ts';
 import { tokensOf } from '../../../present/task-groups.ts';
 import { hasStepRewards } from '../../../present/transcript.ts';
 import { transcriptTextParts } from '../../../present/transcript-lines.ts';
@@ -339,12 +339,6 @@ function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColu
   const hasWords = paneWidth - width - wordsWidth > outsideWidth;
   return { ...numbers, hasTokens, hasWords, width: width + (hasWords ? wordsWidth : 0) };
 }
-
-/** The flags and notes, for a terminal that has no room for the facts. */
-const noteWords = (notes: readonly Note[] = []): readonly string[] => {
-  const [flags, texts] = [flagsOf(notes), textsOf(notes)];
-  return [...(flags === '' ? [] : [`flagged ${sanitiseLine(flags)}`]), ...(texts === '' ? [] : [sanitiseLine(texts)])];
-};
 
 interface TrajectoryFactsProps {
   readonly trajectory: Trajectory | undefined;

@@ -24,6 +24,19 @@ it('names what the actions are on, and offers what its rollouts have (B20)', asy
   await screen.waitFor('CLASS');
 });
 
+it("shows the run's own flag and note above its rollouts and among its facts (out30 B8)", async () => {
+  const screen = openWorld(world('completed'), { view: 'record', resource: 'runs', id: 'evr_1' });
+  await screen.waitFor('baseline');
+  const run = { kind: 'run', id: 'evr_1', label: 'baseline' };
+  screen.workbench.notes.say([run], { flag: 'gamed', text: 'it counts' });
+  await screen.waitFor('flagged gamed  ·  it counts');
+  await screen.waitFor('gamed - it counts');
+  await screen.press(':');
+  await screen.type('runs');
+  await screen.press('enter');
+  await screen.waitFor(text => /RUN +FLAG .*\n(?:.*\n)*.*gamed - it counts/.test(text));
+});
+
 it('names both subjects and all keys on a narrow terminal with long names (C3)', async () => {
   const service = world('completed');
   const name = `${'n'.repeat(45)} ${'m'.repeat(44)}`;
