@@ -16,6 +16,7 @@ import { endedBy } from '../../../present/outcome-classes.ts';
 import { sampleOf } from '../../../present/rollout-texts.ts';
 import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
 import { hasFailed } from '../../../present/task-groups.ts';
+import { isWhole } from '../../../queries/lists/list-query.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { stepRewardList } from '../../../queries/training.ts';
@@ -33,8 +34,9 @@ import { Loading } from '../../app/loading.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
-import { useList, useListedRows } from '../../data/use-list.ts';
+import { useList, useListed } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { recordCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
@@ -47,6 +49,7 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { pairCommands } from '../commands.ts';
 import { useSiblingBindings } from '../record/use-record-bindings.tsx';
 import { pairOfTwins, twinPlace } from '../tasks/rollout-bindings.ts';
+import { useRollouts } from '../tasks/use-rollouts.ts';
 import { useNeighbours } from './use-neighbours.ts';
 
 /** In a narrower pane, the sides are shown one after the other. */
@@ -81,7 +84,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const head = headLines(place, [one.data, other.data], { alignment, likes, width: pane.width, columns }, theme);
   const height = Math.max(1, pane.height - head.length - scrollViewLines);
   const { scroll, textAt } = usePairScroll(lines, differences, { width: pane.width, height }, alignment);
-  const listed = useListed(place);
+  const listed = useListedPlace(place);
   const length = alignment?.pairs.reduce((sum, pair) => sum + textLength(pair), 0);
   const listedId = listed?.id ?? left.id;
   useNeighbours(left.id, listed && length, { listedId, twin: right.id, withTwins: true });
@@ -139,7 +142,7 @@ function differenceBindings(
 const textLength = ({ left, right }: AlignedPair): number => (left?.text.length ?? 0) + (right?.text.length ?? 0);
 
 /** The place of one of these two, if they were opened from a comparison of two runs. */
-function useListed({ left, right, listed }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
+function useListedPlace({ left, right, listed }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
   const siblings = useSiblings();
   const place = siblings.placeOf('trajectories', listed ?? siblings.listed('trajectories', left.id, right.id) ?? '');
   if (place?.view !== 'record') return undefined;
@@ -263,23 +266,33 @@ function positionWords({ pairs, differing, isExact }: Alignment): string {
   return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
 
-/** The rewards from the run, training step or dataset that a rollout comes from; from a dataset, only those listed. */
+/**
+ * The rewards from the run, training step, file or dataset that a rollout comes from; from a dataset, only those that its
+ * list has read.
+ */
 function useSource(rollout: Trajectory | undefined, attention: Attention) {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset, policy_step } = rollout ?? {};
   const step = run == null && training ? (policy_step ?? undefined) : undefined;
   const ofRun = useLive(runResultsQuery(run ?? '', true), run == null ? 'hidden' : attention).data?.rewards;
   const stepSource = useMemo(() => stepRewardList(training ?? '', step ?? -1), [training, step]);
   const ofStep = useList(stepSource, step === undefined ? 'hidden' : attention).rows;
-  const ofScope = useListedRows(
+  const ofScope = useListed(
     useMemo(() => trajectories.list(training ? { training } : { dataset: dataset ?? '' }), [training, dataset]),
   );
-  const listed = ofStep.length > 0 ? ofStep : ofScope.filter(row => step === undefined || row.policy_step === step);
+  // A file can be read to its end, in the order in which its list has read it.
+  const { file } = useWorkbench();
+  const ofFile = useRollouts(file && dataset ? { dataset } : undefined, attention);
+  const scoped = file ? ofFile.rows : (ofScope?.rows ?? []);
+  const listed = ofStep.length > 0 ? ofStep : scoped.filter(row => step === undefined || row.policy_step === step);
   const rows: readonly TrajectoryReward[] = run == null ? listed : (ofRun ?? []);
+  const isRest = run == null && ofStep.length === 0 && (file ? ofFile.isReading : !isWhole(ofScope));
   return {
     kind: run != null ? 'run' : training ? 'training run' : 'dataset',
     id: run ?? training ?? dataset,
     step,
     rows,
+    /** Whether it has more rollouts than were read. */
+    hasMore: isRest && rows.length > 0,
   };
 }
 
@@ -353,6 +366,12 @@ function headLines(
   const areSteps = one && other && one.policy_step !== other.policy_step;
   const endOf = (of: Trajectory): readonly string[] =>
     [of.status, endedBy(of)].flatMap(each => (each ? [sanitiseLine(each)] : []));
+  // A comparison of runs names the runs, which tell the models apart.
+  const areModels = one && other && one.eval_run_id === other.eval_run_id && one.model_id !== other.model_id;
+  const models = cutApart(
+    areModels ? [one, other].flatMap(({ model_id }) => (model_id ? sanitiseLine(model_id) : [])) : [],
+    Math.max(minNameWidth, Math.floor(room / 3)),
+  );
   const bothEnd = new Set(
     one && other && !hasFailed(one) ? endOf(one).filter(each => endOf(other).includes(each)) : [],
   );
@@ -364,12 +383,15 @@ function headLines(
     name,
     end: trajectory
       ? [
+          models.get(sanitiseLine(trajectory.model_id ?? '')) ?? '',
           ...(areSteps && trajectory.policy_step != null ? [`step ${trajectory.policy_step}`] : []),
           `reward ${reward(trajectory.reward)}`,
           ...sampleWords(trajectory),
           // Leave out an end that both sides share: their names need the room more.
           ...endOf(trajectory).filter(each => !bothEnd.has(each)),
-        ].join('  ')
+        ]
+          .filter(Boolean)
+          .join('  ')
       : '',
   }));
   const widest = (key: 'task' | 'name' | 'end'): number => largestOf(sides, each => displayWidth(each[key]));
@@ -402,7 +424,8 @@ function headLines(
 /** How many other rollouts of the task equal one of the two at the first difference. */
 function likesWords(likes: NonNullable<HeadState['likes']>, columns: HeadState['columns']): string {
   const read = likes.read < likes.of ? `${likes.read} of ` : '';
-  const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}`;
+  const listed = likes.sources.some(({ hasMore }) => hasMore) ? ' read so far' : '';
+  const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}${listed}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   return likes.left + likes.right > 0

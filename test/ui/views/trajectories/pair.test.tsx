@@ -71,13 +71,17 @@ it.each([
   await stage.waitFor('rewards');
 });
 
-it('counts the listed rollouts of a dataset that differ in the same way, for two marked ones', async () => {
+it.each([
+  ['one', false, ''],
+  ['one whose rest is unread', true, ' read so far'],
+])('counts the listed rollouts of a dataset, %s, that differ in the same way', async (_, has_more, words) => {
   const items = ['good', 'bad', 'other', 'third'].map(trajectory_id => ({
     ...{ trajectory_id, task_id: trajectory_id === 'third' ? 'another' : 'words', dataset_name: 'd', reward: 0 },
     status: 'completed',
   }));
   const ofDataset = fakeService({
-    listTrajectories: () => pageOf(items),
+    listTrajectories: ({ query }) =>
+      query?.cursor ? new Promise(() => {}) : { ...pageOf(items), has_more, next_cursor: has_more ? 'rest' : null },
     getTrajectory: ({ params: { trajectory_id } }) => ({
       ...items.find(item => item.trajectory_id === trajectory_id),
       steps: [{ step_index: 0, messages: [{ role: 'assistant', content: answers[String(trajectory_id)] ?? '' }] }],
@@ -92,7 +96,8 @@ it('counts the listed rollouts of a dataset that differ in the same way, for two
   });
   await stage.waitFor('another');
   await stage.press('space', 'space', '=');
-  await stage.waitFor('At the first difference, 1 other rollout of this task: 0 like the left, 1 like the right');
+  const others = `1 other rollout of this task${words}`;
+  await stage.waitFor(`At the first difference, ${others}: 0 like the left, 1 like the right`);
 });
 
 it('counts others of both runs in turn, and of one alone if the other cannot be read', async () => {
@@ -184,4 +189,28 @@ it('counts none of two tasks, and says so of answers that are never alike', asyn
   expect(tasks.asked).toEqual([]);
   const free = openSteps({ 'left 20': at20, 'right 20': at20 }, id => id);
   await free.stage.waitFor('None of 3 other rollouts of this task in step 20 matches either');
+});
+
+it('counts the rollouts of all models in a file, and names the models of the two (B4)', async () => {
+  const rollout = (trajectory_id: string, size: string, task_id = 'words') => ({
+    ...{ trajectory_id, task_id, model_id: `acme/support-${size}`, dataset_name: 'a.jsonl', status: 'completed' },
+    ...{ reward: 0, steps: [{ step_index: 0, messages: [{ role: 'assistant', content: `says ${trajectory_id}` }] }] },
+  });
+  const items = [rollout('one', 'small'), rollout('two', 'small'), rollout('three', 'large'), rollout('four', 'large')];
+  const ofFile = fakeService({
+    listTrajectories: ({ query }) =>
+      query?.cursor
+        ? pageOf(items.slice(2))
+        : { ...pageOf(items.slice(0, 2)), has_more: true, next_cursor: 'the other model' },
+    getTrajectory: ({ params: { trajectory_id } }) => items.find(item => item.trajectory_id === trajectory_id),
+  });
+  const stage = openViewOnStage(PairView, {
+    place: { view: 'pair', left: { id: 'one', name: 'worst' }, right: { id: 'three', name: 'best' } },
+    service: async () => ofFile,
+    file: { title: 'a.jsonl', problem: undefined, notes: [], subscribe: () => () => {} },
+    columns: 230,
+    rows: 30,
+  });
+  await stage.waitFor('None of 2 other rollouts of this task matches either');
+  expect(stage.text()).toMatch(/words {2}worst {2}acme\/support-small .* words {2}best {2}acme\/support-large/);
 });
