@@ -254,7 +254,6 @@ export async function sendStart<Input extends object>(
   // A signal must not kill the command: after a lost response, only its error reports that the work may have started.
   io.stopOnSignals?.();
   const { service, memory, signal, note } = context;
-  await memory.startKeys.identify(service, signal);
   const isRepeat = mayBeRepeat(send, input, context);
   const onEarlier = async (earlier: EarlierStart): Promise<void> => {
     if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, alone, context);

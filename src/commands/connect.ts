@@ -147,7 +147,7 @@ export function connectTo(
     target.kind === 'local' ? new SupervisedConnection(localService(config, target.upstream), reason) : undefined;
   let created: Promise<Service> | undefined;
   let service: Service | undefined;
-  const closing = new AbortController();
+  let closed = false;
   const create = async (): Promise<Service> => {
     // Loading the client blocks the thread, so let the first frame be drawn before that.
     await new Promise(setImmediate);
@@ -176,15 +176,12 @@ export function connectTo(
       readOnly,
       ...debug,
     });
-    // A screen looks earlier starts up before it sends anything.
-    if (reason === 'start') void remembered?.().startKeys.identify(service, closing.signal);
     return service;
   };
   const baseUrl = (): string | undefined => (target.kind === 'remote' ? target.baseUrl.value : supervised?.baseUrl);
   return {
     service: () => {
-      if (closing.signal.aborted)
-        return Promise.reject(new Error('The screen has switched to another service. Nothing was sent.'));
+      if (closed) return Promise.reject(new Error('The screen has switched to another service. Nothing was sent.'));
       created ??= create();
       return created;
     },
@@ -193,7 +190,7 @@ export function connectTo(
     address: () => baseUrl() ?? 'the local service',
     generation: () => service?.generation.describe(),
     close: async () => {
-      closing.abort();
+      closed = true;
       supervised?.close();
       await created?.catch(() => undefined);
       await service?.close();

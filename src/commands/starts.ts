@@ -172,7 +172,6 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     const other = chosen.map(each => otherModel(from ?? '', each)).find(words => words !== undefined);
     if (other !== undefined) throw new CommandError(`${other}. Nothing was started.`);
     const choices = await withOffered(chosen, run, flags, context, io);
-    await memory.startKeys.identify(context.service, context.signal);
     const planned = planStarts(run, choices, { names: memory.names(run.kind), remembered: memory });
     if (flags.dryRun) io.note(`Estimate: ${await costWords(run, benchmark, planned, context)}.`);
     const starts = planned.map(({ input }, index): EachStart<RunInput> => {

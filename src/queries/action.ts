@@ -112,7 +112,6 @@ export async function sendKeyed<Input, Result>(
 ): Promise<Result> {
   const { keyed } = send;
   if (keyed === undefined || !keys) return send(service, input, { signal, idempotencyKey });
-  await keys.identify(service, signal);
   const earlier = idempotencyKey === undefined ? keys.earlier(keyed, input) : undefined;
   if (earlier) await onEarlier?.(earlier);
   const key = keys.take(keyed, input, idempotencyKey);

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 /** The version of the tables, the file's `user_version`. Raise it with each change to `schema`. */
-const version = 4;
+const version = 5;
 
 const schema = `
   create table if not exists seen (
@@ -75,12 +75,12 @@ const schema = `
     read_at integer not null, page text not null, primary key (profile, list)
   ) strict, without rowid;
   create table if not exists starts (
-    owner text not null, action text not null, content text not null, key text not null, open integer not null,
-    pid integer not null, sent_at integer not null, primary key (owner, action, content, key)
+    service text not null, action text not null, content text not null, key text not null, open integer not null,
+    pid integer not null, sent_at integer not null, primary key (service, action, content, key)
   ) strict, without rowid;
   create table if not exists start_names (
-    owner text not null, kind text not null, key text not null, name text not null, sent_at integer not null,
-    primary key (owner, kind, key)
+    service text not null, kind text not null, key text not null, name text not null, sent_at integer not null,
+    primary key (service, kind, key)
   ) strict, without rowid;
   create table if not exists events (
     profile text not null, kind text not null, id text not null, what text not null, label text not null,

@@ -1,13 +1,12 @@
 /**
- * The idempotency keys of start requests with unknown outcomes, by service, account, action and content. A retry of the same request
- * reuses its key, even from another window, command or run of the program. A key is written before it is sent, and
- * deleted once the outcome is known. A key that cannot be written is kept in memory, and its request is sent only if a
- * repeat is harmless.
+ * The idempotency keys of start requests with unknown outcomes, by service, action and content. A retry of the same
+ * request reuses its key, even from another window, command or run of the program, and after a change of the API key. A
+ * key is written before it is sent, and deleted once the outcome is known. A key that cannot be written is kept in
+ * memory, and its request is sent only if a repeat is harmless.
  */
 
 import { createHash } from 'node:crypto';
 import { orderedJson } from '../base/ordered-json.ts';
-import { accountIn } from './account.ts';
 import type { Row, Tables } from './tables.ts';
 
 /**
@@ -100,34 +99,15 @@ export class StartKeys {
   /** The ids of started work that could not be written, by the request's content and group. */
   readonly #unwrittenStarts = new Map<string, string>();
 
-  /** Empty until it is known, and for a service that has only one. */
-  #account = '';
-
   constructor(tables: Tables) {
     this.#tables = tables;
-  }
-
-  /**
-   * Finds out the account that the requests are for: another one may start the same. If the API key cannot be read, no
-   * request can be sent either.
-   */
-  async identify(
-    { accountOf }: { readonly accountOf: (secret: string, signal: AbortSignal) => Promise<string> },
-    signal: AbortSignal,
-  ): Promise<void> {
-    this.#account = await accountIn(this.#tables, secret => accountOf(secret, signal)).catch(() => this.#account);
-  }
-
-  /** The service's address and the account: the value of the column `owner`. */
-  get #owner(): string {
-    return `${this.#tables.service} ${this.#account}`;
   }
 
   /** All keys for this content with an unknown outcome, latest first. */
   #all(action: string, content: string): StartKey[] {
     const unwritten = this.#unwritten.get(`${action} ${content}`) ?? [];
-    const sql = 'select * from starts where owner = ? and action = ? and content = ? order by sent_at desc';
-    const written = this.#tables.all(sql, this.#owner, action, content).map(startKeyOf);
+    const sql = 'select * from starts where service = ? and action = ? and content = ? order by sent_at desc';
+    const written = this.#tables.all(sql, this.#tables.service, action, content).map(startKeyOf);
     const isNew = ({ key }: StartKey): boolean => !unwritten.some(each => each.key === key) && !this.#settled.has(key);
     return [...unwritten, ...written.filter(isNew)];
   }
@@ -153,8 +133,10 @@ export class StartKeys {
   openNames(action: string, input: unknown, chosen?: string, now = Date.now()): readonly string[] {
     const [from, before] = inAnyGroup(contentOf(input));
     const sql =
-      'select content from starts where owner = ? and action = ? and content >= ? and content < ? order by sent_at desc';
-    const written = this.#tables.all(sql, this.#owner, action, from, before).map(row => String(row['content']));
+      'select content from starts where service = ? and action = ? and content >= ? and content < ? order by sent_at desc';
+    const written = this.#tables
+      .all(sql, this.#tables.service, action, from, before)
+      .map(row => String(row['content']));
     const unwritten = [...this.#unwritten.keys()].map(id => id.slice(action.length + 1));
     const contents = [...unwritten.filter(content => content.startsWith(from)), ...written];
     const isRepeated = (content: string): boolean =>
@@ -216,16 +198,16 @@ export class StartKeys {
    * @param kind the kind of resource that the request starts
    */
   nameOf(kind: string, input: unknown, key: string, now = Date.now()): string | undefined {
-    const sql = 'select name from start_names where owner = ? and kind = ? and key = ? and sent_at > ?';
-    const [row] = this.#tables.all(sql, this.#owner, kind, contentOf(input, key), now - honouredMs);
+    const sql = 'select name from start_names where service = ? and kind = ? and key = ? and sent_at > ?';
+    const [row] = this.#tables.all(sql, this.#tables.service, kind, contentOf(input, key), now - honouredMs);
     return row && String(row['name']);
   }
 
   /** Remembers the name sent with the user's own key: a repeat with a different name would be a different request. */
   keepName(kind: string, input: unknown, key: string, name: string, now = Date.now()): void {
     if (this.nameOf(kind, input, key, now) !== undefined) return;
-    const sql = 'insert or replace into start_names (owner, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
-    this.#tables.run(sql, this.#owner, kind, contentOf(input, key), name, now);
+    const sql = 'insert or replace into start_names (service, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
+    this.#tables.run(sql, this.#tables.service, kind, contentOf(input, key), name, now);
   }
 
   /**
@@ -233,12 +215,12 @@ export class StartKeys {
    * command which of them have started, even if the service has forgotten their keys.
    */
   awaitStarts(action: string, starts: readonly TogetherStart[], now = Date.now()): void {
-    const sql = `insert or ignore into start_names (owner, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
+    const sql = `insert or ignore into start_names (service, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
     const group = groupOf(starts);
     for (const { input, chosen } of starts) {
       const key = inGroup(contentOf(input, chosen), group);
       this.#awaited.add(key);
-      if (!this.#tables.run(sql, this.#owner, bookOf(action), key, now)) this.#unwrittenStarts.set(key, '');
+      if (!this.#tables.run(sql, this.#tables.service, bookOf(action), key, now)) this.#unwrittenStarts.set(key, '');
     }
   }
 
@@ -250,11 +232,11 @@ export class StartKeys {
   startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
     const own = inGroup(content, group);
-    const sql = `select name from start_names where owner = ? and kind = ? and key >= ? and key < ? and name <> ''
+    const sql = `select name from start_names where service = ? and kind = ? and key >= ? and key < ? and name <> ''
       and (sent_at > ? or (key = ? and (? or exists (
-        select 1 from start_names where owner = ? and kind = ? and name = '' and key like ?
+        select 1 from start_names where service = ? and kind = ? and name = '' and key like ?
       )))) order by key = ? desc limit 1`;
-    const book = [this.#owner, bookOf(action)] as const;
+    const book = [this.#tables.service, bookOf(action)] as const;
     const isKept = chosen === undefined ? 0 : 1;
     const values = [...book, ...inAnyGroup(content), now - honouredMs, own, isKept, ...book, `%\n${group}`, own];
     const [row] = this.#tables.all(sql, ...values);
@@ -263,10 +245,10 @@ export class StartKeys {
 
   /** Records the id of started work in all groups that await it, with and without the key that was sent. */
   noteStart(action: string, input: unknown, key: string, id: string, now = Date.now()): void {
-    const sql = 'update start_names set name = ?, sent_at = ? where owner = ? and kind = ? and key >= ? and key < ?';
+    const sql = 'update start_names set name = ?, sent_at = ? where service = ? and kind = ? and key >= ? and key < ?';
     for (const content of [contentOf(input), contentOf(input, key)]) {
       const [from, before] = inAnyGroup(content);
-      const isWritten = this.#tables.run(sql, id, now, this.#owner, bookOf(action), from, before);
+      const isWritten = this.#tables.run(sql, id, now, this.#tables.service, bookOf(action), from, before);
       for (const each of this.#awaited) {
         if (each.startsWith(from) && (!isWritten || this.#unwrittenStarts.has(each)))
           this.#unwrittenStarts.set(each, id);
@@ -276,8 +258,8 @@ export class StartKeys {
 
   /** Forgets that work has started which the service no longer has: repeating its request starts it again. */
   forgetStart(id: string): void {
-    const sql = 'delete from start_names where owner = ? and kind like ? and name = ?';
-    this.#tables.run(sql, this.#owner, bookOf('%'), id);
+    const sql = 'delete from start_names where service = ? and kind like ? and name = ?';
+    this.#tables.run(sql, this.#tables.service, bookOf('%'), id);
     for (const [key, started] of this.#unwrittenStarts) if (started === id) this.#unwrittenStarts.delete(key);
   }
 
@@ -289,16 +271,16 @@ export class StartKeys {
       this.#awaited.delete(key);
       this.#unwrittenStarts.delete(key);
     }
-    const rows = keys.map(key => [this.#owner, bookOf(action), key] as const);
-    this.#tables.runAll('delete from start_names where owner = ? and kind = ? and key = ?', rows);
+    const rows = keys.map(key => [this.#tables.service, bookOf(action), key] as const);
+    this.#tables.runAll('delete from start_names where service = ? and kind = ? and key = ?', rows);
   }
 
   #keep(action: string, content: string, entry: StartKey): void {
     const sql =
-      'insert or replace into starts (owner, action, content, key, open, pid, sent_at) values (?, ?, ?, ?, ?, ?, ?)';
+      'insert or replace into starts (service, action, content, key, open, pid, sent_at) values (?, ?, ?, ?, ?, ?, ?)';
     const { key, isOpen, pid, sentAt } = entry;
     const id = `${action} ${content}`;
-    if (this.#tables.run(sql, this.#owner, action, content, key, isOpen ? 1 : 0, pid, sentAt)) {
+    if (this.#tables.run(sql, this.#tables.service, action, content, key, isOpen ? 1 : 0, pid, sentAt)) {
       this.#dropUnwritten(id, key);
     } else this.#unwritten.set(id, [entry, ...this.#dropUnwritten(id, key)]);
   }
@@ -313,8 +295,8 @@ export class StartKeys {
 
   #forget(action: string, content: string, key: string): void {
     this.#dropUnwritten(`${action} ${content}`, key);
-    const sql = 'delete from starts where owner = ? and action = ? and content = ? and key = ?';
-    if (!this.#tables.run(sql, this.#owner, action, content, key)) this.#settled.add(key);
+    const sql = 'delete from starts where service = ? and action = ? and content = ? and key = ?';
+    if (!this.#tables.run(sql, this.#tables.service, action, content, key)) this.#settled.add(key);
   }
 
   prune(before: number): void {

@@ -92,7 +92,7 @@ it('names what started where a start is refused, and a repeat starts only the re
   expect(starts[6]?.display_name).toBe('words a seed 1 2');
 });
 
-it('starts only the rest, also if the profile has another name by now (A8)', async () => {
+it('starts only the rest, also if the profile has another name and another key by now (A8, attack33 A1)', async () => {
   let isRefused = true;
   const { cli, url, starts } = await startingService(({ model_slug }) =>
     model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
@@ -100,7 +100,8 @@ it('starts only the rest, also if the profile has another name by now (A8)', asy
   await cli('evaluate', words);
   isRefused = false;
   await cli('profile add', ['renamed', '--base-url', url, '--api-key-env', 'BENCHTOP_API_KEY', '--unchecked']);
-  const second = await cli('evaluate', [...words, '--profile', 'renamed']);
+  const environment = { BENCHTOP_API_KEY: 'rotated' };
+  const second = await cli('evaluate', [...words, '--profile', 'renamed'], { environment });
   expect(second).toMatchObject({ code: exitCodes.done, out: 'evr_5\nevr_6\nevr_3\nevr_4\n' });
   expect(second.notes).toContain('run evr_3 has already started, as evr_3.');
   expect(starts).toHaveLength(6);
