@@ -16,7 +16,8 @@ import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
 export async function run({ args: words, flags }: CommandInput<'report'>, io: CommandIo): Promise<number> {
-  const { flagged, output, format = output?.endsWith('.md') ? 'markdown' : 'html' } = flags;
+  const { flagged, output, format: named = output?.endsWith('.md') ? 'md' : 'html' } = flags;
+  const format = named === 'md' ? 'markdown' : named;
   const [word, ...others] = words;
   if ((word === undefined) !== (flagged === true))
     throw new CommandError('Name a run, a training run or a dataset, or give --flagged.');

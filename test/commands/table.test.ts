@@ -507,6 +507,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       ['first', 'second', '--format', 'markdown'],
       /^# second compared with first\n.*## Tasks, flips first.*Written by benchtop/s,
     ),
+    ok(['first', '--format', 'md'], /^# first\n/),
     bad(['first', 'first'], usage, /A run is named twice/),
     bad(['first', 'trained'], notFound, /training run trained .* is not an evaluation run/),
     bad([], usage, /Name a run, a training run or a dataset, or give --flagged/),

@@ -312,7 +312,7 @@ ${aboutFiles} Files are not compared.`,
       format: {
         value: 'FORMAT',
         short: 'f',
-        choices: ['html', 'markdown'],
+        choices: ['html', 'markdown', 'md'],
         description: 'format of the file (default: by its name, else html)',
       },
       flagged: { description: 'the trajectories with a flag or a note, instead of a run' },
