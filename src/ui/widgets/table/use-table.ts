@@ -329,7 +329,7 @@ const typingBindings = (
 ];
 
 function tableBindings<Row>(
-  { columns, onOpen, canOpen, readRest, stop }: TableOptions<Row>,
+  { rows, columns, onOpen, canOpen, readRest, stop }: TableOptions<Row>,
   { state, begin, dispatch }: TableLine,
   current: Row | undefined,
 ): readonly Binding[] {
@@ -338,6 +338,12 @@ function tableBindings<Row>(
     run: () => dispatch(action),
   });
   const partial = readRest !== undefined;
+  // Rows that are not read yet may have a value.
+  const sortable = () =>
+    columns.filter(
+      ({ id, value, sortedBy = value, isUnread }) =>
+        partial || id === state.sort?.column || rows.some(row => isUnread?.(row) || sortedBy(row) !== undefined),
+    );
   const opens = onOpen && current !== undefined && (canOpen?.(current) ?? true);
   return [
     ...(opens ? [{ command: listCommands.open, run: () => onOpen(current) }] : []),
@@ -354,8 +360,8 @@ function tableBindings<Row>(
       run: ({ number }) => dispatch(number ? { kind: 'to', index: number() - 1 } : { kind: 'bottom', follow: partial }),
     },
     { command: listCommands.filter, run: () => begin(state.filter) },
-    bound(listCommands.sort, { kind: 'sort-next', columns, partial }),
-    bound(listCommands.reverse, { kind: 'reverse', columns, partial }),
+    { command: listCommands.sort, run: () => dispatch({ kind: 'sort-next', columns: sortable(), partial }) },
+    { command: listCommands.reverse, run: () => dispatch({ kind: 'reverse', columns: sortable(), partial }) },
     bound(listCommands.mark, { kind: 'toggle-mark' }),
     { ...bound(listCommands.unmark, { kind: 'clear-marks' }), enabled: state.marks.size > 0 },
     { ...bound(listCommands.clearFilter, { kind: 'escape' }), enabled: state.filter !== '' || state.marks.size > 0 },
