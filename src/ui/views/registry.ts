@@ -267,7 +267,7 @@ export const registry: Registry = {
       crumb: ({ base, steps }) =>
         base ? clean`tasks against ${base.name}` : steps ? `tasks in steps ${steps}` : 'tasks',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
-      about: aboutPasses,
+      about: `${aboutPasses} In SPREAD, a cross is a failed rollout without a reward, and a circle any other one without.`,
       commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask, searchCommands.texts],
     }),
     view('pair', 'Side by side', {

@@ -7,10 +7,12 @@ import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
 import { factsOfFile, trajectoryFacts } from '../../../src/resources/trajectories.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { View } from '../../../src/ui/app/view.tsx';
+import { drawnColumns } from '../../../src/ui/views/tasks/group-columns.ts';
 import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
 import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
 import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
 import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { openViewOnStage } from '../stage.tsx';
@@ -102,6 +104,27 @@ it('has a line for each task, worst first, and says what the groups are', async 
   expect(stage.text()).toMatch(/▸ never +4 +0 +▁▁▁▁ +0 +0 +0% +too hard/);
   expect(stage.text()).toMatch(/some-times +2 of 4 +0\.500 +▁█✗○ +0 +1\.00 +50% +teaches +1 +1/);
   expect(stage.text()).toMatch(/always +4 +1\.00 +████ +1\.00 +1\.00 +100% +too easy/);
+});
+
+it('sorts only by columns that have a value (out30 C2)', async () => {
+  const stage = stageOf(200, 30);
+  await stage.waitFor('3 tasks: 10 of 12');
+  // Not by DIFF, FIRST, LAST, CHANGE or BY STEP, which nothing has without a base and steps.
+  for (const title of ['SPREAD', 'MIN', 'MAX', 'PASS', 'SIGNAL']) {
+    await stage.press('s');
+    await stage.waitFor(`${title}▲`);
+  }
+});
+
+it('draws a failed rollout with a reward once, by its reward (out30 C1)', () => {
+  const rows = [{ reward: 1, status: 'failed' }, { reward: null, status: 'failed' }, { reward: 0 }, { reward: null }];
+  const { groups } = groupsOf(
+    rows.map((row, index) => ({ trajectory_id: `traj_${index}`, task_id: 'a', ...row })),
+    { range: [0, 1] },
+  );
+  const spread = drawnColumns(createTheme('plain')).find(({ id }) => id === 'spread');
+  const [group] = groups;
+  expect(group && spread?.text?.(group)).toBe('▁█✗○');
 });
 
 it('counts every failed rollout, also one that has a reward', () => {

@@ -8,8 +8,8 @@ import type { Theme } from '../../widgets/theme/theme.tsx';
 /** Maximum number of marks for failed rollouts, and for those without a reward. */
 const maxMarks = 3;
 
-/** The rewards as levels, lowest first; then a cross for each failed rollout and a circle for each without a reward. */
-function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
+/** The rewards as levels, lowest first; then, for each rollout without one, a cross if it failed, else a circle. */
+function rewardStrip({ scores, failedUnscored: failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
   const { cross, circle, levels } = theme.glyphs;
   const marks = cross.repeat(Math.min(maxMarks, failed)) + circle.repeat(Math.min(maxMarks, unscored + unlisted));
   return sparkline(scores, spreadWidth - marks.length, levels) + marks;
