@@ -194,29 +194,39 @@ interface InspectReward {
   readonly explanation: string | undefined;
 }
 
-/** A sample's scores by scorer, each as rewards. */
-function inspectScores({ scores, score }: Fields): InspectReward[][] {
-  const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
-  return named.map(([name, each]) => inspectRewards(name, recordOf(each))).filter(({ length }) => length > 0);
+/** A sample's scores by scorer. */
+const scoresIn = ({ scores, score }: Fields): Fields => recordOf(scores ?? (isRecord(score) ? { score } : undefined));
+
+/** A score's values by name: a single one, or one per named value. */
+const partsOf = (name: string, value: unknown): [name: string, value: unknown][] =>
+  isRecord(value) ? Object.entries(value).map(([part, each]) => [`${name}.${part}`, each]) : [[name, value]];
+
+/** The first scorer that a log names, as its samples name it. An unfinished log has no results yet. */
+function firstScorer({ results, eval: evaluation }: Fields): string | undefined {
+  const [scored] = recordsIn(recordOf(results)['scores']);
+  const [scorer] = recordsIn(recordOf(evaluation)['scorers']);
+  // A scorer from a package has the package's name before its own.
+  return textOf(scored?.['scorer']) ?? textOf(scorer?.['name'])?.replace(/^.*\//, '');
 }
 
-/** The score that is the reward: the one that the first scorer gives to the first scored sample, unless it gives several. */
-export function rewardScoreOf(samples: readonly Fields[]): Pick<Scores, 'reward'> | undefined {
-  for (const sample of samples) {
-    const [first] = inspectScores(sample);
-    if (first) return { reward: first.length === 1 ? first[0]?.name : undefined };
-  }
-  return undefined;
+/**
+ * The score that is the reward: the first scorer's, unless it gives several. A scorer may give none to the first
+ * sample, so the log's order of scorers counts before that of the samples.
+ */
+export function rewardScoreOf(samples: readonly Fields[], log: Fields): Pick<Scores, 'reward'> | undefined {
+  const all = samples.map(scoresIn);
+  const name = firstScorer(log) ?? all.map(scores => Object.keys(scores)[0]).find(each => each !== undefined);
+  if (name === undefined) return undefined;
+  const value = all.map(scores => recordOf(own(scores, name))['value']).find(each => !isMissing(each));
+  const parts = partsOf(name, value);
+  return { reward: parts.length === 1 ? parts[0]?.[0] : undefined };
 }
 
-/** An Inspect score as rewards: a single one, or one per named value. */
+/** An Inspect score as rewards. */
 function inspectRewards(name: string, { value, explanation, answer }: Fields): InspectReward[] {
   const answered = textOf(answer);
   const words = [answered && `answered ${answered}`, textOf(explanation)].filter(Boolean).join('\n') || undefined;
-  const parts = isRecord(value)
-    ? Object.entries(value).map(([part, each]) => [`${name}.${part}`, each] as const)
-    : [[name, value] as const];
-  return parts
+  return partsOf(name, value)
     .filter(([, score]) => !isMissing(score))
     .map(([part, score]) => ({ name: part, score, value: inspectNumber(score), explanation: words }));
 }
@@ -277,7 +287,7 @@ const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 
  */
 function inspectSample(sample: Fields, log: Fields, reward: string | undefined) {
   const { error, limit, attachments } = sample;
-  const scored = inspectScores(sample).flat();
+  const scored = Object.entries(scoresIn(sample)).flatMap(([name, each]) => inspectRewards(name, recordOf(each)));
   const rewards = scored
     .filter(({ value }) => value !== undefined)
     .map(({ name, value, explanation }) =>
@@ -329,7 +339,7 @@ function fromInspect(fields: Fields, chosen?: Pick<Scores, 'reward'>): ForeignRe
   if (!isRecord(evaluation) || !Array.isArray(samples)) return undefined;
   const all = recordsIn(samples);
   const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));
-  const reward = (chosen ?? rewardScoreOf(all))?.reward;
+  const reward = (chosen ?? rewardScoreOf(all, fields))?.reward;
   const read = all.map(sample => inspectSample(sample, fields, reward));
   const without = read.filter(({ names }) => names.length > 0 && !names.some(name => name === reward));
   return {

@@ -169,7 +169,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
     };
     try {
       const sample = await jsonOf(entry);
-      chosen ??= rewardScoreOf([sample.value]);
+      chosen ??= rewardScoreOf([sample.value], header);
       const read = fromInspectSample(sample.value, header, chosen);
       if (!read) continue;
       reading.add({ ...read, ...inspectArchive });

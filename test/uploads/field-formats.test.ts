@@ -583,6 +583,45 @@ describe('a file', () => {
     });
   });
 
+  describe.each(['a log', 'a ZIP file'])(
+    'of Inspect whose first scorer skips the first sample (attack33 A4): %s',
+    form => {
+      const read = async (first: string, more: object = {}) => {
+        const whole = JSON.stringify({ ...log, ...more });
+        const samples = [
+          `{"id": 1, "epoch": 1, "messages": ${JSON.stringify([user])}, "scores": ${first}}`,
+          JSON.stringify({
+            id: 2,
+            epoch: 1,
+            messages: [user],
+            scores: { grade: { value: 'C' }, tokens: { value: 532 } },
+          }),
+        ];
+        const file =
+          form === 'a log'
+            ? `${whole.slice(0, -1)}, "samples": [${samples.join()}]}`
+            : zipped({ 'header.json': whole, 'samples/1.json': samples[0], 'samples/2.json': samples[1] });
+        const { all, notes } = await readFileOf(file);
+        return { rewards: all.map(({ value }) => rewardByLog(value ?? {})), notes };
+      };
+      const right = {
+        rewards: [null, 1],
+        notes: expect.arrayContaining(['The reward is the score grade. Others can be chosen with --score: tokens.']),
+      };
+
+      it.each(['NaN', 'null'])('the score has the value %s', async value => {
+        expect(await read(`{"grade": {"value": ${value}}, "tokens": {"value": 60}}`)).toMatchObject(right);
+      });
+
+      it.each([
+        { results: { scores: [{ name: 'grade', scorer: 'grade' }] } },
+        { eval: { ...log.eval, scorers: [{ name: 'checks/grade' }, { name: 'tokens' }] } },
+      ])('only the log names the scorer', async more => {
+        expect(await read('{"tokens": {"value": 60}}', more)).toMatchObject(right);
+      });
+    },
+  );
+
   it('of Inspect with a changed byte or another length is not read (attack31 A14)', async () => {
     const entries = { 'header.json': log, 'samples/a.json': { ...sample, id: 'a' }, 'samples/b.json': sample };
     const whole = zipped(entries);
