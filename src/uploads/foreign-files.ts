@@ -104,7 +104,9 @@ export class Reading {
       ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
       ...(this.#uncounted === 0
         ? []
-        : [`Not counted: ${counted(this.#uncounted, 'reward')}, not a number or without a name.`]),
+        : [
+            `Not counted: ${counted(this.#uncounted, 'reward')}, not a number, an integer beyond 2^53, or without a name.`,
+          ]),
       ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON cannot represent.`]),
     ];
   }
@@ -113,11 +115,17 @@ export class Reading {
 /** The value as JSON would represent it: without numbers that are NaN or infinite. */
 const asJson = (value: Record<string, unknown>) => parseExactly(JSON.stringify(value)) as Record<string, unknown>;
 
-const isNumber = (value: unknown): boolean => Number.isFinite(value) || isRawJson(value);
-
-/** How many of a record's rewards count for nothing, and were not noted yet. */
-function uncountedIn({ reward, score, rewards }: Record<string, unknown>, record: ForeignRecord | undefined): number {
+/**
+ * How many of a record's rewards count for nothing, and were not noted yet. An integer beyond 2^53 is sent as it is,
+ * but counts for nothing here.
+ */
+function uncountedIn(
+  { reward, score, rewards }: Record<string, unknown>,
+  record: ForeignRecord | undefined,
+  isUpload: boolean,
+): number {
   if (record?.unreadRewards) return 0;
+  const isNumber = (each: unknown): boolean => Number.isFinite(each) || (isUpload && isRawJson(each));
   const value = record ? (reward ?? score) : reward;
   // A trajectory of the contract with another reward than a number is refused.
   if (value != null) return isNumber(value) || !(record || typeof value === 'number') ? 0 : 1;
@@ -221,7 +229,7 @@ export async function* trajectoriesIn(
       continue;
     }
     reading.addNotFinite(notFinite);
-    reading.addUncounted(uncountedIn(value, record));
+    reading.addUncounted(uncountedIn(value, record, isUpload));
     if (record) {
       reading.add(record);
       yield* converted(item, record);

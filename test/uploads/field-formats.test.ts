@@ -462,8 +462,9 @@ async function readFileOf(content: Buffer | string, score?: string) {
   const all: FileTrajectory[] = [];
   for await (const each of trajectoriesIn(file, reading)) all.push(each);
   const sent: FileTrajectory[] = [];
-  for await (const each of trajectoriesIn(file, new Reading(score), true)) sent.push(each);
-  return { sent, all, notes: reading.notes, missing: reading.missingRewards };
+  const sending = new Reading(score);
+  for await (const each of trajectoriesIn(file, sending, true)) sent.push(each);
+  return { sent, sending, all, notes: reading.notes, missing: reading.missingRewards };
 }
 
 describe('a file', () => {
@@ -530,6 +531,15 @@ describe('a file', () => {
       { value: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
     expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON cannot represent.');
+  });
+
+  it('of trajectories with a reward beyond 2^53 is sent with it, but not read with it in full (attack33 B1)', async () => {
+    const rewards = '[{"name": "x", "value": 12345678901234567891}, {"name": "y", "value": 1}]';
+    const file = `{"messages": [{"role": "user", "content": "hi"}], "rewards": ${rewards}}`;
+    const { all, notes, missing, sending } = await readFileOf(file);
+    expect(all.map(({ value }) => rewardByLog(value ?? {}))).toEqual([1]);
+    expect(notes).toEqual(['Not counted: 1 reward, not a number, an integer beyond 2^53, or without a name.']);
+    expect([missing, sending.missingRewards]).toEqual([1, 0]);
   });
 
   describe.each(['a log', 'a ZIP file'])('of Inspect with several scores (attack31 A4): %s', form => {
