@@ -1,6 +1,7 @@
 /** `benchtop failures`: classifies the rollouts in a run, training run or dataset by how they ended. */
 import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
+import { modelsWords } from '../resources/task-groups.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import { readRollouts as readOwn, withEnds } from '../rollouts/read.ts';
 import { counted } from '../text/numbers.ts';
@@ -28,7 +29,12 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
         trajectory_ids: of.map(({ trajectory_id }) => trajectory_id),
       })),
     };
-    await printRecord(record, id, flags, io, { text: () => rowsText(classes, outcomeColumns, 'table', io) });
+    await printRecord(record, id, flags, io, {
+      text: () => {
+        for (const words of modelsWords(rows)) io.note(`${words}.`);
+        return rowsText(classes, outcomeColumns, 'table', io);
+      },
+    });
     if (classes.length > 0 || rows.length === 0) return codeOf({ unread });
     io.note(`The service does not report how the ${counted(rows.length, 'rollout')} ended.`);
     return exitCodes.endUnseen;

@@ -1,5 +1,6 @@
 /** The tasks in a run, a dataset or a training step: their columns, their facts and a summary. */
 import { maxOf, minOf } from '../base/many.ts';
+import { mean } from '../base/statistics.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
@@ -11,6 +12,7 @@ import { byTask, groupKinds, groupWords, scoresOf, widenedRange } from '../prese
 import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
 import { count, counted, difference, percent, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { blockLevels, sparkline } from '../text/sparkline.ts';
 import { unlistedOf } from './unlisted.ts';
 
@@ -35,6 +37,8 @@ export interface TaskGroups {
   readonly isUncounted: boolean;
   /** The training steps of the rollouts. */
   readonly steps: ReadonlySet<number>;
+  /** See `modelsWords`. */
+  readonly models: readonly string[];
   /** The lowest reward that counts as a pass. */
   readonly passAt: number;
   /** Whether any reward is outside the range from the settings. */
@@ -57,13 +61,40 @@ export function ofSteps(rows: readonly Trajectory[], steps: string | undefined):
   return rows.filter(({ policy_step: step }) => step != null && step >= range[0] && step <= range[1]);
 }
 
+const stepsOf = (rows: readonly Trajectory[]): ReadonlySet<number> =>
+  new Set(rows.flatMap(({ policy_step }) => policy_step ?? []));
+
+/** How many models to name. */
+const maxModels = 4;
+
+/**
+ * `From 2 models together: acme/large (mean 0.708 of 120 rewards), acme/small (…)`, if the rollouts are from several
+ * models.
+ */
+export function modelsWords(rows: readonly Trajectory[]): readonly string[] {
+  // The steps of a training run are different models anyway.
+  if (stepsOf(rows).size > 1) return [];
+  const models = Map.groupBy(rows, ({ model_id }) => model_id || undefined);
+  const unknown = models.get(undefined)?.length ?? 0;
+  models.delete(undefined);
+  if (models.size < 2) return [];
+  const sorted = [...models].sort(([, one], [, other]) => other.length - one.length);
+  const named = sorted.slice(0, maxModels).map(([model = '', own]) => {
+    const scores = scoresOf(own);
+    return clean`${model} (mean ${reward(mean(scores))} of ${counted(scores.length, 'reward')})`;
+  });
+  const more = models.size - named.length;
+  const rest = [more > 0 && `${more} more`, unknown > 0 && `${counted(unknown, 'rollout')} without a model`];
+  return [`From ${models.size} models together: ${[...named, ...rest].filter(Boolean).join(', ')}`];
+}
+
 /** Groups rollouts by task. */
 export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): TaskGroups {
   const { run, range, passAt = range[1], base } = options;
   const { tasks, nameless } = rewardsByTask({ rewards: rows, total: run?.total });
   const { tasks: named } = byTask({ rewards: rows });
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
-  const steps = new Set(rows.flatMap(({ policy_step }) => policy_step ?? []));
+  const steps = stepsOf(rows);
   const groups = [...tasks].map(([id, { unlisted }]) => {
     const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id));
     return steps.size > 1 ? { ...group, stepScores: scoresByStep(group.rollouts) } : group;
@@ -74,6 +105,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
     steps,
+    models: modelsWords(rows),
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -262,6 +294,7 @@ export function groupsWords({
   unlisted,
   isUncounted,
   steps,
+  models,
   passAt,
   isOutside,
 }: TaskGroups): readonly string[] {
@@ -291,6 +324,7 @@ export function groupsWords({
   const passes = passWords(groups, passAt);
   return [
     [`${counted(groups.length, 'task')}: ${rewards}`, ...shown].join(', '),
+    ...models,
     ...(several.length === 0
       ? []
       : [

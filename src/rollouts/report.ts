@@ -172,13 +172,14 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
     without > 0 ? `${without} without a reward${failedAmong(without, failed, running)}` : '',
   ];
   yield { kind: 'words', text: words.filter(Boolean).join(', ') };
+  const { models, ...tasks } = groupsOf(rows, { run: rewards, range, passAt: undefined, base: undefined });
+  for (const text of models) yield { kind: 'words', text };
   yield rewardBars(values);
   yield { kind: 'heading', text: 'How they ended' };
   yield table(outcomeClasses(rows), outcomeColumns);
-  const tasks = groupsOf(rows, { run: rewards, range, passAt: undefined, base: undefined });
   const groups = sortRows(tasks.groups, each => each.mean, false);
   yield { kind: 'heading', text: 'Tasks, worst first' };
-  for (const text of groupsWords(tasks)) yield { kind: 'words', text };
+  for (const text of groupsWords({ ...tasks, models: [] })) yield { kind: 'words', text };
   if (groups.length === 0) return;
   yield* firstTasks(groups, [taskColumn, ...groupColumns(strip)]);
 }

@@ -56,6 +56,20 @@ it('analyses a file, and asks the service nothing (out24 B14)', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+it('says that rollouts of several models are pooled, with the mean of each (out30 B5)', async () => {
+  const of = (model: string | undefined, ...indexes: number[]) =>
+    indexes.map(index => ({ ...rollout(index), model_id: model }));
+  const rows = [...of('acme/small', 0, 1, 2, 3), ...of('acme/large', 1, 3), ...of(undefined, 0)];
+  const { file, cli } = await fileOf(rows.map(row => `${JSON.stringify(row)}\n`).join(''));
+  const words =
+    'From 2 models together: acme/small (mean 0.500 of 4 rewards), acme/large (mean 1.00 of 2 rewards), 1 rollout without a model';
+  expect((await cli('tasks', [file])).notes).toContain(`${words}.`);
+  expect((await cli('failures', [file])).notes).toContain(`${words}.`);
+  const { out } = await cli('report', [file, '--format', 'markdown']);
+  expect(out.split(words)).toHaveLength(2);
+  expect((await cli('tasks', [(await fileOf()).file])).notes).not.toContain('together');
+});
+
 it('says in the report how the file was read and what is missing, not only beside it (attack31 reports)', async () => {
   const { file, cli } = await fileOf(
     `${lines}no JSON\n${JSON.stringify(rollout(0)).replace('"reward":0', '"reward":NaN')}\n`,

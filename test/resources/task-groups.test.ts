@@ -12,6 +12,18 @@ it('say of a training run which steps its passed rollouts are of', () => {
   expect(groupsWords(groupsOf(ofOne, { range: [0, 1] })).join()).not.toContain('training');
 });
 
+it('name the models of pooled rollouts, the most frequent ones first, but not those of training steps', () => {
+  const rows = ['a', 'b', 'b', 'c', 'd', 'e'].map((model_id, index) => ({
+    ...{ trajectory_id: `t${index}`, task_id: 'a', status: 'completed', reward: index % 2, model_id },
+  }));
+  const words = `From 5 models together: b (mean 0.500 of 2 rewards), ${['a', 'c', 'd']
+    .map((model, index) => `${model} (mean ${['0', '1.00', '0'][index]} of 1 reward)`)
+    .join(', ')}, 1 more`;
+  expect(groupsWords(groupsOf(rows, { range: [0, 1] }))[1]).toBe(words);
+  const ofSteps = rows.map((row, policy_step) => ({ ...row, policy_step }));
+  expect(groupsWords(groupsOf(ofSteps, { range: [0, 1] })).join()).not.toContain('together');
+});
+
 it('read the steps that are wanted', () => {
   expect(['50..60', '50..', '..60', ' 7 '].map(parseSteps)).toEqual([
     [50, 60],

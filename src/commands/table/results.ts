@@ -120,9 +120,9 @@ ${aboutFiles}`,
   }),
   failures: spec({
     summary: 'count how the rollouts of a run, a training run, a dataset or a file ended',
-    about: `Groups rollouts by status, error and last tool error (ignoring ids and numbers), termination reason, finish
-reason and number of steps, and prints how many are in each group, their share and their mean reward. The JSON has their
-ids.
+    about: `Groups rollouts by status, error and last tool error (ignoring ids, numbers, quotations and names), termination
+reason, finish reason and number of steps, and prints how many are in each group, their share and their mean reward. The
+JSON has their ids.
 
 ${aboutFiles}`,
     args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],

@@ -222,6 +222,18 @@ it('lists how the rollouts ended, and opens those of a class', async () => {
   expect(stage.text()).toContain(' 1/1 ');
 });
 
+it('says above the tasks and below the classes that the rollouts are of two models (out30 B5)', async () => {
+  const rows = ['small', 'large', 'small'].map((model_id, index) => ({
+    ...{ trajectory_id: `t${index}`, task_id: 'one', status: 'completed', reward: index, model_id, dataset_name: 'd' },
+  }));
+  const pooled = fakeService({ listTrajectories: () => pageOf(rows) });
+  const words = 'From 2 models together: small (mean 1.00 of 2 rewards), large (mean 1.00 of 1 reward)';
+  const open = { service: async () => pooled, columns: 160 };
+  const scope = { dataset: 'd' };
+  await openViewOnStage(TasksView, { ...open, place: { view: 'tasks', scope } }).waitFor(words.slice(0, 60));
+  await openViewOnStage(OutcomesView, { ...open, place: { view: 'outcomes', scope } }).waitFor(words.slice(0, 60));
+});
+
 it('draws the rewards against the lengths, with the rank correlation', async () => {
   const stage = openViewOnStage(LengthsView, {
     place: { view: 'lengths', scope: { run: 'new' } },
@@ -300,7 +312,7 @@ it.each([
       service: async () => ofStatus,
       columns: 110,
     });
-    await stage.waitFor(words);
+    await stage.waitFor(words.slice(0, 60));
     expect(stage.text()).not.toMatch(new RegExp(`${words}:`));
     if (view === 'tasks') expect(stage.text()).toContain('3 tasks: 10 of 15 rollouts have a reward, 1 failed');
   }

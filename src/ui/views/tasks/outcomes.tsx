@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { type OutcomeClass, outcomeClasses } from '../../../present/outcome-classes.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { classWords, outcomeColumns, outcomeFacts } from '../../../resources/outcomes.ts';
+import { modelsWords } from '../../../resources/task-groups.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -15,6 +16,7 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
   const rollouts = useRollouts(scope, pane.attention, { steps, filter });
   const { rows } = rollouts;
   const classes = useMemo(() => outcomeClasses(rows), [rows]);
+  const models = useMemo(() => modelsWords(rows), [rows]);
   // A view shows one place from mount to unmount.
   const [source] = useState(() =>
     rowsMadeElsewhere<OutcomeClass>([...rollouts.key, 'outcomes'], ({ by, value }) => JSON.stringify([by, value])),
@@ -36,7 +38,7 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
       })}
       label={classWords}
       facts={outcomeFacts}
-      notes={rollouts.notes}
+      notes={[...models, ...rollouts.notes]}
     />
   );
 }
