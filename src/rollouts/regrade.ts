@@ -8,7 +8,14 @@ import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
 import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
-import { isBeyond, isSameReward, type Range, type RunTasks, reaches } from '../present/statistics/tasks.ts';
+import {
+  isBeyond,
+  isSameReward,
+  type Range,
+  type RunTasks,
+  reaches,
+  withinRange,
+} from '../present/statistics/tasks.ts';
 import { unfinishedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
@@ -129,7 +136,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
     lower: changes.filter(({ before, after }) => after < before).length,
     mean: changes.length === 0 ? 0 : apart / changes.length,
   };
-  const isEnd = (each: number): boolean => range.some(end => isSameReward(each, end));
+  const isEnd = (each: number): boolean => range.includes(withinRange(each, range));
   const isPassFail = both.every(({ before, after }) => isEnd(before) && isEnd(after));
   const nameless = all.filter(row => !row.task_id && changeOf(row) !== undefined).length;
   const counts = { both: both.length, tasks: tasks.length - nameless, nameless, outside };

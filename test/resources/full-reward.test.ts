@@ -13,6 +13,7 @@ it.each<[number[], boolean, string]>([
   [[0, 1, 1, 0], false, '2 of 4 (50%)'],
   [[0, 0.4, 1, 1.000_000_000_000_1], true, '2 of 4 (50%)'],
   [[0.2, 0.4], true, '0 of 2 (0%)'],
+  [[0.8 - 0.7 - 0.1, 1], false, '1 of 2 (50%)'],
   // The range in the settings does not fit, so nobody knows what is full.
   [[0.5, 3], true, ''],
   [[], false, ''],
@@ -22,6 +23,7 @@ it.each<[number[], boolean, string]>([
 
 it('goes by the range in the settings', () => {
   expect([countFull([0.5, -1, 1], [-1, 1]), countFull([0.5, 10], [0, 10])]).toEqual([1, 1]);
+  expect(hasPartial([1e-9], [0, 1e100])).toBe(true);
 });
 
 const rewards: Readonly<Record<string, readonly number[]>> = { evr_part: [0, 0.4, 0.4, 1], evr_none: [0, 0, 0, 0] };

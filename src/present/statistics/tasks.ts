@@ -20,8 +20,11 @@ export const reaches = (reward: number, limit: number): boolean => reward >= lim
 /** The reward, or the end of the range from which only rounding separates it. */
 export function withinRange(reward: number, [low, high]: Range): number {
   const slack = (high - low) * overshootShare;
-  if (isSameReward(reward, high) || (reward > high && reward <= high + slack)) return high;
-  return isSameReward(reward, low) || (reward < low && reward >= low - slack) ? low : reward;
+  // The parts of a reward near 0 may have been larger: .8 - .7 - .1 is 8.3e-17.
+  const part = Math.min(1, high - low);
+  const isAt = (end: number): boolean => withoutRounding(reward - end, [reward, end, part]) === 0;
+  if (isAt(high) || (reward > high && reward <= high + slack)) return high;
+  return isAt(low) || (reward < low && reward >= low - slack) ? low : reward;
 }
 
 /** Whether a reward is outside the range by more than rounding. */
