@@ -121,6 +121,9 @@ interface Term<Row> {
   readonly doubt?: ((rows: readonly Row[]) => string | undefined) | undefined;
 }
 
+/** An integer that no JavaScript number holds exactly is the text of its digits. */
+const longInteger = /^-?\d{16,}$/;
+
 /** The value to compare; for a time, its age. */
 function comparedValue<Row>({ value, time }: Column<Row>, row: Row, now: number): string | number | undefined {
   const compared = value(row);
@@ -153,7 +156,8 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): O
   if (compare && number !== undefined) {
     const test: Test<Row> = row => {
       const value = comparedValue(column, row, now);
-      return typeof value === 'number' && compare(value, number);
+      const isNumber = typeof value === 'number' || longInteger.test(value ?? '');
+      return isNumber && compare(Number(value), number);
     };
     return { test };
   }

@@ -54,6 +54,13 @@ describe('a filter of rows', () => {
     expect(found('  ')).toHaveLength(4);
   });
 
+  it('compares integers beyond 2^53, which are texts (attack33 C)', () => {
+    const seeds: readonly (string | number | undefined)[] = [8, '12345678901234567891', '-12345678901234567891', 'x'];
+    const seed: Column<string | number | undefined> = { id: 'seed', title: 'SEED', width: 9, value: each => each };
+    const of = (filter: string) => createArrange([seed], String)(seeds, { filter, sort: undefined }).rows;
+    expect([of('seed>7'), of('seed<8')]).toEqual([seeds.slice(0, 2), seeds.slice(2, 3)]);
+  });
+
   it('compares the values of columns', () => {
     expect(found('status:failed')).toEqual(['sweep seed1']);
     expect(found('status:cancel')).toEqual(['other seed1']);
