@@ -41,7 +41,7 @@ export interface BusyRun {
 /** The evaluations that are running all along; six others have ended. */
 export const runningEvaluations = Array.from({ length: 6 }, (_, index) => `evr_${index}`);
 
-export const failureWords = 'NCCL watchdog timeout: collective operation 4711 took longer than 1800 seconds';
+export const formatFailure = 'NCCL watchdog timeout: collective operation 4711 took longer than 1800 seconds';
 
 const statuses: Readonly<Record<Doing, string>> = {
   moving: 'running',
@@ -104,7 +104,7 @@ export function busyWorld(began = Date.now()) {
     },
     created_at: new Date(run.startedAt).toISOString(),
     completed_at: ['succeeded', 'failed', 'cancelled'].includes(run.doing) ? new Date(run.since).toISOString() : null,
-    failure: run.doing === 'failed' ? { message: failureWords, code: 'worker_lost' } : null,
+    failure: run.doing === 'failed' ? { message: formatFailure, code: 'worker_lost' } : null,
   });
   const rewardAt = (run: BusyRun, step: number): number => {
     const seed = Number(run.id.slice(4));

@@ -39,7 +39,7 @@ const behindOthers: ReadonlyMap<string, string> = new Map([
   ['queries/lists/reader.ts', 'the list that it is given'],
 ]);
 
-const [toRequest, toCell, toWords] = [
+const [toRequest, toCell, toText] = [
   'From a key to its request',
   'From an answer to a changed cell',
   'From a 401 to its message',
@@ -49,7 +49,7 @@ describe.each([
   [toRequest, 14],
   [toCell, 14],
   // Six between the 401 and its words.
-  [toWords, 8],
+  [toText, 8],
 ])('%s', (title, most) => {
   const way = wayOf(title);
 

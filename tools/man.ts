@@ -1,8 +1,8 @@
 /** Generates the man page from the table of commands. */
 import type { NamedResources } from '../src/commands/help.ts';
 import { commands, workbench } from '../src/commands/table/commands.ts';
-import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm, flagWords } from '../src/commands/table/spec.ts';
-import { about, exitCodeMeanings } from '../src/commands/table/words.ts';
+import { exitCodeMeanings, programDescription } from '../src/commands/table/help-text.ts';
+import { argumentTerm, type CommandSpec, describeFlag, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
 import { variables } from '../src/config/reference.ts';
 import { installWays } from './published.ts';
 
@@ -37,7 +37,7 @@ const tagged = (term: string, words: string): string => `.TP\n\\fB${escaped(term
 function flagsText(flags: Readonly<Record<string, FlagSpec>>, isShown: (flag: FlagSpec) => boolean): string {
   return Object.entries(flags)
     .filter(([, flag]) => isShown(flag) && !flag.hidden)
-    .map(([key, flag]) => tagged(flagTerm(key, flag), flagWords(flag)))
+    .map(([key, flag]) => tagged(flagTerm(key, flag), describeFlag(flag)))
     .join('');
 }
 
@@ -74,7 +74,7 @@ const general = [
   tagged('-V, --version', 'Print the version.'),
 ].join('');
 
-const resultWords =
+const resultText =
   'Results go to standard output, everything else to standard error; with `--json` both are JSON. Commands take names as well as ids; `first@latest` is the last checkpoint of the training run `first`, and `first@best` the one with the highest held-out reward.';
 
 /** Examples in the order of use. */
@@ -105,7 +105,7 @@ export function manPage(version: string, named: NamedResources): string {
     `.TH BENCHTOP 1 "" "benchtop ${version}" "User Commands"\n`,
     `.SH NAME\nbenchtop \\- ${roff('terminal workbench for a model training and evaluation service')}\n`,
     `.SH SYNOPSIS\n\\fBbenchtop\\fR [\\fIoptions\\fR]\n.br\n\\fBbenchtop\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n`,
-    `.SH DESCRIPTION\n${roff(about)}\n.PP\n${roff(resultWords)}\n`,
+    `.SH DESCRIPTION\n${roff(programDescription)}\n.PP\n${roff(resultText)}\n`,
     `.SH OPTIONS\n${flagsText(workbench.flags, flag => flag.group !== 'service')}${general}`,
     `.SS "Which service"\nThese may be given before the command or after it.\n`,
     flagsText(workbench.flags, flag => flag.group === 'service'),

@@ -17,7 +17,7 @@ interface Compiled {
 /** The folder for this process's compiled code. */
 let folder = '';
 /** Scripts that are not in the cache yet. */
-let uncached: Compiled[] = [];
+let uncachedScripts: Compiled[] = [];
 
 /** V8 does not validate cached code: corrupt code crashes the process. */
 const sumOf = (data: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(data);
@@ -52,7 +52,7 @@ function writeCode({ script, path, sum }: Compiled): void {
 }
 
 /** A CommonJS module is a function body. */
-const opening = Buffer.from('(function(exports,require,module,__filename,__dirname){');
+const functionOpening = Buffer.from('(function(exports,require,module,__filename,__dirname){');
 const closing = Buffer.from('\n})');
 
 function compile(file: string): Script {
@@ -60,16 +60,16 @@ function compile(file: string): Script {
   const [path, sum] = [join(folder, basename(file)), sumOf(data)];
   const cachedData = readCode(path, sum);
   // Joined as bytes: V8 would copy joined strings.
-  const source = Buffer.concat([opening, data, closing]).toString();
+  const source = Buffer.concat([functionOpening, data, closing]).toString();
   // Makes the columns in stack traces match the file.
-  const options = { filename: file, columnOffset: -opening.length };
+  const options = { filename: file, columnOffset: -functionOpening.length };
   const script = new Script(source, cachedData ? { ...options, cachedData } : options);
-  if (!cachedData || script.cachedDataRejected) uncached.push({ script, path, sum });
+  if (!cachedData || script.cachedDataRejected) uncachedScripts.push({ script, path, sum });
   return script;
 }
 
 /** Built-in Node modules to load on first use, because most processes never need them. */
-const late: ReadonlySet<string> = new Set(
+const lateModules: ReadonlySet<string> = new Set(
   ['child_process', 'crypto', 'dns', 'fs/promises', 'http', 'http2', 'https', 'readline', 'sqlite', 'tls', 'v8'].map(
     name => `node:${name}`,
   ),
@@ -89,7 +89,7 @@ function whenUsed(id: string): object {
 export function cacheCompiledCode(root: string, purpose: string): void {
   folder = join(root, `${process.version}-${process.arch}`, purpose);
   createRequire(import.meta.url).extensions['.cjs'] = (module, file) => {
-    const load = (id: string): unknown => (late.has(id) ? whenUsed(id) : module.require(id));
+    const load = (id: string): unknown => (lateModules.has(id) ? whenUsed(id) : module.require(id));
     const run = compile(file).runInThisContext() as (...values: unknown[]) => void;
     run.call(module.exports, module.exports, load, module, file, dirname(file));
   };
@@ -98,8 +98,8 @@ export function cacheCompiledCode(root: string, purpose: string): void {
 
 /** Writes code that is missing, including functions that have run so far. Call this before changing V8's flags. */
 export function saveCompiledCode(): void {
-  for (const compiled of uncached) writeCode(compiled);
-  uncached = [];
+  for (const compiled of uncachedScripts) writeCode(compiled);
+  uncachedScripts = [];
   // Compiled code is valid only under the same flags.
   if (!folder.endsWith('-later')) folder += '-later';
 }

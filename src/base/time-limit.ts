@@ -5,10 +5,10 @@ import { errorCode } from './errors.ts';
 
 let guard: { readonly run: (timeout: number) => void; task: () => void } | undefined;
 /** Whether a guard is active: a nested one would only cost time. */
-let guarding = false;
+let isGuarding = false;
 
 /** Whether the current code is already running under a time limit. */
-export const isTimeLimited = (): boolean => guarding;
+export const isTimeLimited = (): boolean => isGuarding;
 
 /**
  * Runs `task`; true if it ended within `timeout` milliseconds of wall-clock time. Only V8 can interrupt a running
@@ -17,7 +17,7 @@ export const isTimeLimited = (): boolean => guarding;
 function withinTime(task: () => void, timeout: number): boolean {
   guard ??= makeGuard();
   guard.task = task;
-  guarding = true;
+  isGuarding = true;
   // V8 compiles an expression on first use, and optimising `a?a?a?…aaa…` takes exponential time in code that cannot be
   // interrupted. Other expressions stay optimised, which makes some of them 20 times faster.
   setFlagsFromString('--no-regexp-optimization');
@@ -29,7 +29,7 @@ function withinTime(task: () => void, timeout: number): boolean {
     throw error;
   } finally {
     setFlagsFromString('--regexp-optimization');
-    guarding = false;
+    isGuarding = false;
     guard.task = () => {};
   }
 }
@@ -50,13 +50,13 @@ export function withinCpuTime(task: () => void, limit: number): boolean {
     const before = process.threadCpuUsage();
     if (withinTime(task, timeout)) return true;
     const { user, system } = process.threadCpuUsage(before);
-    if ((user + system) / 1_000 >= limit * almost) return false;
+    if ((user + system) / 1_000 >= limit * timerTolerance) return false;
   }
   return false;
 }
 
 /** A timer may fire slightly before the CPU time is used up. */
-const almost = 0.9;
+const timerTolerance = 0.9;
 
 function makeGuard(): NonNullable<typeof guard> {
   const made = { task: () => {}, run: (timeout: number): unknown => script.runInContext(context, { timeout }) };

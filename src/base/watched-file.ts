@@ -8,13 +8,13 @@ import { stat } from 'node:fs/promises';
 const stateOf = ({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string => [ino, size, mtimeNs, ctimeNs].join();
 
 /** The state of a file that cannot be found. */
-const missing = 'missing';
+const missingState = 'missing';
 
 function stateNow(path: string): string {
   try {
     return stateOf(statSync(path, { bigint: true }));
   } catch {
-    return missing;
+    return missingState;
   }
 }
 
@@ -23,7 +23,7 @@ export function watchForChanges(path: string, everyMs: number, onChange: () => v
   let last = stateNow(path);
   let isStopped = false;
   const look = async (): Promise<void> => {
-    const now = await stat(path, { bigint: true }).then(stateOf, () => missing);
+    const now = await stat(path, { bigint: true }).then(stateOf, () => missingState);
     if (isStopped) return;
     timer = lookLater();
     if (now === last) return;

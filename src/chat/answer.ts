@@ -70,14 +70,14 @@ export class Answer {
 }
 
 /** Names the model that answered, if it differs from the requested one. */
-export const answererWords = (model: string): string => `answered by ${model}`;
+export const describeAnswerer = (model: string): string => `answered by ${model}`;
 
 /** E.g. `calls the tool search with {"q":"tea"}`. */
-export const callWords = ({ name, input }: ToolCall): string =>
+export const describeCall = ({ name, input }: ToolCall): string =>
   `calls the tool ${name || 'without a name'}${input === '' ? '' : ` with ${input}`}`;
 
 /** E.g. `2 other choices were left out`; empty if there were none. */
-export function leftOutWords(count: number | undefined): string {
+export function describeLeftOut(count: number | undefined): string {
   if (!count) return '';
   return count === 1 ? '1 other choice was left out' : `${count} other choices were left out`;
 }

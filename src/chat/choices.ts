@@ -1,7 +1,7 @@
 /** The user's choices between two answers, and how often each of two models was chosen. Pure. */
 import { createHash } from 'node:crypto';
 import { perObject } from '../base/memo.ts';
-import { answeringModel, isIncomplete, type Turn, wordsOf } from './conversation.ts';
+import { answeringModel, isIncomplete, type Turn, turnText } from './conversation.ts';
 
 /** In the order of the keys on screen. */
 export const preferences = ['left', 'right', 'equal', 'both bad'] as const;
@@ -29,7 +29,7 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
   return hash.digest('hex').slice(0, 32);
 }
 
-const isComplete = (turn: Turn): boolean => wordsOf(turn) !== '' && !isIncomplete(turn);
+const isComplete = (turn: Turn): boolean => turnText(turn) !== '' && !isIncomplete(turn);
 
 /** The models behind two complete answers at an index, or why the answers cannot be compared. */
 export function answersAt(

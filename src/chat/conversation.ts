@@ -140,14 +140,14 @@ export const isIncomplete = (turn: Turn | undefined): boolean =>
   (turn.error !== undefined || turn.cancelled === true || turn.stats?.totalMs === undefined);
 
 /** A turn's text, or else its refusal. */
-export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;
+export const turnText = ({ content, refusal = '' }: Turn): string => content || refusal;
 
 /** The messages to send: the system prompt, if any, then the turns, without empty answers. */
 export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
-  const sent = turns.filter(turn => turn.role === 'user' || wordsOf(turn) !== '');
+  const sent = turns.filter(turn => turn.role === 'user' || turnText(turn) !== '');
   return [
     ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-    ...sent.map(turn => ({ role: turn.role, content: wordsOf(turn) })),
+    ...sent.map(turn => ({ role: turn.role, content: turnText(turn) })),
   ];
 }
 

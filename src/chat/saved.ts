@@ -18,7 +18,7 @@ import {
   parametersOf,
   systemsOf,
   type Turn,
-  wordsOf,
+  turnText,
 } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
@@ -151,7 +151,7 @@ export interface StoredConversation {
 
 /** Whether a turn is an answer that a dataset can store: complete, and with text or a tool call. */
 export const isStored = (turn: Turn): boolean =>
-  turn.role === 'assistant' && !isIncomplete(turn) && (wordsOf(turn) !== '' || turn.calls !== undefined);
+  turn.role === 'assistant' && !isIncomplete(turn) && (turnText(turn) !== '' || turn.calls !== undefined);
 
 /**
  * Whether a dataset stores a turn. Leaves out the question of an omitted answer, so that questions and answers

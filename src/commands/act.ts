@@ -12,7 +12,7 @@ import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
-import { type FollowedState, followedStateWords, stateFields } from './followed-state.ts';
+import { describeFollowedState, type FollowedState, stateFields } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { checkField, printRecord, type RecordFlags, recordText } from './output.ts';
 import { parseUntil } from './until.ts';
@@ -143,7 +143,7 @@ export function noteChange(
 ): (seen: FollowedState) => Promise<void> {
   return async seen => {
     const fields = { id: seen.id, ...stateFields(seen), failure: seen.failure };
-    io.note(clean`${label}: ${followedStateWords(seen)}`, fields);
+    io.note(clean`${label}: ${describeFollowedState(seen)}`, fields);
   };
 }
 

@@ -12,7 +12,7 @@ import { untypedCall } from '../service/call.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
-import { cutOffWords, readPages } from '../service/pagination.ts';
+import { cutOffMessage, readPages } from '../service/pagination.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Preview, printPreviews, trajectoryToken } from './act.ts';
 import {
@@ -28,7 +28,7 @@ import {
 } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkField, filtered, noteUnreadable, recordText } from './output.ts';
+import { applyJq, checkField, noteUnreadable, recordText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandInput, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -47,7 +47,7 @@ async function listing({ field, jq, json }: Flags, io: CommandIo): Promise<strin
     const fields = [...pathNames(path), ...Object.keys(schemaFields(query)), ...Object.keys(schemaFields(body))];
     return { operation, method, path, fields };
   });
-  if (jq !== undefined) return filtered(operations, jq, io);
+  if (jq !== undefined) return applyJq(operations, jq, io);
   if (json || field !== undefined) return recordText(operations, field);
   return operations
     .map(({ operation, method, path, fields }) => {
@@ -69,7 +69,7 @@ type Target = KnownOperation | { readonly endpoint?: undefined; readonly method:
 
 const methodOf = (word: string): Method | undefined => methods.find(method => method === word.toUpperCase());
 
-function decoded(text: string): string {
+function decodePath(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -90,7 +90,7 @@ function targetOfPath(method: Method, path: string): Target {
     .sort((left, right) => Object.keys(left.groups).length - Object.keys(right.groups).length)[0];
   if (!found) return { method, path };
   const { endpoint, groups } = found;
-  const params = Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decoded(value)]));
+  const params = Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodePath(value)]));
   const asked = [...new URLSearchParams(search.join('?'))];
   checkOnce(asked.map(([name]) => name));
   const query = Object.fromEntries(asked.map(([name, value]) => [name, valueFor(endpoint.query, name, value)]));
@@ -268,7 +268,7 @@ async function printAnswer(
     );
   if (jq === undefined)
     await io.print(recordText(value, field, names => !!endpoint && mayHaveField(endpoint.response, names)));
-  else await io.print(await filtered(value, jq, io));
+  else await io.print(await applyJq(value, jq, io));
   noteUnreadable(value, io);
 }
 
@@ -314,7 +314,7 @@ async function everyItem(call: (cursor?: string) => Promise<unknown>, { note }: 
   const pages: unknown[][] = [];
   for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) {
     pages.push(page.items);
-    if (page.isCutOff) note(cutOffWords);
+    if (page.isCutOff) note(cutOffMessage);
   }
   return joinedRows(pages);
 }

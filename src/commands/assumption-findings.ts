@@ -28,7 +28,7 @@ type Name = AssumptionName | `path.${string}`;
 type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefined;
 
 /** A search text that no benchmark contains. */
-const nowhere = 'benchtop-doctor-finds-nothing-8d41';
+const absentText = 'benchtop-doctor-finds-nothing-8d41';
 
 /** Treats a refusal of the name as a result; any other failure proves nothing. */
 async function resultOf(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
@@ -87,7 +87,7 @@ async function probeAll(
       ['query.search'],
       async () => {
         if (benchmark === undefined) return undefined;
-        return (await list({ search: nowhere })).ids.length === 0 ? 'works' : 'ignored';
+        return (await list({ search: absentText })).ids.length === 0 ? 'works' : 'ignored';
       },
     ],
     [

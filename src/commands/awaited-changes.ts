@@ -15,14 +15,20 @@ import { type AwaitedChange, untilEnded, type WaitOptions } from './until-ended.
 import type { CommandContext } from './with-service.ts';
 
 /** When a change counts as done. */
-export function awaitedChange({ id, row, resource }: Found, past: string, ends: ChangeEnd<object>): AwaitedChange {
-  const { isDone, isLast, look } = ends;
+export function awaitedChange(
+  { id, row, resource }: Found,
+  participle: string,
+  ends: ChangeEnd<object>,
+): AwaitedChange {
+  const { isDone, isLast, readStatus } = ends;
   const seen = { id, label: resource.label?.(row) || id, done: undefined, total: undefined, mean: undefined };
   return {
-    past,
+    participle,
     isDone,
     ...(isLast && { isLast: (status = '') => isDone(status) || isLast(status, row) }),
-    ...(look && { look: async (service, signal) => ({ ...seen, status: await look(row, service, signal) }) }),
+    ...(readStatus && {
+      readState: async (service, signal) => ({ ...seen, status: await readStatus(row, service, signal) }),
+    }),
   };
 }
 
@@ -88,9 +94,12 @@ export function endedBefore(found: Found, status: string, io: CommandIo): Outcom
 }
 
 /** The outcome of waiting for a change. Notes if the resource ended on its own first. */
-export function endedByItself(found: Found, outcome: Outcome, past: string, io: CommandIo): Outcome {
+export function endedByItself(found: Found, outcome: Outcome, participle: string, io: CommandIo): Outcome {
   const { status } = outcome;
   if (status === undefined || !hasEnded(status) || statusMeaning(status) === 'stopped') return outcome;
-  io.note(clean`${nameOf(found)} ended on its own before it could be ${past}: ${status}.`, { id: found.id, status });
+  io.note(clean`${nameOf(found)} ended on its own before it could be ${participle}: ${status}.`, {
+    id: found.id,
+    status,
+  });
   return { ...outcome, endedUnchanged: true };
 }

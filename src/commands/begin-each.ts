@@ -1,5 +1,5 @@
 /** Starts several runs with one command, each with its own request. A repeated command starts only the missing ones. */
-import { type Start, wrongStartWords } from '../resources/action.ts';
+import { describeWrongStart, type Start } from '../resources/action.ts';
 import { affectsAllRequests, isGone, isUnanswered } from '../service/errors.ts';
 import { groupOf } from '../store/start-keys.ts';
 import { UnrecordedError } from '../store/unrecorded.ts';
@@ -68,7 +68,7 @@ async function sendEach<Input extends object>(
     const before = known[index];
     if (before) {
       const earlier = startedWork(creation, before, before, context);
-      const otherwise = wrongStartWords(before, input) ?? '';
+      const otherwise = describeWrongStart(before, input) ?? '';
       io.note(clean`${earlier.ref.label} has already started, as ${earlier.ref.id}. ${otherwise}`.trim(), {
         id: earlier.ref.id,
       });

@@ -7,8 +7,8 @@ import { endpoints } from '../contract/endpoints.ts';
 import { isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { type Start, wrongStartWords } from '../resources/action.ts';
-import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
+import { describeWrongStart, type Start } from '../resources/action.ts';
+import { idOf, labelOf, pluralName, type Resource, singularName, startedAdvice } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { CapabilityMissingError, isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
@@ -98,12 +98,12 @@ async function listingOf(
 const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
 
 /** Names the newest of these rows and when it was created, which shows whether this request created it. */
-function newestWords(resource: Resource, named: readonly object[]): string {
+function describeNewest(resource: Resource, named: readonly object[]): string {
   const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
   if (!newest) return '';
   const at = createdAt(newest);
   const created = at === undefined ? '' : `, created at ${clockOrDay(at)}`;
-  return clean`The newest ${wordFor(resource)} with that name is ${idOf(resource, newest)}${created}. `;
+  return clean`The newest ${singularName(resource)} with that name is ${idOf(resource, newest)}${created}. `;
 }
 
 /**
@@ -128,8 +128,8 @@ async function whereToLook(
   const resource = resourceOrThrow(kind);
   const { isListed, named } = await listingOf(creation, nameIn(input), context);
   if (isListed !== false)
-    return `${newestWords(resource, named)}${startedAdvice(resource, `benchtop list ${resource.names[0]}`, isListed)}`;
-  const unlisted = `This service does not list ${wordsFor(resource)}`;
+    return `${describeNewest(resource, named)}${startedAdvice(resource, `benchtop list ${resource.names[0]}`, isListed)}`;
+  const unlisted = `This service does not list ${pluralName(resource)}`;
   const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
   if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
   const name = label ?? bench_id;
@@ -154,7 +154,7 @@ async function withRepeatAdvice(
 }
 
 /** A sentence about a start request that may already have succeeded. */
-export const earlierWords = ({ sentAt }: EarlierStart): string =>
+export const describeEarlierStart = ({ sentAt }: EarlierStart): string =>
   `The same request was sent at ${clockOrDay(sentAt)}, but its response was lost: it may have succeeded.`;
 
 /** Refuses to repeat a request that may have succeeded. The error explains how to check and how to repeat it anyway. */
@@ -169,7 +169,7 @@ async function inDoubt(
   const repeat = earlier.isExpired
     ? `Its idempotency key is too old to be honoured: to start another, repeat the same command${alone === undefined ? '' : ` for ${alone} alone`} with a new --idempotency-key.`
     : repeatAdvice(earlier.key, alone);
-  return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
+  return new CommandError(`Nothing was sent. ${describeEarlierStart(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
 }
 
 /** Whether the service also lacks the list at the path of a start request. */
@@ -257,7 +257,9 @@ export async function sendStart<Input extends object>(
   const isRepeat = mayBeRepeat(send, input, context);
   const onEarlier = async (earlier: EarlierStart): Promise<void> => {
     if (!isHarmlessRepeat(earlier, service)) throw await inDoubt(earlier, creation, input, alone, context);
-    note(`${earlierWords(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`);
+    note(
+      `${describeEarlierStart(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`,
+    );
   };
   const keyed = { signal, keys: memory.startKeys, idempotencyKey, onEarlier };
   const result = await sendKeyed(service, send, input, keyed).catch(async (error: unknown) => {
@@ -265,7 +267,7 @@ export async function sendStart<Input extends object>(
   });
   const seen = send.starts?.(result, input);
   if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);
-  const otherwise = wrongStartWords(result as object, input);
+  const otherwise = describeWrongStart(result as object, input);
   if (otherwise !== undefined) io.note(otherwise);
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
   // Options that have no effect may be mistakes.

@@ -13,9 +13,9 @@ import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { ChangeAction } from '../resources/action.ts';
 import { actionOf, changedBy, resourceNamed, resourceOfId } from '../resources/catalogue.ts';
-import { outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
+import { describeOutages, outagesOf, typedFor } from '../resources/change-messages.ts';
 import { changeEach, confirmed, recheck, withOutages, withRead } from '../resources/changes.ts';
-import { asTitle, type Resource, wordFor } from '../resources/define.ts';
+import { asTitle, type Resource, singularName } from '../resources/define.ts';
 import { calledName, deploymentActions, withStep } from '../resources/deployments.ts';
 import { withOrigin } from '../resources/origins.ts';
 import { servedNow } from '../resources/production.ts';
@@ -43,7 +43,7 @@ import {
   statusBefore,
   statusOfRefused,
 } from './awaited-changes.ts';
-import { earlierWords } from './begin.ts';
+import { describeEarlierStart } from './begin.ts';
 import { forgetTextsOf } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
@@ -57,19 +57,19 @@ import type { ServiceFlags } from './table/flags.ts';
 import { type CommandContext, isRefusal, withService } from './with-service.ts';
 
 /** The output for each changed resource. */
-const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
+const changedSchema = z.object({ id: z.string(), kind: z.string(), done: z.string() });
 /** The last status seen, with --wait. */
-const waitedFor = z.extend(changed, { status: z.nullable(z.string()) });
+const waitedFor = z.extend(changedSchema, { status: z.nullable(z.string()) });
 
 /** Why a resource was not changed, or may not have been changed. */
-function reasonOf(found: Found, error: Error | undefined, past: string, lateAfter: number | undefined): Error {
+function reasonOf(found: Found, error: Error | undefined, participle: string, lateAfter: number | undefined): Error {
   const name = sanitiseLine(nameOf(found));
   if (lateAfter === undefined || isRefusal(error))
-    return error ?? new CommandError(`${name} was not ${past}.`, exitCodes.failed);
+    return error ?? new CommandError(`${name} was not ${participle}.`, exitCodes.failed);
   const isUnknown = isUnanswered(error);
   const what = isUnknown
-    ? `it is not known whether ${name} was ${past}. Check before you repeat it.`
-    : `${name} was not ${past}.`;
+    ? `it is not known whether ${name} was ${participle}. Check before you repeat it.`
+    : `${name} was not ${participle}.`;
   return new CommandError(
     `The service did not respond within ${counted(lateAfter, 'second')}: ${what}`,
     exitCodes.timeout,
@@ -91,7 +91,7 @@ type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 interface ChangeRun {
   readonly command: string;
   /** The past participle for messages: `cancelled`. */
-  readonly past: string;
+  readonly participle: string;
   readonly flags: ActFlags & ServiceFlags;
   readonly io: CommandIo;
   readonly context: CommandContext;
@@ -112,10 +112,10 @@ async function changeAll(
   const among = changedBy(command);
   const changes = among.flatMap(resource => actionOf(resource, command)?.change ?? []);
   // A resource may have its own verb: secrets are revoked.
-  const past = changes.find(({ verb }) => verb === command)?.past ?? command;
-  checkField(flags, [flags.wait ? waitedFor : changed]);
+  const participle = changes.find(({ verb }) => verb === command)?.participle ?? command;
+  checkField(flags, [flags.wait ? waitedFor : changedSchema]);
   const work = async (context: CommandContext): Promise<ExitCode> => {
-    const run: ChangeRun = { command, past, flags, io, context };
+    const run: ChangeRun = { command, participle, flags, io, context };
     if (!flags.dryRun) context.service.requireWrites();
     const found = await findEach(words, among, run);
     const send = changeEach(found);
@@ -125,7 +125,7 @@ async function changeAll(
     if (command === 'undeploy' && flags.wait && code === exitCodes.done) await noteServed(found, run);
     return code;
   };
-  return withService(flags, io, work, past);
+  return withService(flags, io, work, participle);
 }
 
 /** Notes which deployment serves the slugs now, if one still does. An interruption does not undo the change. */
@@ -139,28 +139,28 @@ async function noteServed(found: readonly Found[], { context, io }: ChangeRun): 
 async function findEach(
   words: readonly string[],
   among: readonly Resource[],
-  { command, past, context }: ChangeRun,
+  { command, participle, context }: ChangeRun,
 ): Promise<readonly Target[]> {
   const byId = new Map<string, Target>();
   for (const word of words) {
     const each = await findAmong(among, word, context, 'write').catch((error: unknown) => {
       if (!(error instanceof CommandError) || words.length === 1) throw error;
-      throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
+      throw new CommandError(`${error.message} Nothing was ${participle}.`, error.exitCode);
     });
     if (words.length > 1 && word === words[0] && resourceNamed(word.toLowerCase()))
       throw new CommandError(
-        clean`${word} is the word for a kind, but also names ${nameOf(each)}: give its id, and ids only. Nothing was ${past}.`,
+        clean`${word} is the word for a kind, but also names ${nameOf(each)}: give its id, and ids only. Nothing was ${participle}.`,
       );
     const looksLike = among.length > 1 ? resourceOfId(word) : undefined;
     if (looksLike && looksLike !== each.resource && word !== each.id)
       throw new CommandError(
-        clean`${word} looks like the id of a ${wordFor(looksLike)}, but is the name of ${nameOf(each)}: give its id. Nothing was ${past}.`,
+        clean`${word} looks like the id of a ${singularName(looksLike)}, but is the name of ${nameOf(each)}: give its id. Nothing was ${participle}.`,
       );
     const change = actionOf(each.resource, command);
     if (!change?.change) throw new Error(`${command} is not for ${each.resource.names[0]}`);
-    const { listedBy, lacks } = change.change;
-    const lacking = lacks?.(each.row);
-    if (lacking !== undefined) throw new CommandError(`Nothing was ${past}. ${sanitiseLine(lacking)}`);
+    const { listedBy, blockedReason } = change.change;
+    const lacking = blockedReason?.(each.row);
+    if (lacking !== undefined) throw new CommandError(`Nothing was ${participle}. ${sanitiseLine(lacking)}`);
     if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
     byId.set(`${each.resource.names[0]} ${each.id}`, { ...each, action: change });
   }
@@ -172,14 +172,14 @@ async function findEach(
  * of date when the user answers.
  */
 async function confirmChange(found: readonly Target[], { command, flags, io, context }: ChangeRun): Promise<void> {
-  const loses = [...new Set(found.map(({ action: { change } }) => capitalised(change.loses)))].join(' ');
+  const consequences = [...new Set(found.map(({ action: { change } }) => capitalised(change.consequence)))].join(' ');
   const ask = async (rows: readonly Target[]): Promise<void> => {
     const outages = outagesOf(rows);
     const names = rows.map(each => {
-      const called = each.action.change.called?.(each.row);
-      return called === undefined ? nameOf(each) : `${wordFor(each.resource)} ${called}`;
+      const called = each.action.change.nameOfRow?.(each.row);
+      return called === undefined ? nameOf(each) : `${singularName(each.resource)} ${called}`;
     });
-    const question = `${asTitle(command)} ${names.join(', ')}? ${outageWords(outages)}${loses}`;
+    const question = `${asTitle(command)} ${names.join(', ')}? ${describeOutages(outages)}${consequences}`;
     await confirm(question, flags, io, typedFor(outages));
   };
   if (!flags.yes) {
@@ -189,7 +189,7 @@ async function confirmChange(found: readonly Target[], { command, flags, io, con
   }
   // The user named the deployments to take down, but not those that go down with a training run.
   const known = await withRead('withProduction', found, context);
-  const others = outageWords(outagesOf(known).filter(({ origin }) => origin !== undefined)).trimEnd();
+  const others = describeOutages(outagesOf(known).filter(({ origin }) => origin !== undefined)).trimEnd();
   if (others !== '') io.note(others);
 }
 
@@ -227,42 +227,51 @@ async function changeFound(send: Action<Target>, found: readonly Target[], run: 
 async function afterFailure(
   each: Target,
   error: Error | undefined,
-  { past, flags, io, context }: ChangeRun,
+  { participle, flags, io, context }: ChangeRun,
 ): Promise<Outcome | 'stopping' | Error> {
-  const { ends } = each.action.change;
-  const status = flags.wait && ends?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
+  const { waitUntil } = each.action.change;
+  const status = flags.wait && waitUntil?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
   if (status !== undefined && hasEnded(status)) return endedBefore(each, status, io);
   if (status !== undefined && statusMeaning(status) === 'stopping') return 'stopping';
   const lateAfter = context.signal.aborted && !io.signal.aborted ? flags.timeout : undefined;
-  const reason = reasonOf(each, error, past, lateAfter);
+  const reason = reasonOf(each, error, participle, lateAfter);
   await io.fail(reason);
   return reason;
 }
 
 /** With `--wait`, waits for the end of an accepted change. */
-async function afterRequest(each: Target, among: number, { past, flags, io, context }: ChangeRun): Promise<Outcome> {
-  const { ends, called } = each.action.change;
-  if (!flags.wait || !ends) return { code: exitCodes.done };
-  const before = ends.mayHaveEnded ? statusBefore(each) : undefined;
+async function afterRequest(
+  each: Target,
+  among: number,
+  { participle, flags, io, context }: ChangeRun,
+): Promise<Outcome> {
+  const { waitUntil, nameOfRow } = each.action.change;
+  if (!flags.wait || !waitUntil) return { code: exitCodes.done };
+  const before = waitUntil.mayHaveEnded ? statusBefore(each) : undefined;
   // Some services accept the request even for work that has ended.
   if (before !== undefined && hasEnded(before)) return endedBefore(each, before, io);
-  const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
+  const options = { timeout: flags.timeout, among, change: awaitedChange(each, participle, waitUntil) };
   const ref = refOfFound(each);
   // Others with that name may remain, such as the deployment that serves a slug.
-  const outcome = await awaitChange({ ...ref, label: called?.(each.row as never) ?? ref.label }, options, context, io);
-  return ends.mayHaveEnded ? endedByItself(each, outcome, past, io) : outcome;
+  const outcome = await awaitChange(
+    { ...ref, label: nameOfRow?.(each.row as never) ?? ref.label },
+    options,
+    context,
+    io,
+  );
+  return waitUntil.mayHaveEnded ? endedByItself(each, outcome, participle, io) : outcome;
 }
 
 async function printChange(
   each: Target,
   outcome: Outcome,
   answer: unknown,
-  { past, flags, io, context }: ChangeRun,
+  { participle, flags, io, context }: ChangeRun,
 ): Promise<void> {
   const { resource, id, row } = each;
   const { code, status = null, endedUnchanged } = outcome;
   const isDone = code === exitCodes.done;
-  const { send, less } = each.action.change;
+  const { send, partialOutcome } = each.action.change;
   // With --wait, the change is complete even if the first response showed an earlier status.
   const reply = flags.wait ? undefined : answer;
   // Remember the resource until it is gone: the user may still look it up by name.
@@ -272,10 +281,10 @@ async function printChange(
     const problem = forgetTextsOf(context.config, { kind, id });
     if (problem !== undefined) io.note(problem);
   }
-  const short = isDone ? less?.(reply) : undefined;
-  const isNow = short ?? (isDone ? past : 'requested');
+  const short = isDone ? partialOutcome?.(reply) : undefined;
+  const isNow = short ?? (isDone ? participle : 'requested');
   if (short !== undefined && !flags.json) io.note(clean`${nameOf(each)}: ${short}`);
-  const record: z.infer<typeof changed> = {
+  const record: z.infer<typeof changedSchema> = {
     ...(isRecord(answer) && answer),
     id,
     kind: resource.names[1],
@@ -309,11 +318,17 @@ export async function promoteOne(
     const slug = calledName(row);
     if (!flags.yes && flags.undo) {
       const action = unpromote as unknown as ChangeAction<object>;
-      await confirmChange([{ ...found, action }], { command: 'unpromote', past: 'unpromoted', flags, io, context });
+      await confirmChange([{ ...found, action }], {
+        command: 'unpromote',
+        participle: 'unpromoted',
+        flags,
+        io,
+        context,
+      });
     } else if (!flags.yes) {
       const promoted = await withOrigin(row, context);
       const left = demoted && (await withOrigin(demoted.row as Deployment, context));
-      const words = promote.sends.means(promoted, withStep(promoted));
+      const words = promote.sends.describeEffect(promoted, withStep(promoted));
       const ask = (effects: string): Promise<void> => confirm(`${words} ${effects}`, flags, io, slug);
       await confirmEntry({ slug, id: found.id, from_run: promoted.from_run, demoted: left }, ask, context);
     }
@@ -356,7 +371,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     const { service, memory, signal } = context;
     const onEarlier = (earlier: EarlierStart): void => {
-      const words = earlierWords(earlier);
+      const words = describeEarlierStart(earlier);
       reward_id = earlier.key;
       if (!isHarmlessRepeat(earlier, service))
         throw new RequestError(`Nothing was sent. ${words}`, { code: 'not_sent', outcomeUnknown: true });

@@ -1,7 +1,7 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
-import { Answer, callWords, leftOutWords, type ToolCall } from '../chat/answer.ts';
+import { Answer, describeCall, describeLeftOut, type ToolCall } from '../chat/answer.ts';
 import { chatRoute } from '../chat/route.ts';
 import { declaresField } from '../contract/fields.ts';
 import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
@@ -27,7 +27,7 @@ type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
  *
  * @throws ServiceError
  */
-export async function ask(
+export async function askModel(
   { service, memory, signal }: ChatContext,
   request: ChatRequest,
   onPiece: (piece: string) => Promise<void> | void,
@@ -75,12 +75,12 @@ const earlyEndNotes: Record<EarlyEnd, string> = {
 function answerNotes(answer: Answer): string[] {
   const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;
-  const left = leftOutWords(leftOut);
+  const left = describeLeftOut(leftOut);
   const end = earlyEndOf(reason);
   const ends = new Set<EarlyEnd>([...(refusal === '' ? [] : ['refusal' as const]), ...(end ? [end] : [])]);
   return [
     ...answererNotes(answer),
-    ...calls.map(call => clean`The model ${callWords(call)}.`),
+    ...calls.map(call => clean`The model ${describeCall(call)}.`),
     ...Array.from(ends, end => earlyEndNotes[end]),
     ...(content === '' && ends.size === 0
       ? [clean`The answer has no text${reason === undefined ? '' : `: ${reason}`}.`]
@@ -146,7 +146,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
       const onReasoning = (text: string): void => {
         for (const line of text.trim().split('\n')) io.note(`reasoning: ${line}`);
       };
-      const answered = await ask(context, request, print, { whole: flags.noStream, onReasoning });
+      const answered = await askModel(context, request, print, { whole: flags.noStream, onReasoning });
       if (answered.words !== '') await io.print('\n');
       else for (const call of answered.extras.calls ?? []) await io.print(`${callLine(call)}\n`);
       for (const note of answerNotes(answered)) io.note(note);

@@ -21,7 +21,7 @@ import {
   type NamedComparison,
 } from '../resources/comparison.ts';
 import {
-  familyWords,
+  describeFamilyIntervals,
   type GridRow,
   gridColumns,
   gridOf,
@@ -30,7 +30,7 @@ import {
   maxCompared,
   taskColumns,
 } from '../resources/comparison-grid.ts';
-import { modelWords } from '../resources/models.ts';
+import { describeModel } from '../resources/models.ts';
 import { idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
 import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
@@ -276,7 +276,9 @@ async function compareMany(
     text: () => {
       const format = flags.markdown ? 'markdown' : 'table';
       const [columns, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
-      const words = [familyWords(grid, options.confidence), ...verdicts].join(flags.markdown ? '\n\n' : '\n');
+      const words = [describeFamilyIntervals(grid, options.confidence), ...verdicts].join(
+        flags.markdown ? '\n\n' : '\n',
+      );
       return `${rowsText(grid.rows, columns, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
     },
   });
@@ -339,7 +341,7 @@ async function compareFound(
   const named = found.map(({ id, ids, name, row }) => {
     const pool = ids.length > 1 ? ids : undefined;
     const run = row as EvalRun;
-    return { eval_run_id: id, name, model: modelWords(run, true) || undefined, options: optionsOf(run), pool };
+    return { eval_run_id: id, name, model: describeModel(run, true) || undefined, options: optionsOf(run), pool };
   });
   const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);

@@ -13,7 +13,7 @@ import type { CommandIo } from './io.ts';
 import { type CommandInput, commands, groups, workbench } from './table/commands.ts';
 import { serviceFlags } from './table/flags.ts';
 import { type FlagSpec, fileNames, longFlag } from './table/spec.ts';
-import { argumentsIn, choicesOf, lineOf } from './words.ts';
+import { argumentsIn, choicesOf, lineOf } from './tokens.ts';
 
 const scripts = {
   // bash splits words at : = and @, and replaces only the part after the last of these; an @ is replaced too. Within

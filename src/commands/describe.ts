@@ -2,12 +2,12 @@
 import type { TrainingRun } from '../contract/training.ts';
 import { findingKinds } from '../present/audit.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type GroupCounts, teachingOf, teachingTurn, teachingWords, widenedRange } from '../present/teaching.ts';
+import { describeTeaching, type GroupCounts, teachingOf, teachingTurn, widenedRange } from '../present/teaching.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { nothingFound, readAudit } from '../resources/audit.ts';
-import { trainingCurveWords } from '../resources/training-words.ts';
+import { describeTrainingCurves } from '../resources/describe-training-curves.ts';
 import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -39,7 +39,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
     const teaching = await readTeaching(id, trainer && stepsIn(trainer), rewardRange, context, (error, step) =>
       unread(`Step ${step}`)(error),
     );
-    const words = [...trainingCurveWords(heldOut, trainer, rewardRange), ...teaching.words];
+    const words = [...describeTrainingCurves(heldOut, trainer, rewardRange), ...teaching.words];
     const { display_name, status } = row as TrainingRun;
     const record = { training_run_id: id, display_name, status, words, teaching: teaching.record };
     await printRecord(record, id, flags, io, { text: () => `${words.join('\n')}\n` });
@@ -89,7 +89,7 @@ async function readTeaching(
   const range = widenedRange(rewardRange, read);
   const taught = read.map(step => teachingOf(step, range));
   return {
-    words: teachingWords(taught, steps.length),
+    words: describeTeaching(taught, steps.length),
     record: {
       known_steps: steps.length,
       read_steps: taught.length,

@@ -12,7 +12,7 @@ import { version } from '../base/version.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
-import { capabilityWords } from '../contract/capabilities.ts';
+import { describeCapability } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { certificateProblems, systemCertificates } from '../net/agents.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
@@ -27,7 +27,7 @@ import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
 import { assumptionFindings, type BenchmarkPage, type Finding } from './assumption-findings.ts';
-import { ask } from './chat.ts';
+import { askModel } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection, textsOnDisk } from './connect.ts';
 import { exitCodes } from './exit.ts';
 import { exitCodeOf, messageOf } from './failure.ts';
@@ -193,7 +193,7 @@ async function* jobFindings(dataFolder: string): AsyncGenerator<Finding> {
 function capabilityFinding(missing: readonly string[], failed: number): Finding {
   const about = 'capabilities';
   if (missing.length > 0) {
-    const words = `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that. Only reads were tried`;
+    const words = `it does not ${missing.map(describeCapability).join(', ')}: benchtop works without that. Only reads were tried`;
     return { about, state: 'note', words };
   }
   if (failed === 0) return { about, state: 'ok', words: 'the service has every list and summary that benchtop uses' };
@@ -243,7 +243,7 @@ async function* serviceFindings(
   if (model === undefined) return;
   try {
     const request = { model, messages: [{ role: 'user', content: 'Say a word.' }], max_tokens: 1 };
-    await ask({ service, memory, signal: patience() }, request, () => {});
+    await askModel({ service, memory, signal: patience() }, request, () => {});
     yield { about: 'inference', state: 'ok', words: `${model} answers` };
   } catch (error) {
     yield errorOf('inference', error);

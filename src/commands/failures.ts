@@ -1,7 +1,7 @@
 /** `benchtop failures`: classifies the rollouts in a run, training run or dataset by how they ended. */
 import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
-import { modelsWords } from '../resources/task-groups.ts';
+import { describeModels } from '../resources/task-groups.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import { readRollouts as readOwn, withEnds } from '../rollouts/read.ts';
 import { counted } from '../text/numbers.ts';
@@ -31,7 +31,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
     };
     await printRecord(record, id, flags, io, {
       text: () => {
-        for (const words of modelsWords(rows)) io.note(`${words}.`);
+        for (const words of describeModels(rows)) io.note(`${words}.`);
         return rowsText(classes, outcomeColumns, 'table', io);
       },
     });

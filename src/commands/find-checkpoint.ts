@@ -18,7 +18,7 @@ import { readPart } from '../queries/remembered-fallback.ts';
 import { trainingRunQuery } from '../queries/training.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { idOf as idOfRow, type Resource } from '../resources/define.ts';
-import { type Rivals, rivalsOf } from '../resources/held-out-words.ts';
+import { type Rivals, rivalsOf } from '../resources/describe-held-out.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { ifThere, isGone, isNotOffered } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';

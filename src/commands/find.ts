@@ -2,10 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 
 import { enumerated } from '../base/enumerated.ts';
-import { ask } from '../queries/query-context.ts';
+import { readShared } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import { idOf as idOfRow, isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
+import { idOf as idOfRow, isFoundByLabel, pluralName, type Resource, singularName } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { affectsAllRequests, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -60,7 +60,7 @@ export async function rowsNamed(
 
 async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
   const query = ((!context.inFull && resource.brief) || resource.get)?.(id);
-  const row = query && (await ask(query, context));
+  const row = query && (await readShared(query, context));
   if (query && row) rememberRows(context.memory, query, [row]);
   return row;
 }
@@ -74,7 +74,7 @@ export interface Found {
 /** A row's name in questions and results, e.g. `run first (evr_1)`. */
 export const nameOf = ({ resource, row, id }: Found): string => {
   const label = resource.label?.(row) || id;
-  return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
+  return clean`${singularName(resource)} ${label === id ? id : clean`${label} (${id})`}`;
 };
 
 /** Whether the service does not accept a word as an id: it may be a name, or an id of another kind. */
@@ -131,7 +131,7 @@ export async function lookUp(
   listed?: (row: object) => void,
 ): Promise<LookupResult> {
   if (word.trim() === '') {
-    throw new CommandError(`The id or name is empty: give one of a ${enumerated(among.map(wordFor), 'or')}.`);
+    throw new CommandError(`The id or name is empty: give one of a ${enumerated(among.map(singularName), 'or')}.`);
   }
   const looksLike = resourceOfId(word);
   const guess = among.find(resource => resource === looksLike);
@@ -195,7 +195,7 @@ export type Use = 'read' | 'write';
  */
 export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { note }: CommandContext, use: Use): void {
   if (unread.length === 0) return;
-  const why = clean`another ${wordFor(found.resource)} may have that name, because not all rows could be read: ${unread.join('. ')}.`;
+  const why = clean`another ${singularName(found.resource)} may have that name, because not all rows could be read: ${unread.join('. ')}.`;
   if (use === 'write' && isCutOff)
     throw new CommandError(`Give the id. ${nameOf(found)} has that name, but ${why} Nothing was changed.`);
   note(`${nameOf(found)} was found by its name, but ${why}`);
@@ -224,7 +224,7 @@ export async function findAmong(
   const [first, ...others] = found;
   if (!first) throw none;
   if (isOneServing) {
-    const what = enumerated(among.map(wordsFor), 'or');
+    const what = enumerated(among.map(pluralName), 'or');
     context.note(clean`${named.length} ${what} are named ${word}. This is ${first.id}, which serves ${word}.`);
   }
   if (others.length > 0) throw severalNamed(among, word, found, context);
@@ -243,14 +243,14 @@ export function severalNamed(
     found.some(other => other.id === id && other.resource !== resource);
   const ids = among.flatMap(resource => {
     const ofIt = found.filter(each => each.resource === resource);
-    const kind = among.length > 1 ? [wordFor(resource)] : [];
+    const kind = among.length > 1 ? [singularName(resource)] : [];
     const rows = ofIt.map(({ row }) => row);
     const prefixes = ofIt.map(each => (takesKind && isShared(each) ? `${resource.names[1]} ` : ''));
     return distinguishRows(resource, rows, kind).map((words, index) => `${prefixes[index]}${words}`);
   });
   const advice =
     found.some(isShared) && !takesKind ? 'Some have the same id, so the id alone is not enough' : 'Give the id of one';
-  const what = enumerated(among.map(wordsFor), 'or');
+  const what = enumerated(among.map(pluralName), 'or');
   return new CommandError(clean`${found.length} ${what} are named ${word}. ${advice}: ${ids.join(', ')}.`);
 }
 
@@ -281,7 +281,7 @@ interface Tried {
 function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, takesPath }: Tried): Error {
   const gaps = unread.length === 0 ? '' : clean`It may be among the rows that could not be read: ${unread.join('. ')}.`;
   if (refusal && among.length > 1 && looksLike && isGone(refusal)) {
-    const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
+    const words = clean`There is no ${singularName(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
   // A service that rejects the form of the word rules it out only as an id.
@@ -291,8 +291,8 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread, 
   const more = [file, gaps].filter(Boolean).join(' ');
   if (refusal && !isOfForm)
     return more === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${more}`, refusal);
-  const none = clean`There is no ${enumerated(among.map(wordFor), 'or')} ${word}.`;
-  const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
+  const none = clean`There is no ${enumerated(among.map(singularName), 'or')} ${word}.`;
+  const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${singularName(looksLike)}.` : '';
   const words = [none, form, ...unlisted.map(({ message }) => message), more];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
 }

@@ -9,11 +9,11 @@ import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { type FollowedState, followedStateWords } from './followed-state.ts';
+import { describeFollowedState, type FollowedState } from './followed-state.ts';
 
 export interface Following {
   readonly label: string;
-  readonly look: () => Promise<FollowedState>;
+  readonly readState: () => Promise<FollowedState>;
   readonly onChange: (seen: FollowedState) => Promise<void>;
   /** Called after each response until the work has ended. */
   readonly onWait?: () => Promise<void>;
@@ -47,11 +47,11 @@ export function openBecause(seen: FollowedState | undefined): string | undefined
   return isUnknown(seen.status) ? clean`benchtop does not know the status ${seen.status}` : undefined;
 }
 
-export const unseenWords = (label: string, reason: string): string =>
+export const describeUnseenEnd = (label: string, reason: string): string =>
   clean`${label}: ${reason}, so its outcome is unknown.`;
 
 /** When the next request is sent. While the gate is closed, retries send nothing. */
-function retryWords(gate: GateState, delayMs: number, now: number): string {
+function describeRetry(gate: GateState, delayMs: number, now: number): string {
   if (gate.kind === 'open') return `Retrying in ${inSeconds(delayMs)}.`;
   const { until, requestedUntil } = gate;
   const asks = requestedUntil === undefined ? '' : `The service asks to wait ${inSeconds(requestedUntil - now)}. `;
@@ -65,7 +65,7 @@ function retryWords(gate: GateState, delayMs: number, now: number): string {
  * @throws ServiceError if the resource cannot be read, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
-  const { label, look, onChange, note, intervals, signal } = following;
+  const { label, readState, onChange, note, intervals, signal } = following;
   const { onWait, sleep = defaultSleep, now = Date.now, isLast = hasEnded, needsNoStatus = false } = following;
   let reported = '';
   let failures = 0;
@@ -76,9 +76,9 @@ export async function follow(following: Following): Promise<string> {
   for (;;) {
     let failure: ServiceError | undefined;
     try {
-      const seen = await look();
+      const seen = await readState();
       failures = 0;
-      const words = followedStateWords(seen);
+      const words = describeFollowedState(seen);
       if (words !== reported) await onChange(seen);
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
@@ -94,7 +94,7 @@ export async function follow(following: Following): Promise<string> {
       }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === maxWithoutStatus && !needsNoStatus && reason !== undefined) {
-        note(unseenWords(label, reason));
+        note(describeUnseenEnd(label, reason));
         return '';
       }
       await onWait?.();
@@ -116,7 +116,7 @@ export async function follow(following: Following): Promise<string> {
     if (failure && (failures === 1 || at - notedAt >= notedEveryMs)) {
       notedAt = at;
       const lasting = failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `;
-      note(clean`${label}: ${lasting}${failure.message} ${retryWords(following.gate(), delayMs, at)}`);
+      note(clean`${label}: ${lasting}${failure.message} ${describeRetry(following.gate(), delayMs, at)}`);
     }
     await sleep(delayMs, signal);
   }

@@ -43,7 +43,7 @@ export function storable(trajectory: Readonly<Record<string, unknown>>): Uploade
  * The stored part of a file: its length and hash, the last stored trajectory, how many before it could not be read, and
  * the last one whose error was reported.
  */
-const nothing = { bytes: 0, hash: '', place: 0, unread: 0, named: 0 };
+const nothingStored = { bytes: 0, hash: '', place: 0, unread: 0, named: 0 };
 
 export interface FileReading {
   /** Why the file is incomplete. */
@@ -54,7 +54,7 @@ export interface FileReading {
   readonly score?: string | undefined;
 }
 
-const unreadWords = (missing: number): string =>
+const describeUnread = (missing: number): string =>
   missing === 0 ? '' : `${counted(missing, 'trajectory', 'trajectories')} in the file could not be read in full.`;
 
 export class FollowedFile implements ShownFile {
@@ -69,7 +69,7 @@ export class FollowedFile implements ShownFile {
   readonly subscribe = this.#listeners.subscribe;
   /** The ids assigned from the file, each with the hash of its content. */
   readonly #given = new Map<string, string>();
-  #done = nothing;
+  #done = nothingStored;
   #said: Pick<ShownFile, 'title' | 'problem' | 'notes'>;
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
@@ -171,7 +171,7 @@ export class FollowedFile implements ShownFile {
     this.#said = {
       title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
       problem: this.#done.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),
-      notes: [this.#cut ?? '', unreadWords(missing), ...reading.notes].filter(Boolean),
+      notes: [this.#cut ?? '', describeUnread(missing), ...reading.notes].filter(Boolean),
     };
     return { unread, notes: reading.notes };
   }
@@ -182,7 +182,7 @@ export class FollowedFile implements ShownFile {
     const isGrown = (await hashOf(file, this.#done.bytes)) === this.#done.hash;
     const hash = await hashOf(file, bytes);
     if (!isGrown) {
-      this.#done = nothing;
+      this.#done = nothingStored;
       rows.beginAgain();
     }
     const lost = await this.#add(

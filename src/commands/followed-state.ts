@@ -1,13 +1,13 @@
 /** The state of a followed resource, in words and as fields. */
 import type { RunFailure } from '../contract/common.ts';
-import { statusWords } from '../contract/status.ts';
-import { meanWords } from '../present/mean.ts';
+import { formatStatus } from '../contract/status.ts';
+import { describeMean } from '../present/mean.ts';
 import type { RunMean } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { CurrentState } from '../resources/look.ts';
-import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
-import { withoutWords } from '../resources/run-outcome.ts';
+import { certaintyFields, describeCertainty } from '../resources/run-mean.ts';
+import { describeWithoutReward } from '../resources/run-outcome.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 export type FollowedState = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
@@ -21,7 +21,7 @@ export type FollowedState = Pick<KnownResource, 'id' | 'label' | 'status' | 'don
   };
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
-export function progressWords({ done, total }: Pick<FollowedState, 'done' | 'total'>): string {
+export function formatProgress({ done, total }: Pick<FollowedState, 'done' | 'total'>): string {
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown total'}`;
 }
 
@@ -30,18 +30,18 @@ function meanOf({ kind = '', mean, graded, runMean, caution }: FollowedState): s
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
-  const certain = [runMean && certaintyWords(runMean, mean), caution].filter(Boolean).join('; ');
-  return `${label} ${meanWords({ mean, count: graded })}${certain && ` (${certain})`}`;
+  const certain = [runMean && describeCertainty(runMean, mean), caution].filter(Boolean).join('; ');
+  return `${label} ${describeMean({ mean, count: graded })}${certain && ` (${certain})`}`;
 }
 
 /** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
-export function followedStateWords(seen: FollowedState): string {
+export function describeFollowedState(seen: FollowedState): string {
   const { status, heldOut, failure } = seen;
   const words = [
-    status === undefined ? 'no status' : sanitiseLine(statusWords(status)),
-    progressWords(seen),
+    status === undefined ? 'no status' : sanitiseLine(formatStatus(status)),
+    formatProgress(seen),
     meanOf(seen),
-    withoutWords(seen),
+    describeWithoutReward(seen),
     heldOut === undefined ? '' : `held-out reward ${heldOut}`,
   ]
     .filter(Boolean)

@@ -6,7 +6,7 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { factLines, factText } from '../present/fact-text.ts';
-import { meanWords } from '../present/mean.ts';
+import { describeMean } from '../present/mean.ts';
 import { messageNotes, noteFacts } from '../present/notes.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { readingOnce } from '../queries/query-context.ts';
@@ -22,7 +22,7 @@ import { counted } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
-import { progressWords } from './followed-state.ts';
+import { formatProgress } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { noteUnreadable, printRecord, printsRecord } from './output.ts';
@@ -88,8 +88,8 @@ function progressFacts(seen: CurrentState, watch: Watching, hasMean: boolean): F
   const without = withoutReward(seen);
   const mean = hasMean ? undefined : seen.mean;
   return [
-    { label: 'progress', value: progressWords(seen) },
-    { label, value: mean === undefined ? undefined : meanWords({ mean, count: seen.graded }) },
+    { label: 'progress', value: formatProgress(seen) },
+    { label, value: mean === undefined ? undefined : describeMean({ mean, count: seen.graded }) },
     {
       label: 'no reward',
       value: without > 0 ? `${counted(without, 'rollout')}${failedAmong(without, seen.failed)}` : undefined,

@@ -6,9 +6,9 @@ import { version } from '../base/version.ts';
 import { defaultColumns } from '../text/terminal.ts';
 import { prebuiltName } from './prebuilt.ts';
 import { commands, groups } from './table/commands.ts';
-import { argumentTerm, type CommandSpec, flagTerm, flagWords } from './table/spec.ts';
-import { about, helpFooter } from './table/words.ts';
-import { choicesOf, helpFlag, rootFlags } from './words.ts';
+import { helpFooter, programDescription } from './table/help-text.ts';
+import { argumentTerm, type CommandSpec, describeFlag, flagTerm } from './table/spec.ts';
+import { choicesOf, helpFlag, rootFlags } from './tokens.ts';
 
 export const versionText = `benchtop ${version}\n`;
 
@@ -34,12 +34,12 @@ interface Help {
 function flagTerms(flags: CommandSpec['flags'], isOfService: boolean): Term[] {
   return Object.entries(flags)
     .filter(([, { hidden, group }]) => !hidden && (group === 'service') === isOfService)
-    .map(([key, flag]) => [flagTerm(key, flag), flagWords(flag)]);
+    .map(([key, flag]) => [flagTerm(key, flag), describeFlag(flag)]);
 }
 
 const rootHelp = (): Help => ({
   usage: '[COMMAND] [options]',
-  paragraphs: [about],
+  paragraphs: [programDescription],
   sections: [
     { title: 'Commands', terms: choicesOf() },
     { title: 'Which service', terms: flagTerms(rootFlags, true) },

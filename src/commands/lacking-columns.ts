@@ -1,5 +1,5 @@
 /** Refuses to filter or sort a list by a column without values, and notes such a column if the user chose it. */
-import { absentWords, type Column } from '../present/column.ts';
+import { type Column, describeAbsentColumn } from '../present/column.ts';
 import { CommandError } from './exit.ts';
 
 /** The columns that lists of some services lack, and that have had no value in any row so far. */
@@ -26,8 +26,8 @@ export class LackingColumns {
   /** @throws CommandError if the rows cannot be filtered or sorted */
   check(): void {
     const column = this.#needed.find(({ id }) => this.#byId.has(id));
-    if (column) throw new CommandError(`${absentWords(column)}.`);
+    if (column) throw new CommandError(`${describeAbsentColumn(column)}.`);
   }
 
-  readonly notes = (): readonly string[] => [...this.#byId.values()].map(column => `${absentWords(column)}.`);
+  readonly notes = (): readonly string[] => [...this.#byId.values()].map(column => `${describeAbsentColumn(column)}.`);
 }

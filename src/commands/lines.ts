@@ -43,7 +43,7 @@ const writing = `
   undeploy 3           a deployment
   build 3              the images of a benchmark`;
 
-const others = `
+const otherCommandsHelp = `
 Every command of benchtop works, e.g. compare 1 2: --help lists them, help COMMAND explains one. Ctrl-c stops it.
   help, quit`;
 
@@ -83,13 +83,13 @@ async function askFlags(
   const answers = new Map<string, unknown>();
   for (const [key, { prompt, choices, many }] of Object.entries(specs)) {
     if (!prompt || Object.hasOwn(given, key)) continue;
-    const { unless = '', defaultWords } = prompt;
-    if (defaultWords === undefined ? Object.hasOwn(given, unless) : Object.keys(given).length > 0) continue;
+    const { unless = '', defaultText } = prompt;
+    if (defaultText === undefined ? Object.hasOwn(given, unless) : Object.keys(given).length > 0) continue;
     const of = choices ? `, ${choices.join(' or ')}` : '';
-    const question = `${capitalised(longFlag(key).slice(2))}${of}${defaultWords === undefined ? '' : ` (enter for ${defaultWords})`}:`;
+    const question = `${capitalised(longFlag(key).slice(2))}${of}${defaultText === undefined ? '' : ` (enter for ${defaultText})`}:`;
     for (let isAnswered = false; !isAnswered; ) {
       const answer = (await ask(question)).trim();
-      if (answer === '' && defaultWords === undefined) say('It cannot be empty.');
+      if (answer === '' && defaultText === undefined) say('It cannot be empty.');
       else if (answer !== '' && choices?.includes(answer) === false) say(`${answer} is not ${choices.join(' or ')}.`);
       else {
         isAnswered = true;
@@ -100,7 +100,7 @@ async function askFlags(
   return Object.fromEntries(answers);
 }
 
-const failureWords = (error: unknown): string =>
+const formatFailure = (error: unknown): string =>
   `${error instanceof CommandError ? '' : 'This did not work: '}${messageOf(error)}`;
 
 class Lines implements LineMode {
@@ -195,7 +195,8 @@ class Lines implements LineMode {
     const words = shellWords(line);
     const [first = '', ...rest] = words;
     if (['quit', 'exit', 'q'].includes(first)) return false;
-    if (first === 'help' && rest.length === 0) this.say(`${reading}${this.#isReadOnly ? '' : writing}${others}`);
+    if (first === 'help' && rest.length === 0)
+      this.say(`${reading}${this.#isReadOnly ? '' : writing}${otherCommandsHelp}`);
     else if (first === 'find') await this.#find(rest.join(' '));
     else if (first !== '') await this.#run(commandWords(words), this.#meant);
     return true;
@@ -222,7 +223,7 @@ class Lines implements LineMode {
       note: text => this.say(sanitiseLine(text)),
       fail: async error => {
         // Name the work that may have started, even on exit.
-        if (!signal.aborted || isUnanswered(error)) this.say(failureWords(error));
+        if (!signal.aborted || isUnanswered(error)) this.say(formatFailure(error));
       },
       columns: io.columns ?? defaultColumns,
       signal,
@@ -312,7 +313,7 @@ export async function run({ lines: _, ...flags }: WorkbenchFlags, io: CommandIo,
   try {
     for (let isOpen = true; isOpen; ) {
       isOpen = await lines.hear().catch(error => {
-        if (!io.signal.aborted) lines.say(failureWords(error));
+        if (!io.signal.aborted) lines.say(formatFailure(error));
         return !io.signal.aborted;
       });
     }

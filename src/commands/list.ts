@@ -7,11 +7,18 @@ import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { noteColumns } from '../present/notes.ts';
 import { columnsIn, plainName } from '../present/row-filter.ts';
-import { sortRows, sortWordsOf } from '../present/sort.ts';
+import { sortNoteOf, sortRows } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
-import { labelOf, noneSeenWords, type Resource, statusColumnOf, wordFor, wordsFor } from '../resources/define.ts';
+import {
+  describeNoneSeen,
+  labelOf,
+  pluralName,
+  type Resource,
+  singularName,
+  statusColumnOf,
+} from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -26,7 +33,7 @@ import type { CommandIo } from './io.ts';
 import { LackingColumns } from './lacking-columns.ts';
 import { ListOutput } from './list-output.ts';
 import { MeasuredRows } from './measured-rows.ts';
-import { filtered, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
+import { applyJq, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -204,7 +211,7 @@ class WantedStatus {
   constructor(resource: Resource, word: string) {
     this.#word = word;
     this.#column = statusColumnOf(resource);
-    this.#words = wordsFor(resource);
+    this.#words = pluralName(resource);
     this.#known = new Set(this.#column?.known);
   }
 
@@ -287,7 +294,7 @@ class PrintedRows {
       return whole.map(id => `${id}\n`).join('');
     }
     const printed = hasColumns(flags) ? rows : rows.map(row => this.#measured.exported(row));
-    if (flags.jq !== undefined) return filtered(printed, flags.jq, io);
+    if (flags.jq !== undefined) return applyJq(printed, flags.jq, io);
     const head = isFirst ? '' : rowsText([], shown, format, io);
     const columns = isForPrograms(format, io) ? shown : shown.filter(hasValueIn(rows));
     const text = rowsText(printed, withWholeIds(columns, rows), format, io).slice(head.length);
@@ -295,7 +302,7 @@ class PrintedRows {
     io.lines?.listed(this.#resource.names[0], rows.map(this.#id));
     return rows.length === 0
       ? ''
-      : `${counted(rows.length, wordFor(this.#resource), wordsFor(this.#resource))}\n${text}`;
+      : `${counted(rows.length, singularName(this.#resource), pluralName(this.#resource))}\n${text}`;
   };
 
   /** Reports the number of ids that were not printed: a script must not act on an id that no row has. */
@@ -414,8 +421,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     printed.note();
     // A script must not mistake a list that was not read for an empty one.
     if (output.taken === 0 && last.unread.length > 0) return exitCodes.failed;
-    if (shown === 0) io.note(noneWords(resource, flags, last.isRemembered));
-    if (output.taken > limit) io.note(moreWords(limit));
+    if (shown === 0) io.note(describeNone(resource, flags, last.isRemembered));
+    if (output.taken > limit) io.note(describeMore(limit));
     return exitCodes.done;
   });
 }
@@ -429,7 +436,7 @@ const isPrintedAsRead = ({ measures }: Resource, flags: Flags, io: CommandIo): b
 async function endSorted(output: ListOutput, sort: Column<object>, { reverse = false }: Flags, { note }: CommandIo) {
   let words = '';
   const shown = await output.end(rows => {
-    words = sortWordsOf(sort, rows);
+    words = sortNoteOf(sort, rows);
     return sortRows(rows, sort.sortedBy ?? sort.value, reverse);
   });
   if (words !== '') note(`Sorted by ${sort.title}, ${words}.`);
@@ -444,7 +451,7 @@ function waitsOf(resource: Resource, rows: readonly object[]): string[] {
   });
 }
 
-function moreWords(limit: number): string {
+function describeMore(limit: number): string {
   const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
   return `There ${these}: use --limit N or --all.`;
 }
@@ -455,9 +462,9 @@ function hasColumns(flags: Flags): boolean {
   return !isLineFlags(flags) && flags.jq === undefined && format !== 'json' && format !== 'jsonl';
 }
 
-function noneWords(resource: Resource, { filter, status }: Flags, isRemembered: boolean): string {
-  if (filter !== undefined || status !== undefined) return `No ${wordsFor(resource)} match.`;
-  return isRemembered ? `${noneSeenWords(resource)}.` : `There are no ${wordsFor(resource)}.`;
+function describeNone(resource: Resource, { filter, status }: Flags, isRemembered: boolean): string {
+  if (filter !== undefined || status !== undefined) return `No ${pluralName(resource)} match.`;
+  return isRemembered ? `${describeNoneSeen(resource)}.` : `There are no ${pluralName(resource)}.`;
 }
 
 /** The rows with the values that the columns, the order and the filter need. */

@@ -4,7 +4,7 @@ import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn, parseRowFilter } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type MeasuredList, type Resource, wordFor, wordsFor } from '../resources/define.ts';
+import { type MeasuredList, pluralName, type Resource, singularName } from '../resources/define.ts';
 import type { MeasuredTraining } from '../resources/training-columns.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -64,7 +64,7 @@ export async function withMeasured<Row extends object>(
     ...{ scope: {}, range: context.compare.rewardRange, silentMs },
     onUnread: (_, { message }) => unread.push(message),
   });
-  const some = counted(unread.length, wordFor(resource), wordsFor(resource));
+  const some = counted(unread.length, singularName(resource), pluralName(resource));
   if (unread.length > 0) context.note(clean`The rewards of ${some} could not be read: ${unread[0]}`);
   return read as readonly Row[];
 }

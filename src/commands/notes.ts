@@ -86,12 +86,12 @@ const columns: readonly Column<Note>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 0 }, value: note => note.id },
 ];
 
-const chosen = (all: readonly Note[], flag: string | undefined): Note[] =>
+const notesWithFlag = (all: readonly Note[], flag: string | undefined): Note[] =>
   all.filter(note => saysSomething(note) && (flag === undefined || note.flag === flag));
 
 export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo): Promise<number> {
   return withNotes(flags, io, async ({ memory, read }) => {
-    const all = chosen(allNotes(memory), flags.flag);
+    const all = notesWithFlag(allNotes(memory), flags.flag);
     const text = () => rowsText(all, columns, 'table', io);
     await printRecord({ notes: all.map(withTime) }, 'notes', flags, io, { text });
     return read;
@@ -182,7 +182,7 @@ async function readNotes(path: string): Promise<Note[]> {
   return notes;
 }
 
-const mergedWords = ({ added, updated, kept }: MergeCounts): string =>
+const describeMerge = ({ added, updated, kept }: MergeCounts): string =>
   `${added} new, ${updated} newer, ${kept} unchanged`;
 
 export async function importAll(
@@ -193,7 +193,7 @@ export async function importAll(
   return withNotes(flags, io, async ({ memory, read }) => {
     const merged = memory.notes.merge(notes);
     if (!merged) throw new CommandError(`${memory.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);
-    io.note(mergedWords(merged));
+    io.note(describeMerge(merged));
     for (const { label, id, message, author } of merged.renamed) {
       const where = message > 0 ? `, message ${message}` : '';
       io.note(clean`Two notes by one name: ${label} (${id})${where}: the imported one is by ${author} here`);

@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 import { own } from '../base/own-property.ts';
 import { mayHaveField } from '../contract/fields.ts';
-import { partlyReadWords, unreadableIn } from '../contract/lists.ts';
+import { describePartlyRead, unreadableIn } from '../contract/lists.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import {
   type Column,
@@ -142,7 +142,7 @@ export async function printRecord(
   io: CommandIo,
   { text, mayLack }: { readonly text?: () => string; readonly mayLack?: (names: readonly string[]) => boolean } = {},
 ): Promise<void> {
-  if (jq !== undefined) await io.print(await filtered(record, jq, io));
+  if (jq !== undefined) await io.print(await applyJq(record, jq, io));
   else if (field !== undefined)
     await io.print(recordText(Object.hasOwn(record, 'id') ? record : { ...record, id }, field, mayLack));
   else if (json) for (const part of jsonFileParts(record, isLine ? 0 : 2)) await io.print(part);
@@ -150,7 +150,7 @@ export async function printRecord(
 }
 
 /** Applies a jq filter to a value. @throws CommandError if jq is missing or refuses the filter */
-export async function filtered(value: unknown, filter: string, io: CommandIo): Promise<string> {
+export async function applyJq(value: unknown, filter: string, io: CommandIo): Promise<string> {
   const { runJq } = await import('./jq.ts');
   const text = await runJq(safeJson(value), filter, io);
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
@@ -189,7 +189,7 @@ function* objectsIn(value: unknown): Generator<object> {
 export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): boolean {
   const objects = [...objectsIn(record)];
   const unreadable = objects.reduce((sum, each) => sum + unreadableIn(each), 0);
-  const partly = partlyReadWords(objects);
+  const partly = describePartlyRead(objects);
   if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in the response could not be read.`);
   if (partly !== undefined) io.note(`${partly}.`);
   return unreadable > 0 || partly !== undefined;

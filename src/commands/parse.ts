@@ -5,7 +5,7 @@ import { CommandError } from './exit.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { type ArgumentSpec, argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
-import { argumentsIn, choicesOf, helpFlag, lineOf, rootFlags, type Token } from './words.ts';
+import { argumentsIn, choicesOf, helpFlag, lineOf, rootFlags, type Token } from './tokens.ts';
 
 /** A parsed command line. The flags were checked against the table, so a command gets them with their types. */
 export type Parsed =
@@ -17,7 +17,7 @@ export type Parsed =
 
 type Flags = Readonly<Record<string, unknown>>;
 
-const numberWords = {
+const numberLabels = {
   any: 'a number',
   positive: 'a number above 0',
   count: 'a whole number of at least 1',
@@ -49,7 +49,7 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
   const isWhole = kind === 'count' || kind === 'whole';
   const least = { any: Number.NEGATIVE_INFINITY, positive: Number.MIN_VALUE, count: 1, whole: 0 }[kind];
   if (number >= least && (isWhole ? Number.isSafeInteger(number) : Number.isFinite(number))) return number;
-  throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty string' : text}.`);
+  throw new CommandError(`${flag} takes ${numberLabels[kind]}, not ${text === '' ? 'an empty string' : text}.`);
 }
 
 const usageOf = (name: string, { args = [] }: CommandSpec): string =>
@@ -129,7 +129,7 @@ function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
 }
 
 /** @throws CommandError if a command has too few arguments, or too many */
-function checkWords(name: CommandName, args: readonly string[]): void {
+function checkArguments(name: CommandName, args: readonly string[]): void {
   const { args: specs = [], flags }: CommandSpec = commands[name];
   const needed = specs.filter(({ optional }) => !optional).length;
   const most = specs.some(({ many }) => many) ? Number.POSITIVE_INFINITY : specs.length;
@@ -189,7 +189,7 @@ export function parse(argv: readonly string[]): Parsed {
     throw unknownCommand(name);
   }
   const [command, args, flags] = [name as CommandName, argumentsIn(after), flagsIn(after, spec, name)];
-  checkWords(command, args);
+  checkArguments(command, args);
   checkNeeds(spec, flags);
   return { kind: 'command', name: command, args, flags: withGlobals(globals, command, flags) };
 }

@@ -5,7 +5,7 @@ import type { TrainingRun } from '../contract/training.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
 import { checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
-import { reportLines } from '../resources/alarm-words.ts';
+import { reportLines } from '../resources/alarm-report.ts';
 import { labelOf } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../resources/past-alarms.ts';

@@ -1,7 +1,7 @@
 /** Confirmation before something goes into production. */
-import { readAuditWords } from '../resources/audit.ts';
+import { readAuditText } from '../resources/audit.ts';
 import { confirmed } from '../resources/changes.ts';
-import { type Entry, type ReplacementWords, recheckReplaced, replacedNow } from '../resources/production.ts';
+import { type Entry, type ReplacementText, recheckReplaced, replacedNow } from '../resources/production.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
@@ -16,8 +16,8 @@ export async function confirmEntry(
   context: CommandContext,
 ): Promise<void> {
   const { from_run } = entry;
-  const audited = from_run ? ` ${await readAuditWords(from_run, context)}` : '';
-  const askOnce = ({ words }: ReplacementWords): Promise<void> => ask(`${words}${audited}`);
-  const again = (shown: ReplacementWords) => recheckReplaced(entry, shown, context);
+  const audited = from_run ? ` ${await readAuditText(from_run, context)}` : '';
+  const askOnce = ({ words }: ReplacementText): Promise<void> => ask(`${words}${audited}`);
+  const again = (shown: ReplacementText) => recheckReplaced(entry, shown, context);
   await confirmed(await replacedNow(entry, context), askOnce, again, context.note);
 }

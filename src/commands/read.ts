@@ -23,10 +23,10 @@ import { Unread, withFile, withOpenFile } from './trajectory-files.ts';
 type Flags = CommandInput<'read'>['flags'];
 
 /** The width of a transcript for a program: wide enough that no line wraps. */
-const unwrapped = 10_000;
+const unwrappedWidth = 10_000;
 
 /** A trajectory from a file, as the service would send it, or why the service would refuse it. */
-function received(item: Record<string, unknown>, place: string) {
+function receiveItem(item: Record<string, unknown>, place: string) {
   const { termination_reason, messages, ...fields } = item;
   const steps = item['steps'] ?? (messages ? [{ messages }] : []);
   const read = parseWhole(trajectorySchema, {
@@ -51,13 +51,13 @@ async function printAll(path: string, { json, score }: Flags, io: CommandIo, cut
       io.signal.throwIfAborted();
       count += 1;
       const { place, value } = each;
-      const trajectory = value ? received(value, place) : each.error;
+      const trajectory = value ? receiveItem(value, place) : each.error;
       if (typeof trajectory !== 'object') unread.add(place, trajectory ?? 'It cannot be read.');
       else if (json) for (const part of jsonFileParts(value, 0)) await io.print(part);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
         await io.print(`${count === 1 ? '' : '\n'}${head}\n`);
-        for (const part of transcriptTextParts(trajectory, io.columns ?? unwrapped)) await io.print(part);
+        for (const part of transcriptTextParts(trajectory, io.columns ?? unwrappedWidth)) await io.print(part);
       }
     }
   });

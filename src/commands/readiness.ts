@@ -9,7 +9,7 @@ import type { CommandContext } from './with-service.ts';
 const isPlain = (name: string): boolean => /^\w[\w.-]*$/.test(name);
 
 /** E.g. `The secret ATLAS_KEY is missing. Create it: benchtop secret set ATLAS_KEY`. */
-function secretWords(name: string): string {
+function missingSecretAdvice(name: string): string {
   const shown = sanitiseLine(name);
   return `The secret ${shown} is missing. Create it: benchtop secret set ${isPlain(name) ? name : 'NAME'}`;
 }
@@ -31,7 +31,7 @@ export async function missingSecrets(
   try {
     const readiness = await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal });
     const names = readiness.missing_secret_names ?? [];
-    return { names, notes: names.map(secretWords) };
+    return { names, notes: names.map(missingSecretAdvice) };
   } catch (error) {
     if (signal.aborted || isNotOffered(error)) return { names: [], notes: [] };
     return { names: [], notes: [`Its readiness could not be read. ${errorMessage(error)}`] };

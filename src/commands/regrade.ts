@@ -5,6 +5,7 @@ import { factText } from '../present/fact-text.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import {
   changeOf,
+  describeUngraded,
   type Regraded,
   type RegradeSummary,
   regradeAll,
@@ -12,7 +13,6 @@ import {
   regradedInOrder,
   regradeFacts,
   summariseRegrade,
-  ungradedWords,
 } from '../rollouts/regrade.ts';
 import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
 import { counted } from '../text/numbers.ts';
@@ -94,7 +94,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
       },
     });
     if (errors.length > 0)
-      io.note(clean`${counted(errors.length, 'rollout')} could not be graded: ${ungradedWords(all)}.`);
+      io.note(clean`${counted(errors.length, 'rollout')} could not be graded: ${describeUngraded(all)}.`);
     return errors.length > 0 ? exitCodes.failed : codeOf(rollouts);
   });
 }

@@ -1,9 +1,9 @@
 /** `benchtop search`: searches the text of many trajectories. */
 import { loadConfig } from '../config/load.ts';
-import { countHits, endOf, tallyWords } from '../present/tallies.ts';
+import { countHits, describeTally, endOf } from '../present/tallies.ts';
 import { readSteps } from '../queries/step-rewards.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { hitColumns, placeWords, searchedWords } from '../resources/text-hits.ts';
+import { describeSearch, formatOrigin, hitColumns } from '../resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
 import { fieldsOfFile, trajectories } from '../resources/trajectories.ts';
 import { scopeOf } from '../rollouts/read.ts';
@@ -19,7 +19,7 @@ import { configFlags } from './table/flags.ts';
 import { withRollouts } from './with-rollouts.ts';
 import type { CommandContext } from './with-service.ts';
 
-const among = ['runs', 'training', 'datasets', 'benchmarks'].map(resourceOrThrow);
+const searchedResources = ['runs', 'training', 'datasets', 'benchmarks'].map(resourceOrThrow);
 
 type Pages = TextSearchPorts['pages'];
 
@@ -79,7 +79,7 @@ function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {
       await io.print(isFirst ? text : text.slice(text.indexOf('\n') + 1));
     } else {
       const text = tableText([hit], lineColumns, io);
-      const where = clean`  ${hit.trajectory_id}, ${placeWords(hit.at)}`;
+      const where = clean`  ${hit.trajectory_id}, ${formatOrigin(hit.at)}`;
       await io.print(`${isFirst ? text : text.slice(text.indexOf('\n') + 1)}${where}\n`);
     }
     isFirst = false;
@@ -91,11 +91,11 @@ const maxNamed = 5;
 
 function noteOutcome(search: TextSearch, io: CommandIo): void {
   const state = search.state();
-  io.note(clean`${searchedWords(state, 'name a part of it with --in')}`);
+  io.note(clean`${describeSearch(state, 'name a part of it with --in')}`);
   if (state.hits.length > 0) {
     const counts = countHits(search.searched, state.hits);
-    io.note(clean`By reward: ${tallyWords(counts.by_reward)}`);
-    io.note(clean`By end: ${tallyWords(counts.by_end)}`);
+    io.note(clean`By reward: ${describeTally(counts.by_reward)}`);
+    io.note(clean`By end: ${describeTally(counts.by_end)}`);
   }
   for (const { trajectory_id, reason } of state.unread.slice(0, maxNamed)) io.note(clean`${trajectory_id}: ${reason}`);
 }
@@ -116,7 +116,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
   const [first = '', ...others] = flags.in;
   return withRollouts({ word: first, takesFile: others.length === 0 }, flags, io, async (context, name) => {
     const found: Found[] = [];
-    for (const word of [name, ...others]) found.push(await findAmong(among, word, context));
+    for (const word of [name, ...others]) found.push(await findAmong(searchedResources, word, context));
     const pages = flags.step === undefined ? pagesOfAll(found, context) : pagesOfStep(found, flags.step, context);
     const index = openTexts(context.config);
     try {

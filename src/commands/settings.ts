@@ -26,13 +26,13 @@ import { confirm } from './act.ts';
 import { openRemembered, testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { filtered, recordText, tableText } from './output.ts';
+import { applyJq, recordText, tableText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 
 const pathIn = ({ environment }: CommandIo): string => settingsPath(findPaths(environment));
 
-function keyWords({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSettings): string {
+function describeKeySource({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSettings): string {
   if (apiKeyEnv !== undefined) return `variable ${apiKeyEnv}`;
   if (apiKeyFile !== undefined) return `file ${apiKeyFile}`;
   if (apiKeyCommand !== undefined) return `command ${apiKeyCommand[0]}`;
@@ -45,7 +45,7 @@ export async function listProfiles({ flags }: CommandInput<'profile list'>, io: 
   const rows = Object.entries(profiles).map(([name, profile]) => ({
     name,
     address: profile.baseUrl ?? 'the local service',
-    key: keyWords(profile),
+    key: describeKeySource(profile),
     default: name === (settings.defaultProfile ?? 'local'),
   }));
   const text = tableText(
@@ -58,7 +58,7 @@ export async function listProfiles({ flags }: CommandInput<'profile list'>, io: 
     ],
     io,
   );
-  if (flags.jq !== undefined) await io.print(await filtered(rows, flags.jq, io));
+  if (flags.jq !== undefined) await io.print(await applyJq(rows, flags.jq, io));
   else if (flags.field === undefined) await io.print(flags.json ? recordText(rows) : text);
   else for (const row of rows) await io.print(recordText(row, flags.field));
   return exitCodes.done;
@@ -225,12 +225,12 @@ function settingText(shown: unknown, key: string | undefined): string {
 }
 
 /** Shown in place of a key, since others may watch the terminal. The file holds the key. */
-const hidden = '********';
+const hiddenKey = '********';
 
 function withoutSecrets(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const fields = Object.entries(value).map(([name, inner]) => {
-    return [name, secretNames.some(secret => secret === name) ? hidden : withoutSecrets(inner)];
+    return [name, secretNames.some(secret => secret === name) ? hiddenKey : withoutSecrets(inner)];
   });
   return Object.fromEntries(fields);
 }
@@ -244,12 +244,12 @@ function fieldOf(value: unknown, [name, ...rest]: readonly string[]): unknown {
 function put(target: object, names: readonly string[], value: unknown): void {
   const [name = '', ...rest] = names;
   if (rest.length === 0) {
-    Object.defineProperty(target, name, { value, ...plain });
+    Object.defineProperty(target, name, { value, ...plainProperty });
     return;
   }
   const inner = own(target as Record<string, unknown>, name);
   const next = typeof inner === 'object' && inner !== null ? inner : {};
-  Object.defineProperty(target, name, { value: next, ...plain });
+  Object.defineProperty(target, name, { value: next, ...plainProperty });
   put(next, rest, value);
 }
 
@@ -379,4 +379,4 @@ export async function setSetting(
   return exitCodes.done;
 }
 
-const plain = { enumerable: true, writable: true, configurable: true } as const;
+const plainProperty = { enumerable: true, writable: true, configurable: true } as const;

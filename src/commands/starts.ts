@@ -13,7 +13,7 @@ import { type RunInput, readRunOptions } from '../queries/run-options.ts';
 import type { RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
-import { choiceWords, measuredWords } from '../resources/held-out-words.ts';
+import { describeChoice, describeMeasured } from '../resources/describe-held-out.ts';
 import { onBenchmark, withOrigin } from '../resources/origins.ts';
 import {
   type ChosenRun,
@@ -115,7 +115,7 @@ function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | unde
   const { chosenBy, isLatest, run, step, ...others } = checkpoint ?? {};
   if (isLatest && step != null && isRunning(run?.status))
     io.note(clean`${word ?? ''} is step ${step}, the latest checkpoint so far.`);
-  if (chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(chosenBy, others)}.`);
+  if (chosenBy) io.note(clean`${word ?? ''} is ${describeChoice(chosenBy, others)}.`);
 }
 
 type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;
@@ -145,7 +145,7 @@ function runsOf({ flags }: RunCommand, start: RunStart): readonly ChosenRun[] {
 }
 
 /** The flags that start only this one of several runs. */
-const aloneWords = ({ model, seed }: ChosenRun): string =>
+const singleRunFlags = ({ model, seed }: ChosenRun): string =>
   [model === undefined ? '' : `--model ${model}`, seed === undefined ? '' : `--seed ${seed}`].filter(Boolean).join(' ');
 
 /** The idempotency key for one of several runs, made from the user's key. */
@@ -173,13 +173,13 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
     if (other !== undefined) throw new CommandError(`${other}. Nothing was started.`);
     const choices = await withOffered(chosen, run, flags, context, io);
     const planned = planStarts(run, choices, { names: memory.names(run.kind), remembered: memory });
-    if (flags.dryRun) io.note(`Estimate: ${await costWords(run, benchmark, planned, context)}.`);
+    if (flags.dryRun) io.note(`Estimate: ${await describeCost(run, benchmark, planned, context)}.`);
     const starts = planned.map(({ input }, index): EachStart<RunInput> => {
       const { model, key } = choices[index] ?? {};
       const { display_name = '' } = input;
       if (key !== undefined && display_name !== '' && !flags.dryRun)
         memory.startKeys.keepName(run.kind, input, key, display_name);
-      const alone = runs[index] && runs.length > 1 ? aloneWords(runs[index]) : undefined;
+      const alone = runs[index] && runs.length > 1 ? singleRunFlags(runs[index]) : undefined;
       return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone } };
     });
     const [first, ...more] = starts;
@@ -190,9 +190,9 @@ async function startRun(command: RunCommand, run: RunStart, io: CommandIo): Prom
 }
 
 /** The size and cost of the runs, as far as they are known. */
-async function costWords(run: RunStart, benchmark: Benchmark, each: readonly CostedRun[], context: CommandContext) {
+async function describeCost(run: RunStart, benchmark: Benchmark, each: readonly CostedRun[], context: CommandContext) {
   const model = each[0]?.model ?? '';
-  const used = run.costFrom(benchmark.bench_id, model).read(context);
+  const used = run.costQuery(benchmark.bench_id, model).read(context);
   const known = await used.catch(() => undefined);
   const { priceUnit } = context.config.preferences;
   const models = priceUnit && (await modelList.readPage({ ...context, query: {} }).catch(() => undefined));
@@ -206,7 +206,7 @@ export const train = (input: CommandInput<'train'>, io: CommandIo): Promise<numb
   startRun(input, benchmarkActions.train.sends, io);
 
 /** Adds the record to a checkpoint given only by id, if the service lists it. @throws CommandError */
-async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
+async function withRecord({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
   const search = await searchCheckpoint(id, context).catch((error: unknown): CheckpointSearch => {
     // If it cannot be looked up, the service decides.
     if (!(error instanceof ServiceError) || context.signal.aborted) throw error;
@@ -226,7 +226,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
  */
 export async function deployableCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   const named = await findCheckpoint(word, context, 'write');
-  const found = named.row ? named : await recorded(named, context);
+  const found = named.row ? named : await withRecord(named, context);
   const { id, row, run, step } = found;
   if (row?.is_deployable !== false) return found;
   if (!run || !named.isLatest) {
@@ -243,8 +243,8 @@ export async function deployableCheckpoint(word: string, context: CommandContext
 }
 
 /** `Step 6 of words (ckpt_1), held-out 0.412 from 16 samples on sums, goes into production as my-model.` */
-function productionWords({ id, step, run }: FoundCheckpoint, slug: string, from_run: Origin | undefined) {
-  const measured = from_run?.held_out ? `, ${measuredWords(from_run.held_out)}${onBenchmark(from_run)},` : '';
+function describeProduction({ id, step, run }: FoundCheckpoint, slug: string, from_run: Origin | undefined) {
+  const measured = from_run?.held_out ? `, ${describeMeasured(from_run.held_out)}${onBenchmark(from_run)},` : '';
   const of = run?.display_name ?? run?.training_run_id;
   const what = step == null ? id : `Step ${step}${of === undefined ? '' : ` of ${of}`} (${id})`;
   return clean`${what}${measured} goes into production as ${slug}.`;
@@ -270,7 +270,7 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
       if (!flags.yes) {
         const { id, step } = checkpoint;
         const { from_run } = await withOrigin({ checkpoint_id: id, checkpoint_step: step }, context);
-        const words = productionWords(checkpoint, model_slug, from_run);
+        const words = describeProduction(checkpoint, model_slug, from_run);
         const ask = (replaced: string): Promise<void> => confirm(`${words} ${replaced}`, flags, io, model_slug);
         await confirmEntry({ slug: model_slug, from_run }, ask, context);
       }

@@ -3,9 +3,9 @@ import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
 import {
+  describeGroups,
   groupColumns,
   groupsOf,
-  groupsWords,
   ofSteps,
   parseSteps,
   scoresByTask,
@@ -75,7 +75,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     };
     await printRecord(record, id, flags, io, {
       text: () => {
-        for (const words of groupsWords(tasks)) io.note(`${words}.`);
+        for (const words of describeGroups(tasks)) io.note(`${words}.`);
         if (tasks.steps.size > 1) io.note('--steps selects some of these steps, e.g. the last ones.');
         if (rows.length === 0)
           io.note(steps === undefined ? 'There are no rollouts.' : `There are no rollouts in steps ${steps}.`);

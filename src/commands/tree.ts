@@ -8,7 +8,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { baselineOf } from '../resources/baseline.ts';
-import { wordsFor } from '../resources/define.ts';
+import { pluralName } from '../resources/define.ts';
 import { heldOutFields, heldOutPoint } from '../resources/held-out-fields.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
@@ -16,8 +16,8 @@ import { runMeasures } from '../resources/run-columns.ts';
 import type { MeasuredTraining } from '../resources/training-columns.ts';
 import {
   branchOf,
+  describeLeftOut,
   type KnownTraining,
-  leftOutWords,
   type TreeRow,
   treeColumns,
   treeKinds,
@@ -103,7 +103,7 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
   } catch (error) {
     // If one list fails but the service responds, the rest of the tree is useful.
     if (!isNotOffered(error) && (name === 'benchmarks' || !(error instanceof ServerError))) throw error;
-    const words = isNotOffered(error) ? '' : `The tree lacks ${wordsFor(resourceOrThrow(name))}: `;
+    const words = isNotOffered(error) ? '' : `The tree lacks ${pluralName(resourceOrThrow(name))}: `;
     notes = [`${words}${error.message}`];
   }
   for (const note of notes) io.note(note);
@@ -149,7 +149,7 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
 function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: readonly TreeRow[], io: CommandIo): void {
   const placed = new Set(rows.map(({ key }) => key));
   for (const [kind, all] of Map.groupBy(read, ([of]) => of)) {
-    const words = leftOutWords(kind, all.filter(([, id]) => !placed.has(treeKey(kind, id))).length);
+    const words = describeLeftOut(kind, all.filter(([, id]) => !placed.has(treeKey(kind, id))).length);
     if (words !== '') io.note(`${words}.`);
   }
 }

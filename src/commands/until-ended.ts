@@ -3,7 +3,7 @@
 import { errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type RunFailure, runFailure } from '../contract/common.ts';
-import { hasEnded, isOver, statusMeaning, statusWords } from '../contract/status.ts';
+import { formatStatus, hasEnded, isOver, statusMeaning } from '../contract/status.ts';
 import { doneWith, evalRunQuery } from '../queries/evaluations.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -19,12 +19,12 @@ import type { ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
-import { type Following, follow, openBecause, unseenWords } from './follow.ts';
+import { describeUnseenEnd, type Following, follow, openBecause } from './follow.ts';
 import type { FollowedState } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import type { WatchedAlarms } from './watch-alarms.ts';
-import { type CommandContext, rateLimitWords } from './with-service.ts';
+import { type CommandContext, describeRateLimit } from './with-service.ts';
 
 /** The reason in a failed resource's record. Never rejects: the failure is the result, with or without a reason. */
 async function readFailure({ kind, id }: ResourceRef, context: QueryContext): Promise<RunFailure | undefined> {
@@ -79,9 +79,9 @@ function sharedBy(count: number, { focusedMs, visibleMs }: PollIntervals): PollI
 /** A requested change that takes time. Without one, `--wait` waits for running work to end. */
 export interface AwaitedChange extends Pick<Following, 'isLast'> {
   /** E.g. `cancelled`. */
-  readonly past: string;
+  readonly participle: string;
   /** The current state; by default as for running work. */
-  readonly look?: (service: Service, signal: AbortSignal) => Promise<FollowedState>;
+  readonly readState?: (service: Service, signal: AbortSignal) => Promise<FollowedState>;
   /** Whether the change has reached this status. */
   readonly isDone: (status: string) => boolean;
 }
@@ -129,7 +129,7 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
 
 interface Late {
   /** The change in progress as a participle, e.g. `cancelled`. */
-  readonly past: string | undefined;
+  readonly participle: string | undefined;
   readonly status: string | undefined;
   /** The only sign of the end if there is no status. */
   readonly until: Until | undefined;
@@ -139,22 +139,22 @@ interface Late {
 }
 
 /** A sentence about the state when --timeout runs out. */
-function lateWords({ past, status = 'running', until, graded, seconds }: Late): string {
+function describeLate({ participle, status = 'running', until, graded, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
   if (until) {
     const noReward =
       until.quietMs !== undefined && graded === 0 ? ': it has no reward yet, and quiet= counts from the first one' : '';
     return `has not ended by --until ${until.words} ${after}${noReward}. The service does not report whether it is still running.`;
   }
-  return past === undefined
-    ? `is still ${statusWords(status)} ${after}, and continues.`
-    : `is still being ${past} ${after}.`;
+  return participle === undefined
+    ? `is still ${formatStatus(status)} ${after}, and continues.`
+    : `is still being ${participle} ${after}.`;
 }
 
 /** A sentence about the state if the service no longer responds. */
-function lostWords(past: string | undefined, gate: GateState): string {
-  const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
-  const limited = rateLimitWords(gate);
+function describeLost(participle: string | undefined, gate: GateState): string {
+  const what = participle === undefined ? 'may still be running' : `may not be ${participle} yet`;
+  const limited = describeRateLimit(gate);
   return limited ? `${what}. ${limited}.` : `${what}: the service no longer responds, so its state is unknown.`;
 }
 
@@ -206,7 +206,7 @@ class EndWait {
     this.#parts = partReporter(ref, io.note, noted);
     this.#judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
     this.#isLast = change?.isLast ?? isLastOf(ref);
-    this.#needsNoStatus = this.#judge !== undefined || change?.look !== undefined;
+    this.#needsNoStatus = this.#judge !== undefined || change?.readState !== undefined;
   }
 
   async run(): Promise<ExitCode> {
@@ -228,7 +228,7 @@ class EndWait {
     const { change, among = 1 } = this.#options;
     return follow({
       label: this.#ref.label,
-      look: () => this.#look(),
+      readState: () => this.#look(),
       onChange: seen => this.#report(seen),
       // A failed request is not worth a note, because it is retried in a moment.
       ...(!change && { onWait: () => this.#parts.report(this.#reading()).catch(() => undefined) }),
@@ -250,8 +250,8 @@ class EndWait {
     const { change } = this.#options;
     this.#silentSince ??= Date.now();
     const once = readingRewardsOnce(service.background);
-    const looking = change?.look
-      ? change.look(service.background, signal)
+    const looking = change?.readState
+      ? change.readState(service.background, signal)
       : lookWithFailure(this.#ref, this.#reading(once));
     const found = await looking.catch((error: unknown) => {
       if (!signal.aborted) this.#silentSince = 0;
@@ -320,7 +320,7 @@ class EndWait {
     const { change } = this.#options;
     const reason = openBecause(this.#last);
     const running = reason === undefined ? 'keeps running' : `may still be running: ${reason}`;
-    const words = change ? `is still being ${change.past}` : running;
+    const words = change ? `is still being ${change.participle}` : running;
     this.#io.note(clean`${this.#ref.label} ${words}.`, { id: this.#ref.id });
     return exitCodes.interrupted;
   }
@@ -332,13 +332,19 @@ class EndWait {
     const isKnown = this.#silentSince === undefined || Date.now() - this.#silentSince < ordinaryMs;
     const reason = isKnown ? openBecause(this.#last) : undefined;
     if (reason !== undefined && !this.#needsNoStatus) {
-      this.#io.note(unseenWords(label, reason), { id });
+      this.#io.note(describeUnseenEnd(label, reason), { id });
       this.#adviseUntil();
       return exitCodes.endUnseen;
     }
     const { graded, status } = this.#last ?? {};
-    const late = { past: change?.past, status, until: reason === undefined ? undefined : until, graded, seconds };
-    const words = isKnown ? lateWords(late) : lostWords(change?.past, service.gate.state());
+    const late = {
+      participle: change?.participle,
+      status,
+      until: reason === undefined ? undefined : until,
+      graded,
+      seconds,
+    };
+    const words = isKnown ? describeLate(late) : describeLost(change?.participle, service.gate.state());
     this.#io.note(clean`${label} ${words}`, { id });
     const signal = AbortSignal.any([this.#io.signal, AbortSignal.timeout(lateMs)]);
     if (!change && isKnown) await this.#parts.reportLast({ service, memory, signal });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { newFileProblem } from '../base/new-file.ts';
-import { missingSecretWords } from '../resources/benchmarks.ts';
+import { describeMissingSecret } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
@@ -13,16 +13,16 @@ import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.ts';
 import {
   type BatchReport,
+  describeReason,
+  describeReport,
   handledItems,
   otherWarnings,
-  reasonWords,
-  reportWords,
   sentTimes,
   type Outcome as TrajectoryOutcome,
   totalOf,
 } from '../uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
-import { countsOfRun, runWords, sentNothing } from '../uploads/trajectory-upload-state.ts';
+import { countsOfRun, describeRunCounts, sentNothing } from '../uploads/trajectory-upload-state.ts';
 import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaitChange } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -38,7 +38,7 @@ import { type CommandContext, withService } from './with-service.ts';
 
 const progressEveryMs = 2_000;
 
-const phaseWords: Partial<Record<UploadPhase, string>> = {
+const phaseLabels: Partial<Record<UploadPhase, string>> = {
   waiting: 'connecting',
   reading: 'reading the folder',
   ingesting: 'ingesting',
@@ -168,7 +168,7 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
 }
 
 /** @throws CommandError if the folder cannot be uploaded; nothing was sent */
-function planned(folder: string): Promise<UploadPlan> {
+function planFolder(folder: string): Promise<UploadPlan> {
   return planUpload(folder).catch((error: unknown) => {
     throw new CommandError(errorMessage(error));
   });
@@ -176,7 +176,7 @@ function planned(folder: string): Promise<UploadPlan> {
 
 async function uploadBenchmark(folder: string, flags: Flags, context: CommandContext, io: CommandIo) {
   const { memory } = context;
-  const plan = await planned(folder);
+  const plan = await planFolder(folder);
   const job = new BenchmarkUpload(folder, plan, memory);
   if (flags.new) job.startOver();
   if (!job.hasStarted) {
@@ -193,7 +193,7 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
   await finish(job, context, io, () => {
     const { phase, sent, sentFiles, plan } = job.state;
     const words = `${sentFiles} of ${counted(plan.files.length, 'file')}, ${bytes(sent)} of ${bytes(plan.bytes)}`;
-    return phaseWords[phase] ?? words;
+    return phaseLabels[phase] ?? words;
   });
   noteNews();
   for (const note of plan.notes) io.note(note);
@@ -219,7 +219,7 @@ async function reportBenchmark(
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   const missing = benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, context) : none;
   for (const note of missing.notes) io.note(note);
-  const noted = missing.names.map(missingSecretWords);
+  const noted = missing.names.map(describeMissingSecret);
   const isAwaited = flags.wait && code === exitCodes.done && benchId !== undefined;
   const ready = isAwaited
     ? await awaitChange(
@@ -309,15 +309,15 @@ function noteUpload(job: TrajectoryUpload, flags: Flags, io: CommandIo): void {
   if (!flags.json) {
     for (const outcome of job.outcomes) {
       const { place, status, failed, isReported } = outcome;
-      const words = reasonWords(outcome) || status;
+      const words = describeReason(outcome) || status;
       if (failed) io.note(clean`${place}: ${words}`);
       else if (isReported) io.note(clean`${place}: ${status}: ${words}`);
     }
-    for (const report of job.reports) io.note(reportWords(report));
+    for (const report of job.reports) io.note(describeReport(report));
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
   }
-  if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
+  if (counts.unknown > 0) io.note(unknownOutcomeAdvice(counts.unknown));
 }
 
 /** @param isCopy whether the file is a temporary copy, of standard input or decompressed */
@@ -338,16 +338,16 @@ async function uploadTrajectories(
     resendUnknown,
     score,
   });
-  const queueWords = clean`Another benchtop is sending into ${dataset}. This one is waiting for it.`;
+  const queueMessage = clean`Another benchtop is sending into ${dataset}. This one is waiting for it.`;
   await finish(job, context, io, () => {
     const { handled, size, phase } = job.state;
-    if (phase === 'queued') return queueWords;
+    if (phase === 'queued') return queueMessage;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
   noteUpload(job, flags, io);
   const { phase, counts, hasSent } = job.state;
   const own = countsOfRun(job.state);
-  const text = `${runWords(job.state).join(', ')}\n`;
+  const text = `${describeRunCounts(job.state).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = {
     ...{ dataset, phase, ...own.counts, sent_before: own.before },
@@ -368,7 +368,7 @@ async function uploadTrajectories(
 }
 
 /** Advice on trajectories with an unknown outcome. */
-function unknownWords(count: number): string {
+function unknownOutcomeAdvice(count: number): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not report it`;
   return `${what}. benchtop does not send them again on its own. Check the dataset first; the same command with --resend-unknown sends them again, and may store them twice.`;
 }
@@ -416,6 +416,6 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
     return withFile(path, io, file => uploadTrajectories(file, dataset, file !== path, flags, context, io));
   };
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
-  if (dataset === undefined) return printBenchmarkPlan(await planned(path), flags, io);
+  if (dataset === undefined) return printBenchmarkPlan(await planFolder(path), flags, io);
   return withFile(path, io, file => printTrajectoryPlan(file, dataset, flags, io));
 }

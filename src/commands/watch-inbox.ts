@@ -7,7 +7,7 @@ import { rememberRows } from '../queries/remembered-fallback.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
 import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
 import { kinds, resourceOfKind, resources } from '../resources/catalogue.ts';
-import { eventFields, eventNames, eventWords, summaryOf } from '../resources/inbox.ts';
+import { describeEvent, eventFields, eventNames, summaryOf } from '../resources/inbox.ts';
 import { lookAt, observeOnce } from '../resources/look.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
@@ -91,7 +91,7 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       // Logs are read on other days and in other time zones.
       const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
       const isNew = inbox.isNew(event);
-      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event, compare.rewardRange, statuses.doneReadAt(event))}`;
+      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${describeEvent(event, compare.rewardRange, statuses.doneReadAt(event))}`;
       const text = `${clean`${isExact ? '' : 'seen '}${time}  ${nameOf(event)}  ${words}`}\n`;
       const record = { ...eventFields(event, compare.rewardRange), is_new: isNew };
       if (flags.json) await io.print(`${safeJson(record)}\n`);

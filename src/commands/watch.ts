@@ -5,7 +5,7 @@ import type { ListSource } from '../queries/lists/list-source.ts';
 import { readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
-import { type Resource, wordsFor } from '../resources/define.ts';
+import { pluralName, type Resource } from '../resources/define.ts';
 import { isHeldOutField } from '../resources/held-out-fields.ts';
 import { lookAt } from '../resources/look.ts';
 import { pagesOf } from '../resources/pages.ts';
@@ -15,7 +15,7 @@ import { clockOrDay, endInstant } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong } from './find.ts';
-import { type FollowedState, followedStateWords, stateFields } from './followed-state.ts';
+import { describeFollowedState, type FollowedState, stateFields } from './followed-state.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -68,12 +68,12 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
 }
 
 /** Notes that the service does not report which runs are active, and how to wait for one. */
-function uncertainWords(resource: Resource, refs: readonly ResourceRef[]): string {
+function describeUncertainRuns(resource: Resource, refs: readonly ResourceRef[]): string {
   const [first] = refs;
   const isOne = refs.length === 1;
   const words = isOne
     ? clean`The service does not report whether ${first?.label ?? ''} is still running.`
-    : `The service does not report which of ${refs.length} ${wordsFor(resource)} are still running.`;
+    : `The service does not report which of ${refs.length} ${pluralName(resource)} are still running.`;
   if (first?.kind !== 'run') return words;
   const id = isOne ? first.id : 'ID';
   return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
@@ -122,7 +122,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   return found.catch((error: unknown) => {
     const isNone = error instanceof CommandError && error.exitCode === exitCodes.notFound;
     if (!isNone || !other) throw error;
-    throw new CommandError(`${wordsFor(other)} cannot be watched: ${watchable.map(wordsFor).join(', ')} can.`);
+    throw new CommandError(`${pluralName(other)} cannot be watched: ${watchable.map(pluralName).join(', ')} can.`);
   });
 }
 
@@ -139,7 +139,7 @@ async function printChange(
   // Logs are read on other days and in other time zones.
   const time = io.columns === undefined ? at : clockOrDay(ms);
   const record = { at, kind, id, label, ...stateFields(seen), held_out, failure };
-  const text = `${clean`${time}  ${label}  ${followedStateWords(seen)}`}\n`;
+  const text = `${clean`${time}  ${label}  ${describeFollowedState(seen)}`}\n`;
   // One line per change: logs are read line by line.
   if (flags.json) await io.print(`${safeJson(record)}\n`);
   else {
@@ -171,7 +171,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     // rewards.
     for (const resource of resources) {
       const ofKind = uncertain.filter(ref => ref.kind === resource.kind);
-      if (ofKind.length > 0) io.note(uncertainWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
+      if (ofKind.length > 0) io.note(describeUncertainRuns(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
     }
     if (refs.length === 0 && uncertain.length === 0) io.note('Nothing is running.');
     const stop = new AbortController();

@@ -71,7 +71,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Until when the service is rate limiting requests, in words; undefined if it is not. */
-export function rateLimitWords(gate: GateState): string | undefined {
+export function describeRateLimit(gate: GateState): string | undefined {
   if (gate.kind !== 'limited' || gate.reason !== 'rate_limit') return undefined;
   return `The service is rate limiting requests until ${clock(gate.requestedUntil ?? gate.until)}`;
 }
@@ -87,13 +87,19 @@ export function repeatAdvice(key: string, alone?: string): string {
 }
 
 /** The error after --timeout, with its effect on the request, e.g. that nothing was `started`. */
-function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
+function lateError(
+  error: unknown,
+  seconds: number,
+  { wait }: LimitFlags,
+  participle: string,
+  gate: GateState,
+): CommandError {
   const isUnknown = isUnanswered(error);
   const repeat = isUnknown && error.idempotencyKey !== undefined ? ` ${repeatAdvice(error.idempotencyKey)}` : '';
   const outcome = isUnknown
-    ? `It is not known whether it was ${past}: check before you repeat it.${repeat}`
-    : `Nothing was ${past}.`;
-  const limited = rateLimitWords(gate);
+    ? `It is not known whether it was ${participle}: check before you repeat it.${repeat}`
+    : `Nothing was ${participle}.`;
+  const limited = describeRateLimit(gate);
   const within = `within ${counted(seconds, 'second')}`;
   const why = limited ? `${limited}: there was no response ${within}.` : `The service did not respond ${within}.`;
   const words = [why, wait ? outcome : ''];
@@ -101,7 +107,7 @@ function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: 
 }
 
 /** Where the failing address or the refused key was set. */
-function settingWords(error: ServiceError, service: RemoteService): string {
+function describeSetting(error: ServiceError, service: RemoteService): string {
   const isChat = error.operation === 'createChatCompletion';
   const { caFile } = service;
   if (error.code === 'ca_file_unreadable' && caFile) return `${describeOrigin(caFile.origin)} names the file.`;
@@ -130,7 +136,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   // None of the profile's keys was sent there.
   if (isOfKey && error.namedOrigin !== undefined) return error;
   if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
-  return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
+  return new ServiceError(error.kind, `${error.message} ${describeSetting(error, service)}`, error);
 }
 
 /** Notes problems with the certificate files that variables name. Node's own certificates may be enough. */
@@ -144,7 +150,7 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
 /**
  * Connects, runs the work, and closes everything. --timeout counts from here.
  *
- * @param past the past participle of the work's verb, for an error with --wait
+ * @param participle the past participle of the work's verb, for an error with --wait
  * @throws ConfigError, ServiceError, and any error from the work; CommandError for an invalid --jq, or with exit code
  * 124 after --timeout
  */
@@ -152,7 +158,7 @@ export async function withService<Result>(
   flags: ServiceFlags & LimitFlags & RecordFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<Result>,
-  past = 'started',
+  participle = 'started',
 ): Promise<Result> {
   await checkJq(flags, io);
   const config = loadConfig(configFlags(flags), io.environment);
@@ -177,7 +183,7 @@ export async function withService<Result>(
     return await work({ config, service, memory, signal, compare, note: io.note, noteWait });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
-      throw lateError(error, flags.timeout, flags, past, connection.gate.state());
+      throw lateError(error, flags.timeout, flags, participle, connection.gate.state());
     throw namingSettings(error, config.profile);
   } finally {
     ended.abort();

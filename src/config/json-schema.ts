@@ -9,14 +9,14 @@ import { settings } from './schema.ts';
 type Node = z.core.JSONSchema.BaseSchema;
 
 /** Adds descriptions to an object's properties, and to those of the entries in a map such as `benchmarks`. */
-function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
+function withDescriptions(node: Node, words: Readonly<Record<string, unknown>>): Node {
   const entries = Object.entries(node.properties ?? {}).map(([name, property]) => {
     const about = own(words, name);
     if (typeof property !== 'object' || about === undefined) return [name, property];
     const { additionalProperties: part } = property;
-    const parts = typeof part === 'object' ? { additionalProperties: described(part, words) } : {};
+    const parts = typeof part === 'object' ? { additionalProperties: withDescriptions(part, words) } : {};
     if (typeof about === 'string') return [name, { description: about, ...property, ...parts }];
-    return [name, described(property, about as Readonly<Record<string, unknown>>)];
+    return [name, withDescriptions(property, about as Readonly<Record<string, unknown>>)];
   });
   return entries.length === 0 ? node : { ...node, properties: Object.fromEntries(entries) };
 }
@@ -46,7 +46,7 @@ function withAssumptions(profile: Node): Node {
 
 /** JSON Schema, draft 2020-12. */
 export function settingsSchema(): Node {
-  const whole = described(z.toJSONSchema(settings(), { io: 'input' }), settingsReference);
+  const whole = withDescriptions(z.toJSONSchema(settings(), { io: 'input' }), settingsReference);
   const profiles = whole.properties?.['profiles'];
   const profile = typeof profiles === 'object' ? profiles.additionalProperties : undefined;
   if (typeof profiles !== 'object' || typeof profile !== 'object') throw new Error('the settings have no profiles');
@@ -55,7 +55,7 @@ export function settingsSchema(): Node {
     title: 'benchtop settings',
     properties: {
       ...whole.properties,
-      profiles: { ...profiles, additionalProperties: withAssumptions(described(profile, profileReference)) },
+      profiles: { ...profiles, additionalProperties: withAssumptions(withDescriptions(profile, profileReference)) },
     },
   };
 }

@@ -4,7 +4,7 @@ import { isRawJson } from '../base/own-property.ts';
 const replacement = '[redacted]';
 
 /** Shown in place of a secret value. */
-export const hidden = '••••';
+export const hiddenValue = '••••';
 
 /** Shorter values would remove ordinary words from every message. */
 const shortestSecret = 4;
@@ -46,7 +46,7 @@ export function redactor(secrets: Iterable<string>): (text: string) => string {
 export type Redact = (text: string) => string;
 
 /** Values nested deeper are cut off. */
-const deepest = 32;
+const maxDepth = 32;
 
 /**
  * Redacts every string inside a JSON value, names included. Services echo their input: a wrong key in "no such key …",
@@ -55,7 +55,7 @@ const deepest = 32;
 export function redactDeep(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null || isRawJson(value)) return value;
-  if (depth === deepest) return '[…]';
+  if (depth === maxDepth) return '[…]';
   if (Array.isArray(value)) return value.map(item => redactDeep(item, redact, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [redact(name), redactDeep(item, redact, depth + 1)]),

@@ -99,11 +99,11 @@ const makeSettings = () =>
     ),
   });
 
-let made: ReturnType<typeof makeSettings> | undefined;
+let madeSettings: ReturnType<typeof makeSettings> | undefined;
 
 export function settings(): ReturnType<typeof makeSettings> {
-  made ??= makeSettings();
-  return made;
+  madeSettings ??= makeSettings();
+  return madeSettings;
 }
 
 export type ProfileSettings = z.infer<ReturnType<typeof profileSettings>>;

@@ -8,11 +8,11 @@ import {
   number,
   openEnum,
   page,
-  renamed,
   rows,
   sentences,
   text,
   textOrJson,
+  withRenamedFields,
   wrappedList,
 } from './common.ts';
 import { buildStatuses } from './status.ts';
@@ -30,7 +30,7 @@ export const benchmarkRuntime = z.looseObject({
 });
 export type BenchmarkRuntime = z.output<typeof benchmarkRuntime>;
 
-export const benchmark = renamed(
+export const benchmark = withRenamedFields(
   { label: ['name'] },
   z.looseObject({
     bench_id: z.string(),
@@ -105,7 +105,7 @@ export const failedTask = z.looseObject({ task_id: text, label: text, error: tex
 export type FailedTask = z.output<typeof failedTask>;
 
 /** The document does not show the ingest response; services have been seen to send these fields. */
-export const ingestResult = renamed(
+export const ingestResult = withRenamedFields(
   { label: ['name'] },
   z.looseObject({
     bench_id: text,
@@ -121,7 +121,7 @@ export const ingestResult = renamed(
 export type IngestResult = z.output<typeof ingestResult>;
 
 /** The number of tasks, per split if the service reports it. */
-export const taskCount = renamed(
+export const taskCount = withRenamedFields(
   { task_count: ['count', 'total'] },
   z.looseObject({ bench_id: text, task_count: number, by_split: freeForm }),
 );

@@ -34,6 +34,6 @@ const words: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Completes "the service does not": `list checkpoints`. */
-export function capabilityWords(operation: string): string {
+export function describeCapability(operation: string): string {
   return words.get(operation) ?? operation.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
 }

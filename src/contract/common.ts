@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 import { isRecord, own } from '../base/own-property.ts';
 import { listIn, notePage, unreadableFields } from './lists.ts';
-import { written } from './message-content.ts';
+import { toText } from './message-content.ts';
 import { parseWhole } from './proto-field.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
@@ -36,14 +36,14 @@ export const freeForm = z.nullish(z.record(z.string(), z.unknown()));
 
 /** Reads text. Any other value is converted to JSON, so that nothing is lost. */
 export const textOrJson = z.nullish(
-  z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>,
+  z.pipe(z.unknown(), z.transform(toText)) as unknown as z.ZodMiniType<string, unknown>,
 );
 
 /** Reads one sentence or a list of sentences. */
 export const sentences = z.nullish(
   z.pipe(
     z.unknown(),
-    z.transform((value: unknown) => [value].flat().flatMap(each => written(each) ?? [])),
+    z.transform((value: unknown) => [value].flat().flatMap(each => toText(each) ?? [])),
   ) as unknown as z.ZodMiniType<string[], unknown>,
 );
 
@@ -66,7 +66,10 @@ export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: 
  * Reads an object whose fields were renamed between generations: if the document's name is missing, reads the first
  * alternative that is present.
  */
-export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
+export function withRenamedFields<Schema extends z.ZodMiniType>(
+  names: Record<string, readonly string[]>,
+  schema: Schema,
+) {
   return z.pipe(
     z.transform((input: unknown) => {
       if (!isRecord(input)) return input;
@@ -81,7 +84,7 @@ export function renamed<Schema extends z.ZodMiniType>(names: Record<string, read
 }
 
 /** Reads a run, and infers a missing status from the other fields. */
-export function settled<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schema) {
+export function withInferredStatus<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schema) {
   return z.pipe(
     schema,
     z.transform((run: z.output<Schema>) => withStatus(run)),

@@ -7,12 +7,12 @@ import {
   listQuery,
   number,
   openEnum,
-  renamed,
   rows,
   runFailure,
   sentences,
-  settled,
   text,
+  withInferredStatus,
+  withRenamedFields,
   wrappedList,
 } from './common.ts';
 import { displayNameLength } from './display-name.ts';
@@ -43,8 +43,8 @@ export const startEvalResult = z.looseObject({
   ignored_options: sentences,
 });
 
-export const evalRun = settled(
-  renamed(
+export const evalRun = withInferredStatus(
+  withRenamedFields(
     { base_model_slug: ['model_slug'], parent_checkpoint_id: ['checkpoint_id'] },
     z.looseObject({
       eval_run_id: z.string(),
@@ -101,7 +101,7 @@ export const evalProgress = z.looseObject({
 export type EvalProgress = z.output<typeof evalProgress>;
 
 /** Drops nulls, which stand for values that were not measured. */
-const measured = z.pipe(
+const measuredValues = z.pipe(
   z.array(z.nullable(z.number())),
   z.transform((values: (number | null)[]) => values.filter(value => value !== null)),
 );
@@ -115,7 +115,7 @@ export const rolloutSnapshot = z.looseObject({
   unit: text,
   sample_count: decidingNumber,
   created_at: text,
-  samples: z.nullish(measured),
+  samples: z.nullish(measuredValues),
 });
 export type RolloutSnapshot = z.output<typeof rolloutSnapshot>;
 

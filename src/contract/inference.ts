@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../base/own-property.ts';
 import { defineEndpoints, number, rows, text, textOrJson, wrappedList } from './common.ts';
-import { written } from './message-content.ts';
+import { toText } from './message-content.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;
@@ -85,7 +85,7 @@ export interface MessageTexts {
 export function messageTexts(message: z.output<typeof modelMessage> | null | undefined): MessageTexts {
   const { content, reasoning_content, reasoning, refusal } = message ?? {};
   const own = { reasoning: reasoning_content || reasoning || '', refusal: refusal || '' };
-  if (!Array.isArray(content)) return { content: written(content) ?? '', ...own };
+  if (!Array.isArray(content)) return { content: toText(content) ?? '', ...own };
   const textOf = (kind: keyof MessageTexts): string =>
     content
       .filter(part => kindOfPart(part) === kind)
@@ -106,7 +106,7 @@ function kindOfPart(part: unknown): keyof MessageTexts {
 
 /** The text of a part; anything else is converted to JSON, so that nothing is lost. */
 function textOfPart(part: unknown): string {
-  if (!isRecord(part)) return written(part) ?? '';
+  if (!isRecord(part)) return toText(part) ?? '';
   const text = part['text'] ?? part['refusal'] ?? part['thinking'];
   if (Array.isArray(text)) return text.map(textOfPart).join('');
   return typeof text === 'string' ? text : JSON.stringify(part);

@@ -41,12 +41,12 @@ function partAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** The requirement for an integer that a number cannot hold; undefined if the issue is about something else. */
-export const tooLargeWords = ({ path }: Issue, value: unknown): string | undefined =>
+export const describeTooLarge = ({ path }: Issue, value: unknown): string | undefined =>
   isRawJson(partAt(value, path)) ? 'must be an integer below 2^53, or it would be rounded' : undefined;
 
 function describe(issue: Issue, value: unknown): string {
   if (issue.path.length > 0 && partAt(value, issue.path) === missing) return clean`${pathOf(issue.path)} is missing`;
-  const requirement = tooLargeWords(issue, value) ?? requirementOf(issue);
+  const requirement = describeTooLarge(issue, value) ?? requirementOf(issue);
   if (issue.code !== 'unrecognized_keys') return clean`${pathOf(issue.path) || 'the whole'} ${requirement}`;
   const where = issue.path.length > 0 ? ` in ${pathOf(issue.path)}` : '';
   return clean`unknown field${where}: ${issue.keys.join(', ')}`;

@@ -20,7 +20,7 @@ export function listIn(body: unknown): readonly unknown[] | undefined {
 
 const unreadable = new WeakMap<object, number>();
 const cursors = new WeakMap<object, string>();
-const continued = new WeakSet<object>();
+const continuedPages = new WeakSet<object>();
 
 interface PageNote {
   /** How many rows could not be read. */
@@ -35,7 +35,7 @@ interface PageNote {
 export function notePage(items: object, { dropped, cursor, hasMore = Boolean(cursor) }: PageNote): void {
   unreadable.set(items, dropped);
   if (cursor) cursors.set(items, cursor);
-  if (hasMore) continued.add(items);
+  if (hasMore) continuedPages.add(items);
 }
 
 /** Whether both lists lack the same number of rows, and both continue or both end. */
@@ -65,7 +65,7 @@ export function cursorAfter(items: readonly unknown[]): string | null {
 
 /** Whether the service has more rows, even if it sent no cursor. */
 export function hasMoreAfter(items: object): boolean {
-  return continued.has(items);
+  return continuedPages.has(items);
 }
 
 /** The number of unreadable rows in an array or curve. */
@@ -81,7 +81,7 @@ export const isUnreadable = (row: Readonly<Record<string, unknown>>, name: strin
   Object.hasOwn(Object(row[unreadableFields]), name);
 
 /** Describes rows with unreadable fields; undefined if there are none. */
-export function partlyReadWords(rows: readonly object[]): string | undefined {
+export function describePartlyRead(rows: readonly object[]): string | undefined {
   const partly = rows.filter(row => Object.hasOwn(row, unreadableFields)) as Readonly<Record<string, object>>[];
   if (partly.length === 0) return undefined;
   const names = [...new Set(partly.flatMap(row => Object.keys(row[unreadableFields] ?? {})))].slice(0, 3);

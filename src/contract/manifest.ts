@@ -4,17 +4,17 @@
  */
 import * as z from 'zod/mini';
 
-const filled = z.string().check(z.minLength(1));
+const filledText = z.string().check(z.minLength(1));
 
 export const manifestTask = z.looseObject({
-  name: filled,
+  name: filledText,
   split: z.nullish(z.enum(['train', 'test'])),
-  input_messages: z.nullish(z.array(z.looseObject({ role: filled })).check(z.minLength(1))),
-  run_command: filled,
+  input_messages: z.nullish(z.array(z.looseObject({ role: filledText })).check(z.minLength(1))),
+  run_command: filledText,
 });
 
 export const manifest = z.looseObject({
-  name: filled,
+  name: filledText,
   tasks: z.array(manifestTask).check(z.minLength(1)),
 });
 export type Manifest = z.output<typeof manifest>;

@@ -2,7 +2,7 @@
 import { isRecord } from '../base/own-property.ts';
 
 /** A value as text: anything but a string is converted to JSON; null and undefined are kept. */
-export function written(value: unknown): string | null | undefined {
+export function toText(value: unknown): string | null | undefined {
   return typeof value === 'string' || value == null ? value : JSON.stringify(value);
 }
 
@@ -11,12 +11,12 @@ export function written(value: unknown): string | null | undefined {
  * to JSON. Keeps null and undefined.
  */
 export function messageContent(value: unknown): string | null | undefined {
-  return isParts(value) ? value.map(textOfPart).join('') : written(value);
+  return isParts(value) ? value.map(textOfPart).join('') : toText(value);
 }
 
 /** Only the text of message content, without images and other parts. */
 export function contentText(value: unknown): string | null | undefined {
-  return isParts(value) ? value.map(part => textIn(part) ?? '').join('') : written(value);
+  return isParts(value) ? value.map(part => textIn(part) ?? '').join('') : toText(value);
 }
 
 type Part = string | { readonly type: string; readonly text?: unknown; readonly refusal?: unknown };

@@ -73,15 +73,15 @@ export function isUnknown(status: string): boolean {
 }
 
 /** A status for display: `cancel signaled`, `deployed`. An unknown status is shown unchanged. */
-export function statusWords(status: string): string {
+export function formatStatus(status: string): string {
   return isUnknown(status) ? status : status.toLowerCase().replaceAll('_', ' ');
 }
 
-const ends: ReadonlySet<StatusMeaning> = new Set<StatusMeaning>(['success', 'failure', 'stopped']);
+const endMeanings: ReadonlySet<StatusMeaning> = new Set<StatusMeaning>(['success', 'failure', 'stopped']);
 
 /** Whether this status is final. A missing or unknown status is not. */
 export function hasEnded(status: string | null | undefined): boolean {
-  return status != null && ends.has(statusMeaning(status));
+  return status != null && endMeanings.has(statusMeaning(status));
 }
 
 /**

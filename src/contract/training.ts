@@ -9,12 +9,12 @@ import {
   listQuery,
   number,
   openEnum,
-  renamed,
   rows,
   runFailure,
   sentences,
-  settled,
   text,
+  withInferredStatus,
+  withRenamedFields,
   wrappedList,
 } from './common.ts';
 import { displayNameLength } from './display-name.ts';
@@ -47,8 +47,8 @@ export const stepDiagnostics = z.looseObject({
 });
 export type StepDiagnostics = z.output<typeof stepDiagnostics>;
 
-export const trainingRun = settled(
-  renamed(
+export const trainingRun = withInferredStatus(
+  withRenamedFields(
     { base_model_slug: ['model_slug'] },
     z.looseObject({
       training_run_id: z.string(),

@@ -10,10 +10,10 @@ import {
   number,
   openEnum,
   page,
-  renamed,
   rows,
   text,
   textOrJson,
+  withRenamedFields,
 } from './common.ts';
 import { failure } from './errors.ts';
 import { trajectoryStatuses } from './status.ts';
@@ -220,7 +220,7 @@ export const trajectoryEndpoints = defineEndpoints({
     method: 'POST',
     path: '/api/v1/trajectories',
     body: z.record(z.string(), z.unknown()),
-    response: renamed({ tid: ['trajectory_id'] }, z.looseObject({ tid: text })),
+    response: withRenamedFields({ tid: ['trajectory_id'] }, z.looseObject({ tid: text })),
     capability: true,
     idempotencyKey: true,
   },

@@ -12,14 +12,14 @@ const maxChoices = 200;
 const longestChoice = 1_000;
 
 const text = z.string().check(z.refine(each => each.trim() !== '', 'is blank'));
-const expected = text.check(z.maxLength(longestExpected));
+const expectedText = text.check(z.maxLength(longestExpected));
 const choice = text.check(z.maxLength(longestChoice));
 
 export const graderSpec = z.discriminatedUnion('kind', [
   /** The answer equals the expected text, ignoring case, surrounding space and a final full stop. */
-  z.object({ kind: z.literal('exact'), expected }),
+  z.object({ kind: z.literal('exact'), expected: expectedText }),
   /** The expected text occurs in the answer, not as a part of other words. */
-  z.object({ kind: z.literal('contains'), expected }),
+  z.object({ kind: z.literal('contains'), expected: expectedText }),
   /** The expression matches the answer, ignoring case. */
   z.object({
     kind: z.literal('regex'),
@@ -106,7 +106,7 @@ export interface AnswerEnd {
   readonly tool_calls?: unknown;
 }
 
-const earlyEndWords: Record<EarlyEnd, string> = {
+const earlyEndLabels: Record<EarlyEnd, string> = {
   'token limit': 'cut off at the token limit',
   'content filter': 'withheld by a content filter',
   refusal: 'the model refused',
@@ -116,7 +116,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
 /** Why an answer is missing or incomplete; undefined if the server gives no reason. */
 export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
   const end = refusal ? 'refusal' : earlyEndOf(finish_reason);
-  if (end !== undefined) return earlyEndWords[end];
+  if (end !== undefined) return earlyEndLabels[end];
   return isEmpty && tool_calls ? 'the model only called tools' : undefined;
 }
 

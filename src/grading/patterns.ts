@@ -56,13 +56,13 @@ function problemOf(pattern: string): string | undefined {
 }
 
 /** Caches the last pattern: a task has several answers in a row, and compiling takes as long as matching. */
-let last: { readonly pattern: string; readonly expression: RegExp } | undefined;
+let lastPattern: { readonly pattern: string; readonly expression: RegExp } | undefined;
 
 /** Whether a pattern matches; undefined if that takes too long. @throws ExpressionError if it is unusable */
 export function patternMatches(pattern: string, answer: string): boolean | undefined {
   let found = false;
-  if (last?.pattern !== pattern) last = { pattern, expression: compileExpression(pattern, flags) };
-  const { expression } = last;
+  if (lastPattern?.pattern !== pattern) lastPattern = { pattern, expression: compileExpression(pattern, flags) };
+  const { expression } = lastPattern;
   try {
     const isInTime = withinCpuTime(() => {
       found = expression.test(answer);

@@ -27,7 +27,7 @@ export class WireFailure extends Error {
 }
 
 /** The failure of a request that was aborted before anything was sent. */
-export function stopped(signal: AbortSignal): WireFailure {
+export function stoppedFailure(signal: AbortSignal): WireFailure {
   return new WireFailure(stopReason(signal), undefined, false);
 }
 

@@ -12,7 +12,7 @@ import type { Method } from '../contract/common.ts';
 import { type Agent, isTrustedProxy } from './agents.ts';
 import {
   isCertificateError,
-  stopped,
+  stoppedFailure,
   stopReason,
   switchedProtocols,
   WireFailure,
@@ -101,7 +101,7 @@ async function namingProxy(error: unknown, { url, connectMs }: WireRequest): Pro
 async function send(request: WireRequest): Promise<WireAnswer> {
   const { default: got } = await loadGot();
   const { signal, url, agent } = request;
-  if (signal.aborted) throw stopped(signal);
+  if (signal.aborted) throw stoppedFailure(signal);
   const body = typeof request.body === 'function' ? request.body() : request.body;
   const exchanged = new Exchange(request, got.stream(url, gotOptions(request, body)), body);
   const { statusCode: status, headers } = await exchanged.head();
@@ -239,7 +239,7 @@ class Exchange {
   /** Starts or restarts the idle timeout. */
   #limitSilence(): void {
     this.#clearSilence();
-    this.#clearSilence = after(this.#request.silenceMs, () => this.#stop('silence'));
+    this.#clearSilence = callAfter(this.#request.silenceMs, () => this.#stop('silence'));
   }
 
   #failure(error: unknown): WireFailure {
@@ -276,7 +276,7 @@ function watchConnection(
 ): void {
   outgoing.once('socket', socket => {
     if (!socket.connecting) return onConnected();
-    const callOff = after(connectMs, onTimeout);
+    const callOff = callAfter(connectMs, onTimeout);
     const isTls = (candidate: object): candidate is TLSSocket => 'encrypted' in candidate;
     socket.once(isTls(socket) ? 'secureConnect' : 'connect', () => {
       callOff();
@@ -291,7 +291,7 @@ function watchConnection(
  * Calls back after this delay unless cancelled. Lets data that arrived while the process was busy or asleep be
  * processed first.
  */
-function after(ms: number, callback: () => void): () => void {
+function callAfter(ms: number, callback: () => void): () => void {
   if (ms === Number.POSITIVE_INFINITY) return () => {};
   let lastLook: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {

@@ -20,17 +20,17 @@ export function sizeOf(length: number): string {
 }
 
 /** Turns `image/svg+xml` into `image svg`. */
-function mediaWords(type: string): string {
+function formatMediaType(type: string): string {
   const [kind = '', name = ''] = type.split('/');
   const short = name.replace(/^x-/, '').replace(/\+.*/, '');
   return kind === 'application' ? short : `${kind} ${short}`;
 }
 
 /** Describes a base64 string: `image png 288 KB`, `base64 12 KB`. Undefined for readable text. */
-export function binaryWords(text: string): string | undefined {
+export function describeBinary(text: string): string | undefined {
   if (text.startsWith('data:')) {
     const [head, type = 'data'] = dataUrl.exec(text) ?? [];
-    return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
+    return head === undefined ? undefined : `${formatMediaType(type).trim()} ${sizeOf(text.length - head.length)}`;
   }
   if (text.length < minBinaryLength || text.slice(0, 200).includes(' ') || !base64.test(text.trimEnd()))
     return undefined;
@@ -42,7 +42,7 @@ export function binaryWords(text: string): string | undefined {
 export function withoutData(text: string): string {
   if (!text.includes(';base64,')) return text;
   return text.replace(dataUrls, (_, type: string | undefined, data: string) => {
-    return `[${mediaWords(type ?? 'data').trim()} ${sizeOf(data.length)}]`;
+    return `[${formatMediaType(type ?? 'data').trim()} ${sizeOf(data.length)}]`;
   });
 }
 
@@ -99,7 +99,7 @@ export function imageIn(part: Fields): string | undefined {
  * Describes an image, audio, a video or a file in a message part: `image png 288 KB`, `image https://…`. Undefined if
  * the part is not an attachment, or has neither data nor an address.
  */
-export function attachmentWords(part: Fields): string | undefined {
+export function describeAttachment(part: Fields): string | undefined {
   const kind = kinds.find(([pattern]) => pattern.test(String(part['type'])))?.[1];
   const places = placesOf(part);
   const content = textIn(places, contents);
@@ -111,7 +111,7 @@ export function attachmentWords(part: Fields): string | undefined {
   const format =
     type === undefined
       ? ''
-      : ` ${mediaWords(type.includes('/') ? type : `${kind}/${type}`)
+      : ` ${formatMediaType(type.includes('/') ? type : `${kind}/${type}`)
           .split(' ')
           .at(-1)}`;
   if (head) return `${label}${format} ${sizeOf(content.length - head[0].length)}`;

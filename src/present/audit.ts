@@ -6,10 +6,10 @@
 import { mean } from '../base/statistics.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
-import type { StepValue } from './curve-words.ts';
-import { intervalWords } from './number-columns.ts';
+import type { StepValue } from './describe-curve.ts';
+import { formatInterval } from './number-columns.ts';
 import { type Range, withinRange } from './statistics/tasks.ts';
-import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
+import { poolSteps, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
 /** A rollout in a step. Only some rollouts include their text. */
 export interface AuditRollout {
@@ -185,7 +185,7 @@ function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   const { value, low, high } = correlation;
   const isLonger = low >= limits.length.correlation;
   if (!isLonger && -high < limits.length.correlation) return undefined;
-  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, ${intervalWords(correlation)}, ${inSteps(steps)}`;
+  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, ${formatInterval(correlation)}, ${inSteps(steps)}`;
   const longest = evidenceOf(steps, known).toSorted(
     (left, right) => (right.completion_tokens ?? 0) - (left.completion_tokens ?? 0),
   );
@@ -286,7 +286,7 @@ function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], ran
     return finding('never', words, evidenceOf(steps, scored));
   }
   if (steps.length < auditedSteps) return undefined;
-  const { counts, groups } = pooled(steps.map(step => teachingOf(step, widened)));
+  const { counts, groups } = poolSteps(steps.map(step => teachingOf(step, widened)));
   if (groups === 0 || counts.hard < groups * hard.share) return undefined;
   const words = `${counts.hard} of ${counted(groups, 'group')} have only the lowest reward, ${inSteps(steps)}: the tasks are too hard`;
   return finding('hard', words, evidenceOf(steps, scored));

@@ -2,7 +2,7 @@
 
 import { perArguments } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
-import { type StatusMeaning, statusWords } from '../contract/status.ts';
+import { formatStatus, type StatusMeaning } from '../contract/status.ts';
 import { cutApart } from '../text/apart.ts';
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
@@ -54,7 +54,7 @@ export interface Column<Row> {
   /** The value to sort by, if it differs. */
   readonly sortedBy?: (row: Row) => Cell;
   /** How that value differs, in words; shown while it makes a difference. */
-  readonly sortWords?: string;
+  readonly sortNote?: string;
   /** The text to show, if it differs from the value. It need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
   /** A shorter version, used if the full text does not fit. */
@@ -101,12 +101,13 @@ export interface Column<Row> {
 export type StatusLook = StatusMeaning | 'alarm';
 
 /** Why rows can be neither filtered nor sorted by a column, if none of them has a value. */
-export const absentWords = <Row>({ title, readBy }: Column<Row>): string => `${title} is not in this list: ${readBy}`;
+export const describeAbsentColumn = <Row>({ title, readBy }: Column<Row>): string =>
+  `${title} is not in this list: ${readBy}`;
 
-/** Like {@link absentWords}, but undefined if one of these rows has a value. */
-export const lackingWords = <Row>(column: Column<Row>, rows: readonly Row[]): string | undefined =>
+/** Like {@link describeAbsentColumn}, but undefined if one of these rows has a value. */
+export const describeIfAbsent = <Row>(column: Column<Row>, rows: readonly Row[]): string | undefined =>
   column.readBy !== undefined && rows.length > 0 && rows.every(row => column.value(row) === undefined)
-    ? absentWords(column)
+    ? describeAbsentColumn(column)
     : undefined;
 
 /** A column without a special look; null counts as no value. */
@@ -162,13 +163,13 @@ interface ColumnPreference {
 /** The choices, by column id. */
 export type ColumnChoice = Readonly<Record<string, ColumnPreference>>;
 
-const narrowest = 4;
+const minColumnWidth = 4;
 
 /** The declared width, changed by the user's choice. */
 function rangeOf(width: ColumnWidth, { wider = 0 }: ColumnPreference): WidthRange {
   const range = typeof width === 'number' ? { min: width, max: width, grow: 1 } : width;
   if (wider === 0) return range;
-  const min = Math.max(narrowest, range.min + wider);
+  const min = Math.max(minColumnWidth, range.min + wider);
   return { ...range, min, max: Math.max(min, range.max + wider) };
 }
 
@@ -251,7 +252,7 @@ export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonl
 }
 
 /** A column's value that all rows share: `MODEL tutor-base`. */
-export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
+export const describeSharedValue = <Row>(column: Column<Row>, row: Row): string =>
   `${column.title} ${sanitiseLine(cellText(column, row)).trim()}`;
 
 /** Returns the width of the widest text so far, using the short form if there is one. */
@@ -320,7 +321,7 @@ const isTooWide = <Row>(columns: SizedColumns<Row>, need: Need, room: number): b
   totalWidth(columns.map(each => each[need])) > room;
 
 /** Drops columns from the right while the others need more room. */
-function dropped<Row>(
+function dropColumns<Row>(
   columns: SizedColumns<Row>,
   need: Need,
   room: number,
@@ -344,8 +345,8 @@ function requiredColumns<Row>(columns: SizedColumns<Row>, room: number): SizedCo
   let shown: SizedColumns<Row> = wanted.length > 0 ? wanted : columns.slice(0, 1);
   // While others would be cut, drop columns with the same text in all rows, then columns that yield. Text with a
   // shorter form needs only the room for that form.
-  shown = dropped(shown, 'text', room, ({ isEqual }) => isEqual);
-  shown = dropped(shown, 'short', room, ({ column }) => column.yields);
+  shown = dropColumns(shown, 'text', room, ({ isEqual }) => isEqual);
+  shown = dropColumns(shown, 'short', room, ({ column }) => column.yields);
   // Columns that do not fit are dropped from the right; the rest share the room.
   while (shown.length > 1 && isTooWide(shown, 'min', room)) shown = shown.slice(0, -1);
   return shown;
@@ -365,15 +366,15 @@ function withOptional<Row>(columns: SizedColumns<Row>, required: SizedColumns<Ro
   const shownWith = (one: SizedColumn<Row>): SizedColumns<Row> =>
     columns.filter(each => each === one || shown.includes(each));
   const deciding = columns.filter(({ column }) => column.decides !== undefined).reverse();
-  if (deciding.length > 0) shown = dropped(shown, 'named', room, ({ column }) => column.time === 'instant');
+  if (deciding.length > 0) shown = dropColumns(shown, 'named', room, ({ column }) => column.time === 'instant');
   for (const one of deciding.toSorted((left, right) => (left.column.decides ?? 0) - (right.column.decides ?? 0))) {
     if (!isOffered(one) || one.isBlank) continue;
     const isDispensable = (each: SizedColumn<Row>) => each !== one && (each.isEqual || each.column.time === 'instant');
-    const more = dropped(shownWith(one), 'named', room, isDispensable);
+    const more = dropColumns(shownWith(one), 'named', room, isDispensable);
     if (!isTooWide(more, 'named', room)) shown = more;
   }
   // Numbers may soon differ again, and their columns would reappear.
-  shown = dropped(shown, 'text', room, ({ isEqual, column }) => isEqual && column.align !== 'right');
+  shown = dropColumns(shown, 'text', room, ({ isEqual, column }) => isEqual && column.align !== 'right');
   for (const one of columns.toSorted((left, right) => Number(left.isEqual) - Number(right.isEqual))) {
     if (isOffered(one) && !isTooWide(shownWith(one), 'comfortable', room)) shown = shownWith(one);
   }
@@ -388,13 +389,13 @@ function withWidths<Row>(shown: SizedColumns<Row>, room: number): readonly Given
   const given = shown.map(each => ({ ...each, width: each[least] }));
   // Names that would look alike when cut get their room before other text gets its long form.
   if (given.some(({ hasEnding }) => hasEnding))
-    share(given, room, ({ column, min, short }) => (column.cutAt === 'end' ? min : short));
-  share(given, room, ({ text }) => text);
+    shareSpareCells(given, room, ({ column, min, short }) => (column.cutAt === 'end' ? min : short));
+  shareSpareCells(given, room, ({ text }) => text);
   // A column whose long texts still do not fit keeps the room of their short form, and others get the rest.
   const short = new Set(given.filter(({ column, text, width }) => column.shortText !== undefined && width < text));
   for (const each of short) each.width = Math.min(each.width, each.short);
-  share(given, room, each => (short.has(each) ? each.short : each.text));
-  share(given, room, ({ max }) => max);
+  shareSpareCells(given, room, each => (short.has(each) ? each.short : each.text));
+  shareSpareCells(given, room, ({ max }) => max);
   return given;
 }
 
@@ -426,7 +427,7 @@ export function fitColumns<Row>(
 const neededWidth = ({ min, max }: WidthRange, text: number): number => Math.max(min, Math.min(max, text));
 
 /** Distributes the spare cells among the columns, each up to its limit. */
-function share<Row>(
+function shareSpareCells<Row>(
   columns: readonly GivenColumn<Row>[],
   room: number,
   limitOf: (column: GivenColumn<Row>) => number,
@@ -461,11 +462,11 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);
   const text = value === undefined ? '' : asReceived(value);
-  return column.status ? (isWaiting(row) ? waitingWord : wordsOfStatus(text)) : text;
+  return column.status ? (isWaiting(row) ? waitingWord : formatStatusOnce(text)) : text;
 }
 
 /** Cached, because even 100,000 rows have only a few distinct statuses. */
-const wordsOfStatus = perArguments(statusWords);
+const formatStatusOnce = perArguments(formatStatus);
 
 /** The status that lists show for a run whose work cannot continue; filters also accept the service's status. */
 export const waitingWord = 'waiting';

@@ -31,7 +31,7 @@ export function isOptionValue(value: unknown): value is OptionValue {
   );
 }
 
-function described(option: Readonly<Record<string, unknown>>): DescribedOption {
+function describeOption(option: Readonly<Record<string, unknown>>): DescribedOption {
   const numberAt = (...names: readonly string[]): number | undefined => {
     const values = names.map(name => own(option, name));
     return values.find(value => typeof value === 'number' && Number.isFinite(value)) as number | undefined;
@@ -65,7 +65,7 @@ function typeOf(type: unknown, example: OptionValue | undefined): DescribedOptio
 
 function optionsIn(value: unknown): DescribedOptions {
   const entries = isRecord(value) ? Object.entries(value) : [];
-  return new Map(entries.flatMap(([name, option]) => (isRecord(option) ? [[name, described(option)]] : [])));
+  return new Map(entries.flatMap(([name, option]) => (isRecord(option) ? [[name, describeOption(option)]] : [])));
 }
 
 const parsed = perObject((offered: Readonly<Record<string, unknown>>) => {
@@ -76,11 +76,11 @@ const parsed = perObject((offered: Readonly<Record<string, unknown>>) => {
     model => [own(model, 'base_model_slug') ?? own(model, 'model_slug'), optionsIn(model['options'])] as const,
   );
   const ofModel = new Map(each.flatMap(([slug, own]) => (typeof slug === 'string' ? [[slug, own] as const] : [])));
-  return { all: joined(each.map(([, own]) => own)), ofModel };
+  return { all: joinOptions(each.map(([, own]) => own)), ofModel };
 });
 
-const nothing = {};
-const parsedOf = (offered: unknown) => parsed(isRecord(offered) ? offered : nothing);
+const noOptions = {};
+const parsedOf = (offered: unknown) => parsed(isRecord(offered) ? offered : noOptions);
 
 /** A model's options; if the service does not describe them for this model, those of all models combined. */
 export function describedOptions(offered: unknown, model?: string | undefined): DescribedOptions {
@@ -92,7 +92,7 @@ export function describedOptions(offered: unknown, model?: string | undefined): 
 export const describedModels = (offered: unknown): readonly string[] => [...parsedOf(offered).ofModel.keys()];
 
 /** All models' options combined: every type, with its widest bounds and all choices. */
-function joined(all: readonly DescribedOptions[]): DescribedOptions {
+function joinOptions(all: readonly DescribedOptions[]): DescribedOptions {
   const named = Map.groupBy(
     all.flatMap(each => [...each]),
     ([name]) => name,
@@ -104,10 +104,10 @@ function joined(all: readonly DescribedOptions[]): DescribedOptions {
 const typeOrder: readonly DescribedOption['type'][] = ['integer', 'number', 'boolean', 'string', 'any'];
 
 function ofAnyType(options: readonly DescribedOption[]): DescribedOption {
-  const all = options.reduce(widest);
+  const all = options.reduce(widestOption);
   const byType = Map.groupBy(options, ({ type }) => type);
   if (byType.size === 1) return all;
-  const variants = typeOrder.flatMap(type => byType.get(type)?.reduce(widest) ?? []);
+  const variants = typeOrder.flatMap(type => byType.get(type)?.reduce(widestOption) ?? []);
   return { ...all, type: 'any', minimum: undefined, maximum: undefined, variants };
 }
 
@@ -116,7 +116,7 @@ const distinct = (values: readonly OptionValue[]): OptionValue[] => [
   ...new Map(values.map(value => [String(value), value])).values(),
 ];
 
-function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
+function widestOption(one: DescribedOption, other: DescribedOption): DescribedOption {
   const bound = (pick: (...values: number[]) => number, left: number | undefined, right: number | undefined) =>
     left === undefined || right === undefined ? undefined : pick(left, right);
   return {
@@ -129,21 +129,21 @@ function widest(one: DescribedOption, other: DescribedOption): DescribedOption {
   };
 }
 
-const typeWords = { integer: 'whole number', number: 'number', boolean: 'true or false', string: 'text', any: 'JSON' };
+const typeLabels = { integer: 'whole number', number: 'number', boolean: 'true or false', string: 'text', any: 'JSON' };
 
 /** The bounds; or each type with its bounds or choices, if models differ in the type. */
-export function boundsWords({ minimum, maximum, variants }: DescribedOption): string {
+export function describeBounds({ minimum, maximum, variants }: DescribedOption): string {
   const ofVariant = (variant: DescribedOption): string =>
     variant.choices.length > 0
       ? clean`one of ${variant.choices}`
-      : `${typeWords[variant.type]} ${boundsWords(variant)}`.trim();
+      : `${typeLabels[variant.type]} ${describeBounds(variant)}`.trim();
   if (variants) return `${variants.map(ofVariant).join('; or ')}, depending on the model`;
   if (minimum === undefined && maximum === undefined) return '';
   if (maximum === undefined) return `from ${minimum}`;
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-const unknownOption = described({});
+const unknownOption = describeOption({});
 
 /** The value of a typed text; undefined if it is neither a choice nor of this type. */
 function valueIn(
@@ -165,7 +165,7 @@ function valueIn(
   return type === 'any' || typeof value === 'boolean' ? value : undefined;
 }
 
-const wanted = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
+const typePrompts = { integer: 'Type a whole number', number: 'Type a number', boolean: 'Type true or false' } as const;
 
 function problemOf(text: string, option: DescribedOption): string | undefined {
   const { type, choices, defaultValue, takesNull, variants } = option;
@@ -179,13 +179,13 @@ function problemOf(text: string, option: DescribedOption): string | undefined {
   const isChosen = choices.includes(value as OptionValue);
   if (typeof value !== 'string' && !isChosen && changesNumber(text.trim()))
     return 'A JSON number cannot hold this exactly';
-  if (value === undefined) return type in wanted ? wanted[type as keyof typeof wanted] : undefined;
+  if (value === undefined) return type in typePrompts ? typePrompts[type as keyof typeof typePrompts] : undefined;
   if (choices.length > 0 && value !== defaultValue && !(takesNull && value === null) && !isChosen)
     return clean`One of ${choices}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
   if (option.minimum === undefined) return `At most ${option.maximum}`;
-  return option.maximum === undefined ? `At least ${option.minimum}` : `From ${boundsWords(option)}`;
+  return option.maximum === undefined ? `At least ${option.minimum}` : `From ${describeBounds(option)}`;
 }
 
 /** Why an option's text is invalid for a model; undefined if it is valid. */

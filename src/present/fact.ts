@@ -1,7 +1,7 @@
 /** Facts: a record as labels and values, for the inspector, `benchtop get` and line mode. Pure. */
 import type { RunFailure } from '../contract/common.ts';
 import { unreadableFields } from '../contract/lists.ts';
-import { statusWords } from '../contract/status.ts';
+import { formatStatus } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
 import { compact } from './other-fields.ts';
 
@@ -49,7 +49,7 @@ export function withValue(facts: readonly Fact[]): readonly Fact[] {
 
 /** A status in words; without a value if the service sent no status. */
 export function statusFact(label: string, status: string | null | undefined): Fact {
-  return { label, value: status && statusWords(status), exported: status ?? undefined };
+  return { label, value: status && formatStatus(status), exported: status ?? undefined };
 }
 
 interface Remarks {

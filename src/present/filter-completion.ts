@@ -24,11 +24,11 @@ export function completeFilter<Row>(
   if (isWholeText(typed)) return none;
   const last = tokensOf(typed).at(-1);
   const token = last && last.at[1] === typed.length ? last : undefined;
-  if (!token) return { ...none, words: columnWords('', columns, rows) };
+  if (!token) return { ...none, words: columnCompletions('', columns, rows) };
   if (token.isQuoted) return none;
   const from = token.at[0] + (token.isInverse ? 1 : 0);
   const term = termParts(token);
-  if (!term) return { from, words: columnWords(token.text, columns, rows) };
+  if (!term) return { from, words: columnCompletions(token.text, columns, rows) };
   const column = columnNamed(columns, term.name);
   const isOpen = (token.text.match(/"/g) ?? []).length !== 2;
   if (!column || !isOpen || term.operator === '~') return none;
@@ -39,7 +39,11 @@ export function completeFilter<Row>(
 }
 
 /** The columns whose name, title or initials start with this prefix, each with its usual operator. */
-function columnWords<Row>(prefix: string, columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
+function columnCompletions<Row>(
+  prefix: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): readonly string[] {
   const wanted = plainName(prefix);
   const isMatch = (name: string): boolean =>
     plainName(name).startsWith(wanted) || (wanted.length > 1 && initials(name).startsWith(wanted));

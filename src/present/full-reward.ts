@@ -15,7 +15,7 @@ export const hasPartial = (rewards: readonly number[], range: Range): boolean =>
   });
 
 /** E.g. `61 of 176 (34.7%)`; empty if unknown. */
-export function fullWords(rewards: readonly number[], range: Range): string {
+export function formatFullRewards(rewards: readonly number[], range: Range): string {
   const full = countFull(rewards, range);
   return full === undefined ? '' : `${full} of ${rewards.length} (${percent(full / rewards.length)})`;
 }

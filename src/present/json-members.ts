@@ -37,7 +37,7 @@ const spaces = /[ \t\r\n]*/y;
 const scalar = /[^,\]} \t\r\n]+/y;
 const marks = /["[\]{}]/g;
 
-function after(pattern: RegExp, text: string, at: number): number {
+function indexAfter(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   pattern.test(text);
   return Math.max(at, pattern.lastIndex);
@@ -46,7 +46,7 @@ function after(pattern: RegExp, text: string, at: number): number {
 function endOfValue(text: string, start: number): number {
   const first = text[start];
   if (first === '"') return endOfString(text, start);
-  if (first !== '{' && first !== '[') return after(scalar, text, start);
+  if (first !== '{' && first !== '[') return indexAfter(scalar, text, start);
   let depth = 0;
   for (let at = start; ; ) {
     marks.lastIndex = at;
@@ -62,22 +62,22 @@ function endOfValue(text: string, start: number): number {
 /** The fields of an object, or the elements of an array; none for other values. The JSON must be valid. */
 export function membersOf(json: string): readonly JsonMember[] {
   const members: JsonMember[] = [];
-  const start = after(spaces, json, 0);
+  const start = indexAfter(spaces, json, 0);
   const isObject = json[start] === '{';
   if (!isObject && json[start] !== '[') return members;
-  let at = after(spaces, json, start + 1);
+  let at = indexAfter(spaces, json, start + 1);
   while (at < json.length && json[at] !== '}' && json[at] !== ']') {
     let name = '';
     if (isObject) {
       const end = endOfString(json, at);
       name = stringOf(json.slice(at, end)) ?? '';
       // The colon may have spaces around it.
-      at = after(spaces, json, after(spaces, json, end) + 1);
+      at = indexAfter(spaces, json, indexAfter(spaces, json, end) + 1);
     }
     const end = endOfValue(json, at);
     members.push({ name, json: json.slice(at, end) });
-    at = after(spaces, json, end);
-    if (json[at] === ',') at = after(spaces, json, at + 1);
+    at = indexAfter(spaces, json, end);
+    if (json[at] === ',') at = indexAfter(spaces, json, at + 1);
   }
   return members;
 }

@@ -18,7 +18,7 @@ export interface MeasuredMean {
 
 export const soFar = 'so far';
 
-function countWords({ count, of, others }: MeasuredMean, hasRoom: boolean): string {
+function formatCount({ count, of, others }: MeasuredMean, hasRoom: boolean): string {
   if (others === undefined) return '';
   if (hasRoom && count !== undefined && of !== undefined) return count === of ? '' : `n=${count}/${of}`;
   if (others === 'are missing') return `n=${count ?? '?'}`;
@@ -38,17 +38,17 @@ export const meanNumber = ({ mean, isOld }: MeasuredMean): string =>
 export function meanText(measured: MeasuredMean, hasRoom = false): string {
   if (measured.mean === undefined) return meanNumber(measured);
   const at = measured.step === undefined ? '' : `at ${measured.step}`;
-  return [meanNumber(measured), countWords(measured, hasRoom), at].filter(Boolean).join(' ');
+  return [meanNumber(measured), formatCount(measured, hasRoom), at].filter(Boolean).join(' ');
 }
 
 /** `of 8 rewards`; empty without a mean or if their number is unknown. */
-export const sourceWords = ({ mean, count }: MeasuredMean): string =>
+export const describeSource = ({ mean, count }: MeasuredMean): string =>
   mean === undefined || count === undefined ? '' : `of ${counted(count, 'reward')}`;
 
 /** A mean in a sentence: `0.143? of 8 rewards, 3 rollouts without one`. */
-export function meanWords(measured: MeasuredMean): string {
+export function describeMean(measured: MeasuredMean): string {
   const { count = 0, of = count, others } = measured;
-  const source = sourceWords(measured);
+  const source = describeSource(measured);
   const without = source !== '' && others === 'are missing' ? of - count : 0;
   const words = [meanNumber(measured), source].filter(Boolean).join(' ');
   return without > 0 ? `${words}, ${counted(without, 'rollout')} without one` : words;

@@ -5,30 +5,30 @@ import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
 /** A note by one author. */
-interface NoteWords {
+interface AuthoredNote {
   readonly message: number;
   readonly author: string;
   readonly flag: string;
   readonly text: string;
 }
 
-type NotesById<Note extends NoteWords> = ReadonlyMap<string, readonly Note[]>;
+type NotesById<Note extends AuthoredNote> = ReadonlyMap<string, readonly Note[]>;
 
 /** The distinct flags. A message's flag includes the message number: `bad #3`. */
-export function flagsOf(notes: readonly NoteWords[] = []): string {
+export function flagsOf(notes: readonly AuthoredNote[] = []): string {
   const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
   return [...new Set(flags)].join(', ');
 }
 
-const textsOf = (notes: readonly NoteWords[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
+const textsOf = (notes: readonly AuthoredNote[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
 
 /** The flags and the notes in a line each. */
-export const noteWords = (notes?: readonly NoteWords[]): readonly string[] => {
+export const describeNote = (notes?: readonly AuthoredNote[]): readonly string[] => {
   const [flags, texts] = [flagsOf(notes), textsOf(notes)];
   return [...(flags === '' ? [] : [`flagged ${sanitiseLine(flags)}`]), ...(texts === '' ? [] : [sanitiseLine(texts)])];
 };
 
-export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {
+export function noteColumns<Row>(byId: NotesById<AuthoredNote>, id: (row: Row) => string): readonly Column<Row>[] {
   return [
     {
       ...{ id: 'flag', title: 'FLAG', width: { min: 5, max: 24, grow: 1 }, ifAny: true },
@@ -42,7 +42,7 @@ export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => s
 }
 
 /** Notes as facts: author, part, flag and text. */
-export const noteFacts = (notes: readonly NoteWords[] = []): readonly Fact[] =>
+export const noteFacts = (notes: readonly AuthoredNote[] = []): readonly Fact[] =>
   notes.map(({ message, author, flag, text }) => ({
     label: message === 0 ? `says ${author}` : `message ${message}`,
     value: [message === 0 ? '' : `${author}:`, flag, flag && text ? '-' : '', text].filter(Boolean).join(' '),
@@ -50,7 +50,7 @@ export const noteFacts = (notes: readonly NoteWords[] = []): readonly Fact[] =>
   }));
 
 /** Each message's notes as lines: `note by me: bad - it counts on`. */
-export function messageNotes(notes: readonly NoteWords[] = []): ReadonlyMap<number, readonly string[]> {
+export function messageNotes(notes: readonly AuthoredNote[] = []): ReadonlyMap<number, readonly string[]> {
   const lines = new Map<number, readonly string[]>();
   for (const { message, author, flag, text } of notes) {
     const words = sanitise([flag, text].filter(Boolean).join(' - '), { multiline: true });
@@ -61,7 +61,7 @@ export function messageNotes(notes: readonly NoteWords[] = []): ReadonlyMap<numb
 }
 
 /** `flagged: 3 gamed, 1 good; 2 flagged differently by two people`; empty without flags. */
-export function flagCountWords(all: Iterable<readonly NoteWords[]>): string {
+export function describeFlagCounts(all: Iterable<readonly AuthoredNote[]>): string {
   const counts = new Map<string, number>();
   let conflicts = 0;
   for (const notes of all) {

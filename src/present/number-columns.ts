@@ -25,24 +25,24 @@ export const rewardColumn = <Row extends { readonly reward?: number | null | und
 });
 
 /** An interval's limits: `0.501..0.693`; empty without one. */
-export const limitsWords = (
+export const formatLimits = (
   interval: Pick<Interval, 'low' | 'high'> | undefined,
   words: (limit: number) => string | number = reward,
 ): string => (interval ? `${words(interval.low)}..${words(interval.high)}` : '');
 
 /** An interval's confidence: `95%`. */
-export const confidenceWords = ({ confidence = intervalDefaults.confidence }: Partial<Interval>): string =>
+export const formatConfidence = ({ confidence = intervalDefaults.confidence }: Partial<Interval>): string =>
   `${Number((confidence * 100).toPrecision(15))}%`;
 
 /** An interval in a sentence: `95% CI 0.460 to 0.880`. */
-export const intervalWords = (
+export const formatInterval = (
   interval: Pick<Interval, 'low' | 'high'> & Partial<Interval>,
   text: (limit: number) => string = reward,
-): string => `${confidenceWords(interval)} CI ${text(interval.low)} to ${text(interval.high)}`;
+): string => `${formatConfidence(interval)} CI ${text(interval.low)} to ${text(interval.high)}`;
 
 /** A mean in the notes of a picker: `step 6  0.183  0.0915..0.312`. */
 export const meanNote = (step: number | null | undefined, mean: string, interval: Interval | undefined): string =>
-  [step == null ? '' : `step ${step}`, mean, limitsWords(interval)].filter(Boolean).join('  ');
+  [step == null ? '' : `step ${step}`, mean, formatLimits(interval)].filter(Boolean).join('  ');
 
 /** A 95% confidence interval: `0.501..0.693`. Sorted by its lower limit. */
 export function intervalColumn<Row>(
@@ -52,7 +52,7 @@ export function intervalColumn<Row>(
   return {
     ...{ id, title, width: 12, align: 'right', filtered: false, bestFirst: true },
     value: row => intervalOf(row)?.low,
-    text: row => limitsWords(intervalOf(row), text),
-    exported: row => limitsWords(intervalOf(row), limit => limit) || undefined,
+    text: row => formatLimits(intervalOf(row), text),
+    exported: row => formatLimits(intervalOf(row), limit => limit) || undefined,
   };
 }

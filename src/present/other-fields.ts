@@ -1,5 +1,5 @@
 /** Writes the fields that are not in the contract, one per line. Pure. */
-import { binaryWords } from './attachments.ts';
+import { describeBinary } from './attachments.ts';
 
 export function otherFields(row: object, known: ReadonlySet<string>): readonly string[] {
   return Object.entries(row)
@@ -10,7 +10,7 @@ export function otherFields(row: object, known: ReadonlySet<string>): readonly s
 /** A value on one line, as JSON unless it is a string. Binary content is replaced with its size. */
 export function compact(value: unknown): string {
   const shown = (each: unknown): unknown => {
-    const binary = typeof each === 'string' ? binaryWords(each) : undefined;
+    const binary = typeof each === 'string' ? describeBinary(each) : undefined;
     return binary === undefined ? each : `[${binary}]`;
   };
   if (typeof value === 'string') return String(shown(value));

@@ -2,7 +2,7 @@
 import { perObject } from '../base/memo.ts';
 import { mean } from '../base/statistics.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
-import { statusWords } from '../contract/status.ts';
+import { formatStatus } from '../contract/status.ts';
 import { lastToolError } from '../contract/tool-error.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { countOf } from '../text/numbers.ts';
@@ -146,7 +146,7 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
   const known = (row: Trajectory, by: OutcomeKind): string | undefined => {
     switch (by) {
       case 'status':
-        return row.status ? statusWords(row.status) : undefined;
+        return row.status ? formatStatus(row.status) : undefined;
       case 'error':
         return errorIn(row);
       case 'tool':

@@ -2,7 +2,7 @@
  * Lays out JSON for reading: indented, with multi-line strings as separate lines. Tokens are kept as written, so that
  * large numbers and repeated keys stay as the model or the tool sent them. Pure; takes linear time.
  */
-import { binaryWords } from './attachments.ts';
+import { describeBinary } from './attachments.ts';
 import { endOfString, isJson, stringOf } from './json-members.ts';
 
 const step = '  ';
@@ -17,15 +17,15 @@ for (const character of ' \t\r\n') kinds[character.charCodeAt(0)] = aSpace;
 for (const character of '{}[],:') kinds[character.charCodeAt(0)] = aMark;
 kinds['"'.charCodeAt(0)] = aQuote;
 /** Maximum indentation depth. */
-const deepest = 40;
-const indents = Array.from({ length: deepest + 1 }, (_, depth) => step.repeat(depth));
+const maxDepth = 40;
+const indents = Array.from({ length: maxDepth + 1 }, (_, depth) => step.repeat(depth));
 
 function indentOf(depth: number): string {
-  return indents[Math.min(depth, deepest)] ?? '';
+  return indents[Math.min(depth, maxDepth)] ?? '';
 }
 
 /** An indented line. Text after a carriage return starts in the same column. */
-const indented = (line: string, by: string): string => by + line.replace(/\r(?!$)/g, `\r${by}`);
+const indentLine = (line: string, by: string): string => by + line.replace(/\r(?!$)/g, `\r${by}`);
 
 function jsonTokens(text: string): string[] {
   const tokens: string[] = [];
@@ -71,7 +71,7 @@ class Writer {
   addBlock(lines: readonly string[]): void {
     this.add(block);
     this.lines.push(this.#line);
-    for (const line of lines) this.lines.push(indented(line, indentOf(this.#depth + 1)));
+    for (const line of lines) this.lines.push(indentLine(line, indentOf(this.#depth + 1)));
     this.#line = '';
     this.#afterBlock = true;
   }
@@ -81,13 +81,13 @@ class Writer {
     this.add(first);
     for (const line of rest) {
       this.lines.push(this.#line);
-      this.#line = indented(line, indentOf(this.#depth));
+      this.#line = indentLine(line, indentOf(this.#depth));
     }
   }
 
   addString(token: string, key: string | undefined): void {
     const text = stringOf(token) ?? '';
-    const binary = binaryWords(text);
+    const binary = describeBinary(text);
     if (binary !== undefined) this.add(`[${binary}]`);
     else if (key === nestedKey && /^\s*[{[]/.test(text) && isJson(text)) this.addNested(linesOf(text));
     else if (/[\n\r]/.test(text)) this.addBlock(text.replace(/\n$/, '').split('\n'));

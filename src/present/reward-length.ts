@@ -3,7 +3,7 @@
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type Correlation, groupedCorrelation } from './audit.ts';
-import { intervalWords } from './number-columns.ts';
+import { formatInterval } from './number-columns.ts';
 import { secondsOf, tokensOf } from './task-groups.ts';
 
 export const lengths = ['tokens', 'steps', 'seconds'] as const;
@@ -46,15 +46,15 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
   return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
 }
 
-const valueWords = (of: Correlation): string => `${reward(of.value)}, ${intervalWords(of)}`;
-const correlationWords = (of: Correlation): string => `${valueWords(of)}, ${counted(of.pairs, 'rollout')}`;
+const formatCoefficient = (of: Correlation): string => `${reward(of.value)}, ${formatInterval(of)}`;
+const formatCorrelation = (of: Correlation): string => `${formatCoefficient(of)}, ${counted(of.pairs, 'rollout')}`;
 
 /**
  * `rank correlation 0.243, 95% CI -0.154 to 0.573`, for a screen with few lines; undefined if too few values differ.
  */
-export function shortLengthWords(points: readonly LengthPoint[]): string | undefined {
+export function describeCorrelationShort(points: readonly LengthPoint[]): string | undefined {
   const { all } = lengthCorrelation(points);
-  return all && `rank correlation ${intervalWords(all)}`;
+  return all && `rank correlation ${formatInterval(all)}`;
 }
 
 /**
@@ -63,7 +63,7 @@ export function shortLengthWords(points: readonly LengthPoint[]): string | undef
  * @param total the total number of rollouts
  * @param isReading whether more rollouts are still being read
  */
-export function lengthWords(
+export function describeCorrelation(
   points: readonly LengthPoint[],
   length: Length,
   total: number,
@@ -76,7 +76,7 @@ export function lengthWords(
   const none = 'too few distinct values';
   return [
     known,
-    `rank correlation of reward and ${length}: ${all ? correlationWords(all) : none}`,
-    ...(within && within.pairs > 2 ? [`within tasks: ${correlationWords(within)}`] : []),
+    `rank correlation of reward and ${length}: ${all ? formatCorrelation(all) : none}`,
+    ...(within && within.pairs > 2 ? [`within tasks: ${formatCorrelation(within)}`] : []),
   ];
 }

@@ -3,11 +3,11 @@
  * heldout<0.5 age<2d model~tutor`. `!` before a word or a condition excludes; quotes keep spaces and operators in a
  * word. A filter that begins with `/` or `~` is a regular expression or a fuzzy search, as in other searches.
  */
-import { statusWords } from '../contract/status.ts';
+import { formatStatus } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { type Column, cellText, lackingWords } from './column.ts';
+import { type Column, cellText, describeIfAbsent } from './column.ts';
 
 /** A filter on rows' text and on column values. */
 export interface RowFilter<Row> {
@@ -136,8 +136,8 @@ const statusDoubt =
   rows => {
     const seen = rows.flatMap(row => value(row) ?? []).map(String);
     const statuses = [...new Set([...known, ...seen])];
-    if (statuses.length === 0 || statuses.some(each => [each, statusWords(each)].some(accepts))) return undefined;
-    return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(statusWords(each))).join(', ')}`;
+    if (statuses.length === 0 || statuses.some(each => [each, formatStatus(each)].some(accepts))) return undefined;
+    return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(formatStatus(each))).join(', ')}`;
   };
 
 /** A condition on a column. A row without a value passes only `!=`. */
@@ -229,7 +229,7 @@ export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): 
 const everything: Filter = { ok: true, kind: 'all', accepts: () => true, matches: () => [] };
 
 /** Combines filters: a text must pass all of them, and all matches are highlighted. */
-function together(filters: readonly Filter[]): Filter {
+function combineFilters(filters: readonly Filter[]): Filter {
   const [only] = filters;
   if (!only) return everything;
   if (filters.length === 1) return only;
@@ -239,12 +239,12 @@ function together(filters: readonly Filter[]): Filter {
     accepts: text => filters.every(filter => filter.accepts(text)),
     matches: text => {
       const ranges = filters.flatMap(filter => (filter.kind === 'inverse' ? [] : (filter.matches(text) ?? [])));
-      return ranges.length === 0 ? undefined : merged(ranges);
+      return ranges.length === 0 ? undefined : mergeRanges(ranges);
     },
   };
 }
 
-function merged(ranges: readonly Range[]): readonly Range[] {
+function mergeRanges(ranges: readonly Range[]): readonly Range[] {
   const joined: [number, number][] = [];
   for (const [start, end] of ranges.toSorted(([left], [right]) => left - right)) {
     const last = joined.at(-1);
@@ -279,7 +279,7 @@ export function parseRowFilter<Row>(
       tests.push(token.isInverse ? row => !term.test(row) : term.test);
       const { column, doubt } = term;
       variants ??= column.variants;
-      refusals.push(rows => withPlace(lackingWords(column, rows), at));
+      refusals.push(rows => withPlace(describeIfAbsent(column, rows), at));
       if (doubt && !token.isInverse) doubts.push(rows => withPlace(doubt(rows), at));
     } else {
       const text = textFilter(token.text);
@@ -287,7 +287,7 @@ export function parseRowFilter<Row>(
       texts.push(token.isInverse ? inverseOf(text) : text);
     }
   }
-  const text = together(texts);
+  const text = combineFilters(texts);
   const passes: Test<Row> = row => tests.every(test => test(row));
   const passing: RowFilter<Row>['passing'] = (row, textOf) => {
     if (!variants) return passes(row) ? row : undefined;

@@ -40,15 +40,15 @@ export const sideGap = 3;
 /** Maximum characters of a message to show. The reader shows all of it. */
 const maxTextLength = 6_000;
 /** Characters shown before the first difference in a longer message. */
-const before = 1_000;
+const charactersBefore = 1_000;
 /** Number of equal lines shown next to differing ones. */
-const around = 2;
+const linesAround = 2;
 /** Maximum insertions and deletions of lines to search for; beyond that, all lines are shown as different. */
 const maxLines = 400;
 /** Maximum characters laid out; each later message gets one line. */
 const maxCharacters = 4_000_000;
 const indent = '  ';
-const plain = (text: string): SideText => ({ text, marks: [] });
+const plainSide = (text: string): SideText => ({ text, marks: [] });
 
 /** A message's place, alone and followed by how the message ended. */
 function headOf(message: Message | undefined): readonly [place: string, whole: string] {
@@ -64,7 +64,7 @@ function shownParts(left: string, right: string) {
     return { texts: [left, right], before: 0, after: [0, 0] } as const;
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;
-  const start = same > before ? beginsAt(left, same - before) : 0;
+  const start = same > charactersBefore ? beginsAt(left, same - charactersBefore) : 0;
   const end = Math.min(left.length, start + maxTextLength);
   // End both parts before the same words; otherwise their ends would differ.
   const sameEnd = right.length - (left.length - end);
@@ -84,7 +84,7 @@ function shownParts(left: string, right: string) {
 function beginsAt(text: string, position: number): number {
   for (const end of ['\n', ' ']) {
     const at = text.lastIndexOf(end, position) + 1;
-    if (at > position - before) return at;
+    if (at > position - charactersBefore) return at;
   }
   // Do not split a surrogate pair.
   return position - (/[\uDC00-\uDFFF]/.test(text.charAt(position)) ? 1 : 0);
@@ -124,7 +124,7 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
   const push = (pair: number, { rows, first = 0 }: Rows): void => {
     const placeOf = (index: number): number => pair + index / (rows.length + 1);
     if (pairs[pair]?.isEqual === false) differences.push(placeOf(first));
-    for (const row of all ? rows.map((line, at) => ({ line, at })) : folded(rows)) {
+    for (const row of all ? rows.map((line, at) => ({ line, at })) : foldEqualRows(rows)) {
       const { isEqual: _, ...line } = row.line;
       lines.push({ ...line, place: placeOf(row.at) });
     }
@@ -135,7 +135,7 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
       const [first, last] = [equal[0]?.[side]?.number, equal.at(-1)?.[side]?.number];
       return first === last ? `step ${first}` : `steps ${first} to ${last}`;
     });
-    const text = plain(`= ${counted(equal.length, 'equal message')}, ${[...new Set(steps)].join(' beside ')}`);
+    const text = plainSide(`= ${counted(equal.length, 'equal message')}, ${[...new Set(steps)].join(' beside ')}`);
     push(end - equal.length, { rows: [{ kind: 'equal', left: text, right: undefined }] });
     equal = [];
   };
@@ -154,7 +154,7 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
   return { lines, differences };
 }
 
-const lengthWords = (message: Message | undefined): string =>
+const formatLength = (message: Message | undefined): string =>
   message === undefined ? '' : counted(message.text.length, 'character');
 
 /** A line, and whether it is equal on both sides; undefined if it is not part of the message. */
@@ -170,8 +170,8 @@ const notLaidOut = (pair: AlignedPair): Rows => ({
   rows: [
     {
       kind: 'head',
-      left: plain(`${headOf(pair.left)[1]}, ${lengthWords(pair.left)}`),
-      right: plain(`${headOf(pair.right)[1]}, ${lengthWords(pair.right)}`),
+      left: plainSide(`${headOf(pair.left)[1]}, ${formatLength(pair.left)}`),
+      right: plainSide(`${headOf(pair.right)[1]}, ${formatLength(pair.right)}`),
     },
   ],
 });
@@ -184,23 +184,23 @@ function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): Rows {
   const left = pair.left ? linesOf(one, marks[0], room) : [];
   const right = pair.right ? linesOf(other, marks[1], room) : [];
   const blank = { kind: 'blank', left: undefined, right: undefined } as const;
-  const [[place, leftWords], [rightPlace, rightWords]] = [headOf(pair.left), headOf(pair.right)];
-  const [leftHead, rightHead] = [plain(leftWords), plain(rightWords)];
+  const [[place, leftText], [rightPlace, rightText]] = [headOf(pair.left), headOf(pair.right)];
+  const [leftHead, rightHead] = [plainSide(leftText), plainSide(rightText)];
   // If both sides have the same place, name it once.
-  const rest = place === rightPlace ? rightWords.slice(place.length).trim() || 'end unknown' : rightWords;
-  const bothHeads = leftWords === rightWords ? leftHead : plain(`${leftWords}, ${rest}`);
+  const rest = place === rightPlace ? rightText.slice(place.length).trim() || 'end unknown' : rightText;
+  const bothHeads = leftText === rightText ? leftHead : plainSide(`${leftText}, ${rest}`);
   const onlyHead = pair.left && pair.right ? bothHeads : pair.left ? leftHead : rightHead;
   const head =
     columns === 2
       ? ({ kind: 'head', left: leftHead, right: rightHead } as const)
       : ({ kind: 'head', left: onlyHead, right: undefined } as const);
   const [leftRest, otherRest] = cut.after.map(count =>
-    count > 0 ? [plain(`… ${counted(count, 'more character')}`)] : [],
+    count > 0 ? [plainSide(`… ${counted(count, 'more character')}`)] : [],
   );
   const rows: readonly Row[] = [
     head,
     ...(cut.before > 0
-      ? [{ kind: 'equal', left: plain(`… ${counted(cut.before, 'character')} before`), right: undefined } as const]
+      ? [{ kind: 'equal', left: plainSide(`… ${counted(cut.before, 'character')} before`), right: undefined } as const]
       : []),
     ...(pair.isEqual ? equalRows(left, right, columns) : rowsOf(left, right, columns)),
     ...changedRows(leftRest ?? [], otherRest ?? [], columns),
@@ -242,7 +242,7 @@ function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 
   return rows;
 }
 
-const beside = (ones: readonly SideText[], others: readonly SideText[], isEqual: boolean): readonly Row[] =>
+const rowsBeside = (ones: readonly SideText[], others: readonly SideText[], isEqual: boolean): readonly Row[] =>
   Array.from({ length: Math.max(ones.length, others.length) }, (_, index) => ({
     ...({ kind: 'text', left: ones[index], right: others[index], isEqual } as const),
   }));
@@ -250,32 +250,32 @@ const beside = (ones: readonly SideText[], others: readonly SideText[], isEqual:
 /** In a single column, equal lines are shown once. */
 const equalRows = (ones: readonly SideText[], others: readonly SideText[], columns: 1 | 2): readonly Row[] =>
   columns === 2
-    ? beside(ones, others, true)
+    ? rowsBeside(ones, others, true)
     : ones.map(left => ({ kind: 'equal', left, right: undefined, isEqual: true }) as const);
 
 const changedRows = (ones: readonly SideText[], others: readonly SideText[], columns: 1 | 2): readonly Row[] =>
   columns === 2
-    ? beside(ones, others, false)
+    ? rowsBeside(ones, others, false)
     : [
         ...ones.map(left => ({ kind: 'text', left, right: undefined, isEqual: false }) as const),
         ...others.map(right => ({ kind: 'text', left: undefined, right, isEqual: false }) as const),
       ];
 
 /** The rows with their indexes. Long runs of equal rows are folded, except next to differing rows. */
-function folded(rows: readonly Row[]): readonly { readonly line: Row; readonly at: number }[] {
+function foldEqualRows(rows: readonly Row[]): readonly { readonly line: Row; readonly at: number }[] {
   const shown: { line: Row; at: number }[] = [];
   for (let at = 0; at < rows.length; ) {
     const line = rows[at];
     let end = at;
     while (rows[end]?.isEqual) end += 1;
-    const from = rows[at - 1]?.isEqual === false ? at + around : at;
-    const to = rows[end]?.isEqual === false ? end - around : end;
+    const from = rows[at - 1]?.isEqual === false ? at + linesAround : at;
+    const to = rows[end]?.isEqual === false ? end - linesAround : end;
     if (line && to - from < 2) {
       shown.push({ line, at });
       at += 1;
       continue;
     }
-    const text = plain(`= ${counted(to - from, 'equal line')}`);
+    const text = plainSide(`= ${counted(to - from, 'equal line')}`);
     pushAll(
       shown,
       rows.slice(at, from).map((each, index) => ({ line: each, at: at + index })),

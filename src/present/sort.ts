@@ -85,7 +85,7 @@ export function sortRows<Row>(rows: readonly Row[], value: (row: Row) => Cell, d
 }
 
 /** The difference between the sort values and the displayed values, in words; empty if they are equal. */
-export function sortWordsOf<Row>(column: Column<Row>, rows: readonly Row[]): string {
-  const { value, exported = value, sortedBy, sortWords = '' } = column;
-  return sortWords !== '' && rows.some(row => sortedBy?.(row) !== exported(row)) ? sortWords : '';
+export function sortNoteOf<Row>(column: Column<Row>, rows: readonly Row[]): string {
+  const { value, exported = value, sortedBy, sortNote = '' } = column;
+  return sortNote !== '' && rows.some(row => sortedBy?.(row) !== exported(row)) ? sortNote : '';
 }

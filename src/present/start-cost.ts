@@ -33,7 +33,7 @@ const costUnknown = 'cost unknown: set priceUnit';
 const isPrice = (value: number | null | undefined): value is number => typeof value === 'number' && value >= 0;
 
 /** `about $4.10`, or why the cost is unknown. @param rollouts how many rollouts use this many tokens each */
-function costWords(
+function describeCost(
   rollouts: number,
   { tokens, prices }: Pick<KnownCost, 'tokens' | 'prices'>,
   unit: PriceUnit | undefined,
@@ -50,25 +50,25 @@ function costWords(
 }
 
 /** `1,200 output and 300 input tokens` */
-const tokenWords = ({ input, output }: NonNullable<KnownCost['tokens']>, words: (tokens: number) => string): string =>
+const formatTokens = ({ input, output }: NonNullable<KnownCost['tokens']>, words: (tokens: number) => string): string =>
   `${words(output)} output${input === undefined ? '' : ` and ${words(input)} input`} tokens`;
 
-const exact = (each: number): string => Math.round(each).toLocaleString('en');
+const exactCount = (each: number): string => Math.round(each).toLocaleString('en');
 
 const sourceOf = ({ step, name = '' }: KnownCost): string =>
   clean`in ${step === undefined ? '' : `step ${step} of `}${name}`;
 
 /** `, about 18M output tokens (1,200 each, as in step 60 of words)`; empty if the tokens are unknown. */
-function allTokenWords({ tokens, ...source }: KnownCost, rollouts: number): string {
+function describeAllTokens({ tokens, ...source }: KnownCost, rollouts: number): string {
   if (!tokens) return '';
-  const all = tokenWords(tokens, each => count(Math.round(each * rollouts)));
-  const each = [tokens.output, tokens.input].filter(count => count !== undefined).map(exact);
+  const all = formatTokens(tokens, each => count(Math.round(each * rollouts)));
+  const each = [tokens.output, tokens.input].filter(count => count !== undefined).map(exactCount);
   return `, about ${all} (${each.join(' and ')} each, as ${sourceOf(source)})`;
 }
 
 /** `; a rollout in step 60 of words took 1,200 output tokens`; empty if they are unknown. */
-const eachTokenWords = ({ tokens, ...source }: KnownCost): string =>
-  tokens ? `; a rollout ${sourceOf(source)} took ${tokenWords(tokens, exact)}` : '';
+const describeTokensEach = ({ tokens, ...source }: KnownCost): string =>
+  tokens ? `; a rollout ${sourceOf(source)} took ${formatTokens(tokens, exactCount)}` : '';
 
 /** Returns a function that looks up a chosen number, or else the service's default. */
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
@@ -107,7 +107,7 @@ export function evaluationCost(
     sizes.some(size => size.samples === undefined) ? 'samples' : '',
   ].filter(Boolean);
   if (missing.length > 0)
-    return `${all}, rollouts and cost unknown: the service chooses the number of ${missing.join(' and ')}${isOneModel ? eachTokenWords(known) : ''}`;
+    return `${all}, rollouts and cost unknown: the service chooses the number of ${missing.join(' and ')}${isOneModel ? describeTokensEach(known) : ''}`;
   const rollouts = sizes.reduce((sum, size) => sum + size.tasks * (size.samples ?? 0), 0);
   const [first] = sizes;
   const isSame = sizes.every(size => size.tasks === first?.tasks && size.samples === first.samples);
@@ -116,7 +116,7 @@ export function evaluationCost(
   const atMost = sizes.some(({ isMost }) => isMost) ? 'at most ' : '';
   const size = `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}`;
   if (!isOneModel) return `${size}; cost unknown: the runs have several models`;
-  return `${size}${allTokenWords(known, rollouts)}; ${costWords(rollouts, known, unit)}`;
+  return `${size}${describeAllTokens(known, rollouts)}; ${describeCost(rollouts, known, unit)}`;
 }
 
 /**
@@ -138,11 +138,11 @@ export function trainingCost(
   const numberOf = numbersOf({ options: chosen, offered, model });
   const missing = factors.filter(name => numberOf(name) === undefined);
   if (missing.length > 0)
-    return `rollouts and cost unknown: the service chooses ${missing.join(', ')}${eachTokenWords(known)}`;
+    return `rollouts and cost unknown: the service chooses ${missing.join(', ')}${describeTokensEach(known)}`;
   const [steps = 0, tasks = 0, samples = 0] = factors.map(name => numberOf(name));
   const rollouts = steps * tasks * samples;
   const limit = numberOf('max_output_tokens_per_step');
   const most = limit === undefined ? '' : `, of at most ${counted(limit, 'token')} a step`;
-  const factorWords = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${allTokenWords(known, rollouts)}; ${costWords(rollouts, known, unit)}`;
+  const factorText = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
+  return `${factorText} = ${rollouts.toLocaleString('en')} rollouts${most}${describeAllTokens(known, rollouts)}; ${describeCost(rollouts, known, unit)}`;
 }

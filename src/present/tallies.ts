@@ -66,7 +66,7 @@ export function countHits(rows: readonly SearchedRow[], hits: readonly Pick<Traj
 }
 
 /** `0: 32 of 41, 1: 2 of 900, 3 others: 0 of 52`. After the first few, kinds without a match are added up. */
-export function tallyWords(all: readonly Tally[], most = 8): string {
+export function describeTally(all: readonly Tally[], most = 8): string {
   const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, most);
   const rest = all.filter(each => !shown.includes(each));
   const sumOf = (key: 'found' | 'of'): number => rest.reduce((sum, each) => sum + each[key], 0);

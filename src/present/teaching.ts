@@ -11,7 +11,7 @@ import { isSameReward, type Range, withinRange } from './statistics/tasks.ts';
 export const groupKinds = ['teaches', 'easy', 'hard', 'equal', 'unscored'] as const;
 export type GroupKind = (typeof groupKinds)[number];
 
-export const groupWords: Readonly<Record<GroupKind, string>> = {
+export const groupLabels: Readonly<Record<GroupKind, string>> = {
   teaches: 'teach',
   easy: 'too easy',
   hard: 'too hard',
@@ -85,7 +85,7 @@ export function teachingOf(step: StepRewards, range: Range): StepTeaching {
 }
 
 /** Sums the counts of several steps. */
-export function pooled(steps: readonly StepTeaching[]): Pick<StepTeaching, 'counts' | 'groups'> {
+export function poolSteps(steps: readonly StepTeaching[]): Pick<StepTeaching, 'counts' | 'groups'> {
   const counts: Record<GroupKind, number> = { teaches: 0, easy: 0, hard: 0, equal: 0, unscored: 0 };
   for (const each of steps) for (const kind of groupKinds) counts[kind] += each.counts[kind];
   return { counts, groups: steps.reduce((sum, { groups }) => sum + groups, 0) };
@@ -110,7 +110,7 @@ export interface TeachingTurn extends Pick<StepTeaching, 'counts' | 'groups'> {
 export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | undefined {
   const grouped = steps.filter(({ groups }) => groups > 0).toSorted((left, right) => left.step - right.step);
   const isIdle = (some: readonly StepTeaching[]): boolean => {
-    const { counts, groups } = pooled(some);
+    const { counts, groups } = poolSteps(some);
     return groups > 0 && counts.teaches * 2 <= groups;
   };
   let from = grouped.length;
@@ -121,7 +121,7 @@ export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | und
   const idle = grouped.slice(first);
   const [begin] = idle;
   if (!begin || idle.length < window) return undefined;
-  return { since: begin.step, length: idle.length, isFromStart: from < window, ...pooled(idle) };
+  return { since: begin.step, length: idle.length, isFromStart: from < window, ...poolSteps(idle) };
 }
 
 const causes: Readonly<Record<Exclude<GroupKind, 'teaches'>, string>> = {
@@ -132,7 +132,7 @@ const causes: Readonly<Record<Exclude<GroupKind, 'teaches'>, string>> = {
 };
 
 /** `since step 34, 62% of the groups teach nothing, most too easy (9 of 11)` */
-export function turnWords({ since, length, isFromStart, counts, groups }: TeachingTurn): string {
+export function describeTurn({ since, length, isFromStart, counts, groups }: TeachingTurn): string {
   const idle = groups - counts.teaches;
   const [main = 'easy'] = (['easy', 'hard', 'equal', 'unscored'] as const).toSorted((a, b) => counts[b] - counts[a]);
   const cause = counts[main] === idle ? `all ${causes[main]}` : `most ${causes[main]} (${counts[main]} of ${idle})`;
@@ -141,8 +141,8 @@ export function turnWords({ since, length, isFromStart, counts, groups }: Teachi
 }
 
 /** A step's groups: `16 groups, 5 teach, 8 too easy, 3 too hard`. Omits empty kinds. */
-export function shareWords({ counts, groups, alone, nameless }: StepTeaching): string {
-  const shares = groupKinds.filter(kind => counts[kind] > 0).map(kind => `${counts[kind]} ${groupWords[kind]}`);
+export function describeShares({ counts, groups, alone, nameless }: StepTeaching): string {
+  const shares = groupKinds.filter(kind => counts[kind] > 0).map(kind => `${counts[kind]} ${groupLabels[kind]}`);
   const words = [
     groups > 0 ? [counted(groups, 'group'), ...shares].join(', ') : '',
     alone > 0 ? `${counted(alone, 'task')} with a single rollout` : '',
@@ -156,15 +156,15 @@ export function shareWords({ counts, groups, alone, nameless }: StepTeaching): s
  *
  * @param known the total number of steps
  */
-export function teachingWords(steps: readonly StepTeaching[], known: number): readonly string[] {
+export function describeTeaching(steps: readonly StepTeaching[], known: number): readonly string[] {
   const sorted = steps.toSorted((left, right) => left.step - right.step);
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (!first || !last) return ['teaching signal: no steps read'];
   const turn = teachingTurn(sorted);
   return [
     `teaching signal: ${sorted.length} of ${counted(known, 'step')} read`,
-    ...(first === last ? [] : [`step ${first.step}: ${shareWords(first)}`]),
-    `step ${last.step}: ${shareWords(last)}`,
-    ...(turn ? [turnWords(turn)] : []),
+    ...(first === last ? [] : [`step ${first.step}: ${describeShares(first)}`]),
+    `step ${last.step}: ${describeShares(last)}`,
+    ...(turn ? [describeTurn(turn)] : []),
   ];
 }

@@ -72,20 +72,20 @@ export interface RunTimes {
  * How long an ended run took, in milliseconds. Includes the time in the queue, which services do not report, unless the
  * run was seen leaving the queue.
  */
-export function took({ created_at, completed_at, began_at }: RunTimes): number | undefined {
+export function runMs({ created_at, completed_at, began_at }: RunTimes): number | undefined {
   const [from, to] = [began_at ?? instant(created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }
 
 /** Milliseconds in the queue; undefined if it was not seen leaving the queue. */
-function queued({ created_at, began_at }: RunTimes): number | undefined {
+function queuedMs({ created_at, began_at }: RunTimes): number | undefined {
   const from = instant(created_at);
   return from === undefined || began_at == null ? undefined : Math.max(0, began_at - from);
 }
 
 /** `queued 3m, ran 38m`, or the total with a note if the time in the queue is unknown. Empty while both are unknown. */
-export function tookWords(row: RunTimes): string {
-  const [waited, ran] = [queued(row), took(row)];
+export function describeRunTime(row: RunTimes): string {
+  const [waited, ran] = [queuedMs(row), runMs(row)];
   if (waited === undefined) return ran === undefined ? '' : `${duration(ran)}, including any time in the queue`;
   return [`queued ${duration(waited)}`, ran === undefined ? '' : `ran ${duration(ran)}`].filter(Boolean).join(', ');
 }
@@ -112,11 +112,11 @@ function lengthColumn<Row extends RunTimes>(
 }
 
 /** How long an ended run took. */
-export const durationColumn = <Row extends RunTimes>(): Column<Row> => lengthColumn('took', took, () => '');
+export const durationColumn = <Row extends RunTimes>(): Column<Row> => lengthColumn('took', runMs, () => '');
 
 /** How long a run was queued, or a note that TOOK may include it. */
 export const queueColumn = <Row extends RunTimes>(): Column<Row> =>
-  lengthColumn('queued', queued, row => (took(row) === undefined ? '' : 'in TOOK'));
+  lengthColumn('queued', queuedMs, row => (runMs(row) === undefined ? '' : 'in TOOK'));
 
 /** When a row that the service does not list was last seen. */
 export function seenColumn<Row>(seenAt: (row: Row) => number | undefined): Column<Row> {

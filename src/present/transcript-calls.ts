@@ -1,6 +1,6 @@
 /** Parses a message's tool calls, in the formats of the document, OpenAI and Anthropic. Pure. */
 import { parseExactly } from '../base/exact-json.ts';
-import { binaryWords } from './attachments.ts';
+import { describeBinary } from './attachments.ts';
 import { isJson, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { compact } from './other-fields.ts';
 import { readableFields, readableJson } from './readable-json.ts';
@@ -101,6 +101,6 @@ function firstLine(text: string): Pick<ToolCall, 'summary' | 'more'> {
 function lineText(json: string): string {
   const text = stringOf(json);
   if (text === undefined) return compact(parseExactly(json));
-  const binary = binaryWords(text);
+  const binary = describeBinary(text);
   return binary === undefined ? text : `[${binary}]`;
 }

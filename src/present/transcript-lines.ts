@@ -9,12 +9,12 @@ import { displayWidth, truncate } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import {
   type Block,
+  describeHidden,
   type FoldKind,
   type LineKind,
   type Transcript,
   transcriptOf,
   transcriptParts,
-  wordsOfHidden,
 } from './transcript.ts';
 
 export interface TranscriptLine {
@@ -236,14 +236,14 @@ function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks)
 }
 
 /** Maximum number of blocks to search for first words. */
-const blocksOfWords = 100;
+const maxFirstWordBlocks = 100;
 
 /** The first line of the message or step that begins with this block, preferably the model's text or a call. */
 export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number): string {
   const isStep = blocks[index]?.head === 'step';
   let words = '';
   let byModel = false;
-  for (const { head, kind, text, heading, summary } of blocks.slice(index + 1, index + blocksOfWords)) {
+  for (const { head, kind, text, heading, summary } of blocks.slice(index + 1, index + maxFirstWordBlocks)) {
     if (head && (head !== 'message' || !isStep)) break;
     if (head) byModel = kind === 'assistant';
     if (head || kind === 'blank' || kind === 'reasoning' || (words !== '' && !byModel)) continue;
@@ -402,7 +402,7 @@ function* transcriptLines(
   for (const { blocks, hidden } of transcriptParts(trajectory, { showHidden: false })) {
     const { length, at } = layOut({ blocks }, width, { ...plainMarks, notes })(allOpen);
     for (let index = 0; index < length; index += 1) yield `${at(index)?.text.trimEnd()}\n`;
-    dropped = wordsOfHidden(hidden);
+    dropped = describeHidden(hidden);
   }
   if (dropped !== '') yield `Left out: ${dropped}.\n`;
 }

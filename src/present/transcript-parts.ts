@@ -9,7 +9,7 @@ import { isRecord, own } from '../base/own-property.ts';
 import { contentText, messageContent } from '../contract/message-content.ts';
 import { hasFailed } from '../contract/tool-error.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
-import { attachmentWords, imageIn } from './attachments.ts';
+import { describeAttachment, imageIn } from './attachments.ts';
 import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { otherFields } from './other-fields.ts';
 import { readableFields, readableJson } from './readable-json.ts';
@@ -99,13 +99,13 @@ function partOf(part: unknown): readonly MessagePart[] {
     case 'thinking':
       return textPart('reasoning', part['thinking'], part);
     case 'reasoning':
-      return textPart('reasoning', part['text'] ?? joined(part['summary']) ?? joined(part['content']), part);
+      return textPart('reasoning', part['text'] ?? joinTexts(part['summary']) ?? joinTexts(part['content']), part);
     case 'redacted_thinking':
       return [{ kind: 'reasoning', text: '(redacted by the provider)' }];
   }
   const written = documentText(part);
   if (written !== undefined) return textPart('text', written, part);
-  const attachment = attachmentWords(part);
+  const attachment = describeAttachment(part);
   if (attachment !== undefined) return [{ kind: 'attachment', text: attachment, image: imageIn(part) }];
   if (/(^|_)(tool_use|tool_call|function_call)$/.test(String(type))) return [callOf(JSON.stringify(part))];
   if (/(^|_)(tool_result|tool_response|call_output)$/.test(String(type))) {
@@ -129,7 +129,7 @@ function textPart(kind: 'text' | 'refusal' | 'reasoning', text: unknown, part: o
 }
 
 /** Joins the texts in a list of parts as paragraphs; undefined if there are none. */
-function joined(parts: unknown): string | undefined {
+function joinTexts(parts: unknown): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   const texts = parts.map(part => (isRecord(part) ? own(part, 'text') : part)).filter(text => typeof text === 'string');
   return texts.length === 0 ? undefined : texts.join('\n\n');

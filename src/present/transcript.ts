@@ -95,7 +95,7 @@ export interface HiddenText extends HiddenCount {
 }
 
 /** `3 hidden characters, 12 lines overwritten`. Colours by themselves are not mentioned. */
-export const wordsOfHidden = ({ characters, overwritten: lines }: HiddenText): string =>
+export const describeHidden = ({ characters, overwritten: lines }: HiddenText): string =>
   [
     characters === 0 ? '' : numbers.counted(characters, 'hidden character'),
     lines === 0 ? '' : `${numbers.counted(lines, 'line')} overwritten`,
@@ -272,7 +272,7 @@ interface MadeCall {
   readonly parallel: boolean;
 }
 
-function tokenWords({ prompt_tokens, completion_tokens }: TrajectoryMessage): string[] {
+function formatTokens({ prompt_tokens, completion_tokens }: TrajectoryMessage): string[] {
   const parts: string[] = [];
   if (numbers.countOf(prompt_tokens) !== undefined) parts.push(`${numbers.count(prompt_tokens)} in`);
   if (numbers.countOf(completion_tokens) !== undefined) parts.push(`${numbers.count(completion_tokens)} out`);
@@ -283,7 +283,7 @@ function tokenWords({ prompt_tokens, completion_tokens }: TrajectoryMessage): st
 const shortSummary = 40;
 
 /** Describes the call that a result belongs to. */
-function resultWords(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'name'>): string {
+function describeResult(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'name'>): string {
   const made = id === undefined ? undefined : writer.calls.get(id);
   const called = made?.call.name || name;
   if (!called && id === undefined) return '';
@@ -311,7 +311,7 @@ function writeCall(writer: Writer, call: ToolCall, parallel: boolean): void {
 }
 
 function writeResponse(writer: Writer, response: ToolResponse): void {
-  const words = resultWords(writer, response) || 'tool response';
+  const words = describeResult(writer, response) || 'tool response';
   if (response.isError) writer.markError();
   writer.section('response', response.text || '(empty)', {
     title: response.isError ? `${words}  ·  error` : words,
@@ -334,9 +334,9 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, index: number)
   // Most important first, because the line is cut, not wrapped.
   const facts = [
     ...(isError ? ['error'] : []),
-    ...(result ? [resultWords(writer, result)] : []),
+    ...(result ? [describeResult(writer, result)] : []),
     ...(id ? [sanitiseLine(id)] : []),
-    ...tokenWords(message),
+    ...formatTokens(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
     // Most services merely number the messages, within the step or the trajectory.
     ...(typeof number === 'number' && ![index, before, index + 1, before + 1].includes(number) ? [`id ${number}`] : []),

@@ -19,7 +19,7 @@ import {
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import type { EarlierStart, StartKeys } from '../store/start-keys.ts';
-import { UnrecordedError, unrecordedWords } from '../store/unrecorded.ts';
+import { describeUnrecorded, UnrecordedError } from '../store/unrecorded.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
@@ -120,7 +120,7 @@ export async function sendKeyed<Input, Result>(
     keys.settle(keyed, input, key, 'refused');
     const { keyFlag = '--idempotency-key KEY' } = send;
     throw new UnrecordedError(
-      unrecordedWords(
+      describeUnrecorded(
         'it cannot be recorded, and a repeat could do it twice',
         why,
         `on the command line, ${keyFlag} sends it`,
@@ -198,11 +198,11 @@ function stillThere(name: string, record: unknown, refusal: ServiceError): Servi
   if (refusal instanceof CapabilityMissingError) return refusal;
   const { words, operation, noSuchPath } = refusal;
   const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;
-  const statusWords = status === undefined ? '' : clean` with the status ${status}`;
+  const statusText = status === undefined ? '' : clean` with the status ${status}`;
   const isStopping = status !== undefined && statusMeaning(status) === 'stopping';
   const found = isStopping
-    ? clean`But ${name} can still be read${statusWords}: it is not deleted yet.`
-    : clean`But ${name} can still be read${statusWords}, so it was not deleted.`;
+    ? clean`But ${name} can still be read${statusText}: it is not deleted yet.`
+    : clean`But ${name} can still be read${statusText}, so it was not deleted.`;
   const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
   return new ResponseError(`${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`, {
     ...refusal,

@@ -50,7 +50,7 @@ export function knownOrigin(id: string | null | undefined, memory: RememberedSto
 }
 
 /** `long step 36`. */
-export const originWords = ({ display_name, step }: Origin): string =>
+export const formatTrainingOrigin = ({ display_name, step }: Origin): string =>
   step === undefined ? display_name : `${display_name} step ${step}`;
 
 /** @param run_name the run's name, if the caller knows it */

@@ -1,7 +1,7 @@
 /** Names for a training run's checkpoints: `first@latest`, `first@best`, `first@6`. Pure. */
 import { hasMoreAfter, unreadableIn } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
-import { cutOffWords } from '../service/pagination.ts';
+import { cutOffMessage } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
 import { bestHeldOut, heldOutOfStep } from './held-out.ts';
 
@@ -85,7 +85,7 @@ export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | 
   const why = [
     unread > 0 ? `${counted(unread, 'checkpoint')} could not be read` : '',
     unplaced > 0 && unplaced < checkpoints.length ? `the step of ${counted(unplaced, 'checkpoint')} is not known` : '',
-    hasMoreAfter(checkpoints) ? cutOffWords : '',
+    hasMoreAfter(checkpoints) ? cutOffMessage : '',
   ];
   return why.filter(Boolean).join('. ') || undefined;
 }

@@ -16,7 +16,7 @@ import { type LiveQuery, shareWhole } from './live-query.ts';
 import { readPart } from './remembered-fallback.ts';
 import { partOfTraining, trainingKeys, trainingRunQuery } from './training.ts';
 
-const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
+const listCheckpoints = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
   service.call('listCheckpoints', { params: { training_run_id }, query }, options);
 
 /** A run's checkpoints, newest last. See `unreadCheckpoints` for missing ones. @throws ServiceError */
@@ -27,7 +27,7 @@ export async function checkpointsByStep(
 ): Promise<readonly Checkpoint[]> {
   const checkpoints: Checkpoint[] = [];
   const readPage = (cursor: string | undefined) =>
-    readRows({ cursor }, query => listed(service, runId, query, options));
+    readRows({ cursor }, query => listCheckpoints(service, runId, query, options));
   let dropped = 0;
   let hasMore = false;
   for await (const page of readPages(readPage)) {
@@ -89,7 +89,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
     readPage: async context => {
       const { service, query, signal, memory } = context;
       const page = await readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
-        readRows(query, pageQuery => listed(service, runId, pageQuery, { signal })),
+        readRows(query, pageQuery => listCheckpoints(service, runId, pageQuery, { signal })),
       );
       rememberCheckpoints(runId, page.items, memory);
       return page;

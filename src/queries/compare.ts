@@ -12,12 +12,12 @@ import { evaluationKeys } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import { isMeasuredAsChosen } from './held-out.ts';
 import { type ListSource, wholePage } from './lists/list-source.ts';
-import { pooled } from './pooled.ts';
+import { poolRewards } from './pooled.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readRunRewards } from './run-extent.ts';
 import { mayFollow } from './run-mean.ts';
 import {
-  contradictionWords,
+  describeContradictions,
   meanOfRewards,
   type Rollouts,
   ratedRewards,
@@ -150,7 +150,7 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
 }
 
 /** How many rewards have no task, and the means of the runs that include them; empty if all have one. */
-function namelessWords(runs: readonly ReadRewards['rewards'][]): string {
+function describeNameless(runs: readonly ReadRewards['rewards'][]): string {
   const nameless = runs.flatMap(rewards => rewards.filter(({ task_id }) => !task_id)).length;
   if (nameless === 0) return '';
   const means = runs.map(meanOfRewards).map(of => `${reward(of.mean)} of ${counted(of.rewards, 'reward')}`);
@@ -163,11 +163,11 @@ function comparedReads(pools: readonly (readonly string[])[]) {
   const runs = pools.map(ids => ids.map(comparedRun));
   return async (context: QueryContext) => {
     const read = await Promise.all(runs.map(pool => Promise.all(pool.map(readRun => readRun(context)))));
-    const reads = read.map(pooled);
+    const reads = read.map(poolRewards);
     const rewards = reads.map(each => each.rewards);
     return {
       reads,
-      note: [namelessWords(rewards), contradictionWords(...rewards)].filter(Boolean).join('. ') || undefined,
+      note: [describeNameless(rewards), describeContradictions(...rewards)].filter(Boolean).join('. ') || undefined,
       dropped: rewards.reduce((sum, each) => sum + unreadableIn(each), 0),
       // More may follow even though the runs have ended.
       mayChange: read.flat().some(run => mayFollow(run)),

@@ -9,7 +9,7 @@ import { action } from './action.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { Activity } from './polling.ts';
-import { remembering, rememberingOne } from './remembered-fallback.ts';
+import { rememberingOne, withRemembered } from './remembered-fallback.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
 export const deploymentKeys = {
@@ -81,14 +81,14 @@ export const undeploy = action(
   },
 );
 
-const remembered = {
+const rememberedSource = {
   kind: 'deployment',
   idName: 'deployment_id',
   words: 'deployments',
   observe: observeDeployment,
 } as const;
 
-export const deploymentList: ListSource<Deployment> = remembering(
+export const deploymentList: ListSource<Deployment> = withRemembered(
   {
     key: deploymentKeys.list,
     id: row => row.deployment_id,
@@ -96,7 +96,7 @@ export const deploymentList: ListSource<Deployment> = remembering(
     readPage: ({ service, query, signal }) => service.call('listDeployments', { query }, { signal }),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'building' : 'open'),
   },
-  remembered,
+  rememberedSource,
 );
 
 /**
@@ -126,7 +126,7 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
     read: ({ service, signal }) =>
       service.call('getDeployment', { params: { deployment_id: deploymentId } }, { signal }),
   };
-  return rememberingOne(query, deploymentId, remembered);
+  return rememberingOne(query, deploymentId, rememberedSource);
 }
 
 /** Deployments by status, if the service counts them. */

@@ -20,7 +20,7 @@ import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { type Activity, activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
+import { readPart, rememberingOne, withRemembered } from './remembered-fallback.ts';
 import { isSameMean } from './run-mean.ts';
 import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
@@ -174,11 +174,11 @@ export function listedRunsOf(benchId: string): ListSource<EvalRun> {
     },
     activity: activityOfRuns,
   };
-  return remembering(listed, { ...rememberedRuns, parent: benchId });
+  return withRemembered(listed, { ...rememberedRuns, parent: benchId });
 }
 
 /** All benchmarks' runs, newest first, as the service lists them. */
-export const everyListedRun: ListSource<EvalRun> = remembering(
+export const everyListedRun: ListSource<EvalRun> = withRemembered(
   {
     key: evaluationKeys.everyRun,
     id: row => row.eval_run_id,

@@ -79,7 +79,7 @@ export async function readAcross<Row extends BenchmarkPart>(
     later,
     isCutOff: isListCutOff,
   } = isContinued
-    ? continued(rest)
+    ? nextParts(rest)
     : { ...(await nextBenchmarks(context, mayHave, rest?.benchmarks)), later: rest?.failed ?? [] };
   const reading = new PartsReader(context, parts, { ...options, knownToExist: isContinued });
   await reading.readAll();
@@ -98,7 +98,7 @@ export async function readAcross<Row extends BenchmarkPart>(
     isCutOff: isIncomplete,
   };
   const hasRest = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;
-  const notes = [unreadableWords(unread), isContinued ? undefined : failureWords(failed, parts.length, noun)];
+  const notes = [describeUnreadable(unread), isContinued ? undefined : describeFailures(failed, parts.length, noun)];
   return {
     items,
     has_more: hasRest || isIncomplete,
@@ -107,7 +107,7 @@ export async function readAcross<Row extends BenchmarkPart>(
     isPartial: failed.size > 0,
     requests: (isContinued ? 0 : 1) + parts.length,
     note: notes.filter(Boolean).join('. ') || undefined,
-    rest: restWords(next, noun),
+    rest: describeRest(next, noun),
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
 }
@@ -205,12 +205,12 @@ class PartsReader<Row extends BenchmarkPart> {
 }
 
 /** The next parts to read: benchmarks with more rows or, at the end, the failed parts. */
-function continued({ parts, benchmarks, failed }: Rest) {
+function nextParts({ parts, benchmarks, failed }: Rest) {
   const isRetry = parts.length === 0;
   return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed, isCutOff: false };
 }
 
-function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
+function describeRest({ parts, benchmarks, failed }: Rest, words: string): string {
   if (parts.length > 0) return `These benchmarks have more ${words}: ${restKey} reads the rest`;
   if (benchmarks !== null) return `These are the ${words} of the newest benchmarks: ${restKey} reads the rest`;
   return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: ${restKey} tries again`;
@@ -235,11 +235,11 @@ async function nextBenchmarks(
   return { parts, benchmarks, unread: page.dropped, isCutOff: isCutOff(page, benchmarks) };
 }
 
-function failureWords(failed: ReadonlyMap<string, Error>, total: number, words: string): string | undefined {
+function describeFailures(failed: ReadonlyMap<string, Error>, total: number, words: string): string | undefined {
   const [first] = failed.values();
   return first && `The ${words} of ${failed.size} of ${total} benchmarks could not be read: ${first.message}`;
 }
 
-function unreadableWords(benchmarks: number): string {
+function describeUnreadable(benchmarks: number): string {
   return benchmarks === 0 ? '' : `${counted(benchmarks, 'benchmark')} could not be read`;
 }

@@ -81,23 +81,23 @@ export function samplesOf(point: HeldOutReward): HeldOutSamples {
 }
 
 /** The curves of a run's other splits, by the deciding split's curve. */
-const others = new WeakMap<readonly HeldOutReward[], readonly (readonly HeldOutReward[])[]>();
+const otherSplitCurves = new WeakMap<readonly HeldOutReward[], readonly (readonly HeldOutReward[])[]>();
 
 const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row => row.held_out_reward != null).length;
 
 /** The usual names of splits that checkpoints are chosen by, most likely first. */
-const choosing = ['validation', 'val', 'valid', 'dev', 'eval'];
+const choosingSplits = ['validation', 'val', 'valid', 'dev', 'eval'];
 
 /** A split's rank, from the words in its name: the lowest rank decides. */
 function placeOf(split: string | undefined): number {
-  if (split === undefined) return choosing.length + 1;
+  if (split === undefined) return choosingSplits.length + 1;
   const words: readonly string[] = split.toLowerCase().match(/[a-z]+/g) ?? [];
   const has = (name: string): boolean => words.some(word => word.startsWith(name));
-  if (has('test')) return choosing.length + 3;
-  if (has('train')) return choosing.length + 2;
-  const place = choosing.findIndex(name => words.includes(name));
+  if (has('test')) return choosingSplits.length + 3;
+  if (has('train')) return choosingSplits.length + 2;
+  const place = choosingSplits.findIndex(name => words.includes(name));
   if (place >= 0) return place;
-  return choosing.some(has) ? choosing.length - 1 : choosing.length;
+  return choosingSplits.some(has) ? choosingSplits.length - 1 : choosingSplits.length;
 }
 
 /**
@@ -119,13 +119,13 @@ export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutR
     counts.findIndex(count => count >= least),
   );
   const deciding = rowsMadeOf(rows, [...(ordered[at] ?? [])]);
-  others.set(deciding, ordered.toSpliced(at, 1));
+  otherSplitCurves.set(deciding, ordered.toSpliced(at, 1));
   return deciding;
 }
 
 /** The curves of the other splits. @param deciding from `decidingSplit` */
 export const otherSplits = (deciding: readonly HeldOutReward[]): readonly (readonly HeldOutReward[])[] =>
-  others.get(deciding) ?? [];
+  otherSplitCurves.get(deciding) ?? [];
 
 /** A curve's means, in order. */
 export function heldOutMeansOf(points: readonly HeldOutReward[]): readonly HeldOutMean[] {
@@ -143,7 +143,7 @@ function meanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
   const counts = { failed: countOf(failed_samples), cancelled: countOf(cancelled_samples) };
-  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, ...unfinished(point) }];
+  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, ...unfinishedFlags(point) }];
 }
 
 /** Whether all samples of a round have ended, going by its counts; undefined without counts. */
@@ -158,7 +158,7 @@ function haveAllEnded(point: HeldOutReward): boolean | undefined {
 export const isOutstanding = (point: HeldOutReward): boolean =>
   point.round_completed == null ? haveAllEnded(point) === false : !point.round_completed;
 
-const unfinished = (point: HeldOutReward): Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'> =>
+const unfinishedFlags = (point: HeldOutReward): Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'> =>
   isOutstanding(point) ? { isUnfinished: true, ...(haveAllEnded(point) && { haveAllEnded: true }) } : {};
 
 /** The round that a point belongs to, if all its ended rollouts failed. */
@@ -166,7 +166,7 @@ export function failedRound(point: HeldOutReward): FailedRound | undefined {
   const failed = countOf(point.failed_samples) ?? 0;
   const isLost = point.held_out_reward == null && failed > 0 && (samplesOf(point).samples ?? 0) === 0;
   if (!isLost) return undefined;
-  return { step: point.step, failed, ...unfinished(point) };
+  return { step: point.step, failed, ...unfinishedFlags(point) };
 }
 
 /** The rounds after a curve's last mean in which every rollout failed. */
@@ -355,7 +355,7 @@ export function worstOf({ reward, samples, expected, extremes: [lowest] = [rewar
 }
 
 /** How lists sort by means, in words; see `worstOf`. */
-export const worstWords = 'missing rewards as the lowest';
+export const worstSortNote = 'missing rewards as the lowest';
 
 /** The mean with the highest value; the latest if tied. */
 const highest = (means: readonly HeldOutMean[], rank: (mean: HeldOutMean) => number): HeldOutMean | undefined =>

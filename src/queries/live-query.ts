@@ -61,7 +61,7 @@ export const defaultStaleMs = 1_000;
 export const noJitter = 0.5;
 
 /** For queries that were settling when last read: the result, and how many reads have left it unchanged. */
-const settling = new WeakMap<
+const settlingReads = new WeakMap<
   SentQuery,
   { readonly data: unknown; readonly answers: number; readonly unchanged: number }
 >();
@@ -69,7 +69,7 @@ const settling = new WeakMap<
 /** How many consecutive reads have left settling data unchanged. */
 function unchangedReads(sent: SentQuery): number {
   const { data, dataUpdateCount: answers } = sent.state;
-  const known = settling.get(sent);
+  const known = settlingReads.get(sent);
   if (!known || known.data !== data) return 0;
   return known.unchanged + (answers > known.answers ? 1 : 0);
 }
@@ -78,8 +78,8 @@ function unchangedReads(sent: SentQuery): number {
 function noteSettling({ activity }: Pick<AnyQuery, 'activity'>, sent: SentQuery | undefined): void {
   if (!sent) return;
   const { data, dataUpdateCount: answers } = sent.state;
-  if (activity(data as never) !== 'settling') settling.delete(sent);
-  else settling.set(sent, { data, answers, unchanged: unchangedReads(sent) });
+  if (activity(data as never) !== 'settling') settlingReads.delete(sent);
+  else settlingReads.set(sent, { data, answers, unchanged: unchangedReads(sent) });
 }
 
 /** How long to wait before sending the query again, in milliseconds; undefined for never. */

@@ -122,7 +122,7 @@ function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownO
 const isSameId = (id: string | null | undefined, requested: string): boolean | undefined =>
   id ? spelledId(id) === spelledId(requested) : undefined;
 
-const folded = (name: string): string => name.trim().toLowerCase();
+const foldName = (name: string): string => name.trim().toLowerCase();
 
 function isOfDataset(
   { dataset_name: name, dataset_id: id }: Trajectory,
@@ -131,7 +131,7 @@ function isOfDataset(
 ): boolean | undefined {
   // A dataset without a name is requested by its id.
   if (name === requested || isSameId(id, requested)) return true;
-  if (name && folded(name) !== folded(requested)) return false;
+  if (name && foldName(name) !== foldName(requested)) return false;
   const named = datasets.filter(({ dataset_name }) => dataset_name === requested);
   if (named.length === 0) return undefined;
   if (id) return named.some(({ dataset_id }) => isSameId(dataset_id, id));

@@ -187,18 +187,18 @@ export function paceStateOf(pace: Pace, situation: RunSituation): PaceState {
 }
 
 /** @param ms how long ago the last checkpoint was saved */
-export const checkpointWords = (ms: number): string => `last checkpoint ${age(ms)} ago`;
+export const describeCheckpointAge = (ms: number): string => `last checkpoint ${age(ms)} ago`;
 
 /** The state in words; empty if it is unknown. */
-export function paceStateWords(standing: PaceState): string {
+export function describePaceState(standing: PaceState): string {
   switch (standing.kind) {
     case 'queued':
       return standing.forMs === undefined ? 'queued' : `queued ${duration(standing.forMs)}`;
     case 'silent':
-      if (standing.checkpointMs !== undefined) return checkpointWords(standing.checkpointMs);
+      if (standing.checkpointMs !== undefined) return describeCheckpointAge(standing.checkpointMs);
       return `no new step for ${standing.atLeast ? 'at least ' : ''}${duration(standing.forMs)}`;
     case 'moving': {
-      const rate = rateWords(standing.stepMs);
+      const rate = formatRate(standing.stepMs);
       return standing.leftMs === undefined ? rate : `${rate}  ETA ${duration(standing.leftMs)}`;
     }
     case 'unknown':
@@ -207,10 +207,11 @@ export function paceStateWords(standing: PaceState): string {
 }
 
 /** `1.5 steps/s`, `500 steps/s`, or `4.8 s/step` for a slow run. */
-export function rateWords(stepMs: number): string {
+export function formatRate(stepMs: number): string {
   const rate = 1_000 / stepMs;
   if (rate > 1) return `${rate < 9.95 ? rate.toFixed(1) : Math.round(rate)} steps/s`;
   return stepMs < 100_000 ? `${Number((stepMs / 1_000).toPrecision(2))} s/step` : `${duration(stepMs)}/step`;
 }
 
-export const paceWords = (pace: Pace, situation: RunSituation): string => paceStateWords(paceStateOf(pace, situation));
+export const describePace = (pace: Pace, situation: RunSituation): string =>
+  describePaceState(paceStateOf(pace, situation));

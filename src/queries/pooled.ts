@@ -7,9 +7,9 @@ import type { ReadRewards } from './run-extent.ts';
 import { joinedRewards, rewardsByTask } from './run-rewards.ts';
 
 /** A pool's end is the first of these that applies to any of its runs. */
-const ends: readonly RunEnd[] = ['running', 'unreported', 'stopped', 'complete'];
+const endOrder: readonly RunEnd[] = ['running', 'unreported', 'stopped', 'complete'];
 
-const endOf = ({ status }: ReadRewards): number => ends.indexOf(extentOf({ status }).end);
+const endOf = ({ status }: ReadRewards): number => endOrder.indexOf(extentOf({ status }).end);
 
 const listedIn = ({ rewards, listed = rewards.length }: ReadRewards): number => listed;
 
@@ -54,7 +54,7 @@ const unlistedIn = (run: ReadRewards): TrajectoryReward[] =>
  *
  * @param runs at least one
  */
-export function pooled(runs: readonly ReadRewards[]): ReadRewards {
+export function poolRewards(runs: readonly ReadRewards[]): ReadRewards {
   const [first, ...others] = runs.toSorted((one, other) => endOf(one) - endOf(other));
   if (!first || others.length === 0) return first ?? { rewards: [], status: undefined, total: undefined };
   const isCounted = runs.every(({ total }) => total !== undefined);

@@ -30,7 +30,7 @@ export interface QueryContext {
 }
 
 /** Reads a query, through {@link QueryContext.shared} if the context has it. */
-export const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
+export const readShared = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
   context.shared ? context.shared(query) : query.read(context);
 
 /** A context that sends each query at most once, for a command that shows the state at one time. */

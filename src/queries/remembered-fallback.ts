@@ -55,7 +55,7 @@ export function startTime({ record, startedAt, firstSeenAt }: RememberedResource
 }
 
 /** Makes a list fall back on remembered rows, and declares the observations from its rows. */
-export function remembering<Row extends object>(
+export function withRemembered<Row extends object>(
   source: ListSource<Row>,
   { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
 ): ListSource<Row> {

@@ -17,7 +17,7 @@ import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
 import { pageSize } from './lists/list-source.ts';
 import { failedOf, ownRows } from './own-rows.ts';
-import { ask, type QueryContext } from './query-context.ts';
+import { type QueryContext, readShared } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { joinedRewards, readTrajectoryRewards, valuesOf } from './run-rewards.ts';
 
@@ -107,7 +107,7 @@ export async function readExtent(
   let ended: string | undefined;
   let failure: Error | undefined;
   try {
-    const progress = await ask(evalProgressQuery(eval_run_id), context);
+    const progress = await readShared(evalProgressQuery(eval_run_id), context);
     total = countOf(progress.total_rollouts);
     ended = progress.status ?? undefined;
     if (ended !== undefined && total !== undefined) return { status: ended, total };
@@ -133,7 +133,7 @@ async function readRecord(
   // A service without records has already sent everything in its list.
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
-    const run = await ask(evalRunQuery(eval_run_id), context);
+    const run = await readShared(evalRunQuery(eval_run_id), context);
     // Remember a record even without options, but not a start response, which has no status and may lack options.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);

@@ -2,7 +2,7 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { everyListedRun, listedRunsOf } from './evaluations.ts';
-import { amended } from './lists/amended.ts';
+import { amendRows } from './lists/amended.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
 import { extentOfRecord, readRunRewards } from './run-extent.ts';
@@ -52,7 +52,7 @@ function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
         const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(listed));
         return withOutcome(run, meanOfRewards(read.rewards));
       };
-      return { ...page, items: [...(await amended(known, lacks, ask, context.signal))] };
+      return { ...page, items: [...(await amendRows(known, lacks, ask, context.signal))] };
     },
   };
 }

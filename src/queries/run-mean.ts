@@ -33,7 +33,7 @@ export interface RunMeanOptions
 }
 
 /** Drops an interval that spans the whole range, which looks like a result but says nothing. */
-const informative = (interval: Interval | undefined, [low, high]: Range): Interval | undefined =>
+const ifInformative = (interval: Interval | undefined, [low, high]: Range): Interval | undefined =>
   interval && interval.low <= low && interval.high >= high ? undefined : interval;
 
 /**
@@ -65,7 +65,7 @@ export function runMeanOf(
     ...taskMean(assumed, options.range),
     end: known.end,
     isStoppedWhole,
-    interval: alone.length > 0 ? undefined : informative(interval(), options.range),
+    interval: alone.length > 0 ? undefined : ifInformative(interval(), options.range),
     outside: reason === 'outside' ? options.range : undefined,
     namelessRewards: alone.length,
   };

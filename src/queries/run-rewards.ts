@@ -90,11 +90,11 @@ export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
 /** How many trajectories in a list have several rewards. */
-const contradicted = new WeakMap<object, number>();
+const contradictionCounts = new WeakMap<object, number>();
 
 /** The note about trajectories with several rewards; empty if there are none. */
-export function contradictionWords(...lists: readonly (readonly TrajectoryReward[])[]): string {
-  const count = lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0);
+export function describeContradictions(...lists: readonly (readonly TrajectoryReward[])[]): string {
+  const count = lists.reduce((sum, list) => sum + (contradictionCounts.get(list) ?? 0), 0);
   const subject = counted(count, 'trajectory has', 'trajectories have');
   return count === 0 ? '' : `${subject} several rewards in the service's response: the last one counts`;
 }
@@ -119,16 +119,16 @@ export function eachOnce(rewards: readonly TrajectoryReward[]): readonly Traject
   }
   if (rows.size === rewards.length) return rewards;
   const once = rowsMadeOf(rewards, [...rows.values()]);
-  contradicted.set(once, changed.size);
+  contradictionCounts.set(once, changed.size);
   return once;
 }
 
 /** Concatenates the rewards of several runs, along with the notes about their lists. */
 export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): readonly TrajectoryReward[] {
   const all = joinedRows(lists);
-  contradicted.set(
+  contradictionCounts.set(
     all,
-    lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0),
+    lists.reduce((sum, list) => sum + (contradictionCounts.get(list) ?? 0), 0),
   );
   return all;
 }

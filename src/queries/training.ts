@@ -13,12 +13,12 @@ import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
-import { amended } from './lists/amended.ts';
+import { amendRows } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
+import { readPart, rememberingOne, withRemembered } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
@@ -98,7 +98,7 @@ export function stepsOf({ options, total_steps }: ProgressedRun): number | undef
   return countOf(total_steps) ?? numberIn(options, 'num_steps');
 }
 
-const remembered = {
+const rememberedSource = {
   kind: 'training',
   idName: 'training_run_id',
   words: 'training runs',
@@ -109,7 +109,7 @@ const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: Li
   service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
 
 /** All benchmarks' training runs, newest first, without progress. */
-export const everyPlainTrainingRun: ListSource<TrainingRun> = remembering(
+export const everyPlainTrainingRun: ListSource<TrainingRun> = withRemembered(
   {
     key: trainingKeys.everyRun,
     id: row => row.training_run_id,
@@ -122,7 +122,7 @@ export const everyPlainTrainingRun: ListSource<TrainingRun> = remembering(
       }),
     activity: activityOfRuns,
   },
-  remembered,
+  rememberedSource,
 );
 
 function runsOf(benchId: string): ListSource<TrainingRun> {
@@ -135,7 +135,7 @@ function runsOf(benchId: string): ListSource<TrainingRun> {
       ),
     activity: activityOfRuns,
   };
-  return remembering(listed, { ...remembered, parent: benchId });
+  return withRemembered(listed, { ...rememberedSource, parent: benchId });
 }
 
 /** A training run with its progress, which the record lacks. */
@@ -164,7 +164,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
       return { ...run, completed_steps, total_steps: total_steps ?? run.total_steps };
     };
-    const items = context.isFollowed ? known : [...(await amended(known, asksProgress, ask, signal))];
+    const items = context.isFollowed ? known : [...(await amendRows(known, asksProgress, ask, signal))];
     return { ...page, items };
   };
   return {
@@ -212,7 +212,7 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getTrainingRun', { params: { training_run_id: runId } }, { signal }),
   };
-  const recorded = rememberingOne(query, runId, remembered, {
+  const recorded = rememberingOne(query, runId, rememberedSource, {
     listed: {
       by: 'listTrainingRuns',
       in: parent => (parent === undefined ? everyPlainTrainingRun : runsOf(parent)),

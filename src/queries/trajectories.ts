@@ -31,7 +31,7 @@ import type { LiveQuery } from './live-query.ts';
 import { type OwnRows, ownRows, type TrajectoryFilter } from './own-rows.ts';
 import { activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { remembering } from './remembered-fallback.ts';
+import { withRemembered } from './remembered-fallback.ts';
 import { readExtent } from './run-extent.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/known-resource.ts';
@@ -105,7 +105,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
-  return remembering(listed, {
+  return withRemembered(listed, {
     kind: 'trajectory',
     idName: 'trajectory_id',
     words: 'trajectories',
@@ -158,10 +158,10 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 
 type PageContext = Parameters<ListSource<Trajectory>['readPage']>[0];
 
-const ofRewardsWords =
+const ofRewardsNote =
   'The service lists other runs too: these are the rewards of this run, which may lack failed rollouts';
 
-const notFittingWords =
+const notFittingNote =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
 
 /** The data by which a list distinguishes its rows from the rows of other runs or datasets. */
@@ -285,7 +285,7 @@ async function readOfRun(
   const isIgnored = capabilities.ignoredFilters.has('eval_run_id');
   const notes = [
     ...(nameless === 0 ? [] : [`${nameless} more, counted above, have no id and cannot be opened`]),
-    ...(isIgnored ? [ofRewardsWords] : own ? [notFittingWords] : []),
+    ...(isIgnored ? [ofRewardsNote] : own ? [notFittingNote] : []),
   ];
   const page = wholePage(items, notes.length === 0 ? undefined : notes.join('. '));
   // Earlier pages may have come from the list.
@@ -402,7 +402,7 @@ interface TrajectoryInput {
 }
 
 /** @throws ApiError if a successful response reports no change, or names another trajectory */
-function accepted<Answer extends LogRewardResult>(answer: Answer, requestedId: string, task: string): Answer {
+function checkAccepted<Answer extends LogRewardResult>(answer: Answer, requestedId: string, task: string): Answer {
   const { ok, status, trajectory_id: id } = answer;
   if (ok !== false && id != null && id !== '' && id !== requestedId) {
     const words = clean`The service answered for the trajectory ${id} instead of ${requestedId}.`;
@@ -417,7 +417,7 @@ function accepted<Answer extends LogRewardResult>(answer: Answer, requestedId: s
 /** Logs a reward. Repeating a `reward_id` is harmless. */
 export const logReward = action(
   async (service, { trajectory_id, token, ...body }: TrajectoryInput & LogRewardBody, options) =>
-    accepted(
+    checkAccepted(
       await service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
       trajectory_id,
       'log the reward',
@@ -428,7 +428,7 @@ export const logReward = action(
 /** Ends a trajectory: it accepts no more rewards. */
 export const completeTrajectory = action(
   async (service, { trajectory_id, token, ...body }: TrajectoryInput & CompleteTrajectoryBody, options) =>
-    accepted(
+    checkAccepted(
       await service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
       trajectory_id,
       'end the trajectory',

@@ -24,7 +24,7 @@ const comparedFields = [
 ] as const;
 
 /** A sentence if the response to a start request names a different benchmark or checkpoint than was requested. */
-export function wrongStartWords(answer: object, input: object): string | undefined {
+export function describeWrongStart(answer: object, input: object): string | undefined {
   const [answered, requested] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
   const others = comparedFields.flatMap(([name, answerField, inputField]) => {
     const [started, wanted] = [answered?.[answerField], requested?.[inputField]];
@@ -43,7 +43,7 @@ export interface ChangeEnd<Row> {
   /** Whether this status is final; by default, whether it is the status of ended work. */
   readonly isLast?: (status: string, before: Row) => boolean;
   /** Reads the current status; by default, as for running work. Undefined if the service reports none. */
-  readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
+  readonly readStatus?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
   /** Set if a resource that ended on its own counts as changed. */
   readonly mayHaveEnded?: true;
 }
@@ -61,7 +61,7 @@ export interface Sending<Row = never> {
   /** The operation that lists the rows. If the service lacks it, names are resolved from the remembered rows. */
   readonly listedBy?: Operation;
   /** The effect on a row, as a sentence that includes the row's name. */
-  readonly means?: (row: Row, called: string) => string;
+  readonly describeEffect?: (row: Row, called: string) => string;
 }
 
 /** An action that starts work. */
@@ -78,13 +78,13 @@ export interface RunStart extends Start<RunInput> {
   /** Integer options to ask for if the service lists no options. */
   readonly defaultOptions?: readonly string[];
   /** Set if its form can start several models and seeds at once. */
-  readonly isEach?: true;
+  readonly startsSeveral?: true;
   /** Set if a checkpoint implies the model; otherwise both are required. */
   readonly checkpointIsModel?: true;
   /** The cost of the runs, in words. */
   readonly cost: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
   /** The query for the other inputs of the cost, for a benchmark and a model. */
-  readonly costFrom: (benchId: string, model: string) => LiveQuery<KnownCost>;
+  readonly costQuery: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** Set if the service names the run when the user does not. */
   readonly mayBeUnnamed?: true;
 }
@@ -105,17 +105,17 @@ export interface Outage {
 export interface Change<Row> extends Sending<Row> {
   /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
   readonly verb: string;
-  readonly past: string;
+  readonly participle: string;
   /** What is lost, in words that follow the row names. */
-  readonly loses: string;
+  readonly consequence: string;
   /** Names a row in the question, if its label may be ambiguous. */
-  readonly called?: (row: Row) => string;
+  readonly nameOfRow?: (row: Row) => string;
   /** The question; by default, the verb and its object: `Cancel 2 runs?` */
-  readonly asks?: (count: number) => string;
+  readonly confirmTitle?: (count: number) => string;
   /** The message after success; by default, `Cancelled first, second`. */
-  readonly says?: (names: string) => string;
-  /** The words that replace `past` if the response reports a smaller change. */
-  readonly less?: (answer: unknown) => string | undefined;
+  readonly successMessage?: (names: string) => string;
+  /** The words that replace `participle` if the response reports a smaller change. */
+  readonly partialOutcome?: (answer: unknown) => string | undefined;
   /**
    * The slugs that would lose their deployment, which the user must type to confirm; empty only if it is certain that
    * none would.
@@ -123,12 +123,12 @@ export interface Change<Row> extends Sending<Row> {
   readonly outages?: (row: Row) => readonly Outage[];
   /** Reads the data for `outages` that a row's own record lacks, and adds it to the rows. Throws only if aborted. */
   readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
-  /** Reads the data that only `called` needs, while the question is shown, and adds it to the rows. */
+  /** Reads the data that only `nameOfRow` needs, while the question is shown, and adds it to the rows. */
   readonly withNames?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** The change that `--wait` waits for. */
-  readonly ends?: ChangeEnd<Row>;
+  readonly waitUntil?: ChangeEnd<Row>;
   /** Why the request cannot be made for a row, with advice. */
-  readonly lacks?: (row: Row) => string | undefined;
+  readonly blockedReason?: (row: Row) => string | undefined;
 }
 
 /** Windows of `ui/views` that ask for more than a confirmation. */
@@ -154,7 +154,7 @@ interface Target<Row> extends Command {
    *
    * @param known looks up a query's last result
    */
-  readonly to: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
+  readonly appliesTo: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
 }
 
 /** @param memory what this machine remembers about the service */

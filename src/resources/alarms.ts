@@ -7,7 +7,7 @@ import { intervalDefaults } from '../present/statistics/interval.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { FailedRound, HeldOutMean, HeldOutMeans, RankedMean } from '../queries/held-out.ts';
-import { paceOf, rateWords, type Silence, silenceAt, silenceMs } from '../queries/pace.ts';
+import { formatRate, paceOf, type Silence, silenceAt, silenceMs } from '../queries/pace.ts';
 import { listsRewards, mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import type { ProgressPoint } from '../store/store.ts';
@@ -119,7 +119,7 @@ function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | un
 function stallOf({ ms, lasted, stepMs, step, waits }: ReadSilence, rules: AlarmRules): Alarm | undefined {
   const limit = silenceLimit(rules, stepMs);
   if (limit === undefined || ms <= limit) return undefined;
-  const pace = stepMs === undefined || limit === rules.silentMs ? '' : `, after ${rateWords(stepMs)}`;
+  const pace = stepMs === undefined || limit === rules.silentMs ? '' : `, after ${formatRate(stepMs)}`;
   return {
     kind: 'stall',
     step,

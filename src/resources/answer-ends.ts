@@ -51,7 +51,7 @@ const countedCutOff = (rows: readonly Trajectory[]): Counted =>
   );
 
 /** `80 of 80 answers were cut off`; empty if none was. */
-export function cutOffWords(rows: readonly Trajectory[], isWhole: boolean): string {
+export function cutOffMessage(rows: readonly Trajectory[], isWhole: boolean): string {
   const { count, of } = countedCutOff(rows.filter(hasRolloutEnded));
   return count === 0 ? '' : `${count} of ${counted(of, 'answer')}${isWhole ? '' : ' read'} were cut off`;
 }
@@ -139,15 +139,15 @@ function differ(one: Counted, other: Counted): boolean {
   return Math.abs(shareOf(one) - shareOf(other)) > Math.max(noticeableDifference, 2 * error);
 }
 
-const runWords: BySide<string> = { base: 'the base', new: 'the new run' };
+const runLabels: BySide<string> = { base: 'the base', new: 'the new run' };
 
 /**
  * How the answers of two runs ended, if a large share was cut off or they differ noticeably: `79 of 80 answers of the
  * new run were cut off at the token limit (40 of 80 in the base)`. Claims nothing that the service does not report.
  */
-export function answerEndsWords(base: AnswerEnds | undefined, fresh: AnswerEnds | undefined): string {
+export function describeAnswerEnds(base: AnswerEnds | undefined, fresh: AnswerEnds | undefined): string {
   const ends = { base, new: fresh };
-  const unread = sides.filter(side => ends[side]?.problem).map(side => runWords[side]);
+  const unread = sides.filter(side => ends[side]?.problem).map(side => runLabels[side]);
   const words = (kind: 'cutOff' | 'toolErrors', noun: string, ended: string): string => {
     const known = (side: Side): Counted | undefined => {
       const counts = ends[side]?.[kind];
@@ -162,7 +162,7 @@ export function answerEndsWords(base: AnswerEnds | undefined, fresh: AnswerEnds 
       `${count} of ${of}${what}${ends[side]?.isWhole ? '' : ' read'}`;
     const second = otherSide(first);
     const aside = other ? counts(second, other) : ends[second]?.problem ? 'not read' : 'not reported';
-    return `${counts(first, one, ` ${noun}`)} of ${runWords[first]} ${ended} (${aside} in ${runWords[second]})`;
+    return `${counts(first, one, ` ${noun}`)} of ${runLabels[first]} ${ended} (${aside} in ${runLabels[second]})`;
   };
   return [
     words('cutOff', 'answers', 'were cut off at the token limit'),

@@ -60,14 +60,14 @@ export async function answerersOf(trajectory: Trajectory, context: QueryContext)
   const step = checkpoints.find(({ checkpoint_id }) => checkpoint_id === id)?.step_index ?? undefined;
   const named = step === undefined ? clean`the checkpoint ${id ?? ''}` : `the checkpoint at step ${step}`;
   const exact = id === undefined ? undefined : checkpointName(id, deployments);
-  const baseWords = base === undefined ? ['Its base model is unknown.'] : [clean`${base} is its base model.`];
+  const baseNotes = base === undefined ? ['Its base model is unknown.'] : [clean`${base} is its base model.`];
   if (exact !== undefined) {
-    return { base, checkpoint: exact, training, words: [...baseWords, clean`${exact} is ${named}.`].join(' ') };
+    return { base, checkpoint: exact, training, words: [...baseNotes, clean`${exact} is ${named}.`].join(' ') };
   }
   const other = deployments.find(row => base !== undefined && row.base_model_slug === base);
   const checkpoint = other && chatName(other);
   const words = [
-    ...baseWords,
+    ...baseNotes,
     ...(id === undefined
       ? []
       : [`${named} is not deployed, so it cannot answer: deploy it from its training run first.`]),

@@ -19,7 +19,7 @@ import {
 } from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
-import { noteWords } from '../present/notes.ts';
+import { describeNote } from '../present/notes.ts';
 import { cutMessageOf, finishOf } from '../present/outcome-classes.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -233,7 +233,7 @@ export const hintOfCurves = (
  *
  * @param report the whole audit, if it has been made, now or earlier
  */
-export function auditWords(
+export function describeAudit(
   { training_run_id: id, step = Number.POSITIVE_INFINITY }: AuditedOrigin,
   { trainer, heldOut, report }: KnownToAudit,
   range: Range,
@@ -264,7 +264,7 @@ interface KnownToAudit {
 }
 
 /** The flags and notes on the evaluations of a checkpoint, in sentences; empty if there are none. */
-export const notedWords = (
+export const describeNotes = (
   { training_run_id, step }: AuditedOrigin,
   notes: ReadonlyMap<string, readonly Note[]>,
   memory: Pick<RememberedStore, 'find'>,
@@ -273,12 +273,12 @@ export const notedWords = (
     .flatMap(([id, said]) => {
       const { record, label = id } = memory.find('run', id) ?? {};
       const isOf = step !== undefined && record?.['training_run_id'] === training_run_id && record['step'] === step;
-      return isOf ? clean`Its evaluation ${label}: ${noteWords(said).join('; ')}.` : [];
+      return isOf ? clean`Its evaluation ${label}: ${describeNote(said).join('; ')}.` : [];
     })
     .join(' ');
 
-/** Reads the curves for `auditWords` and adds the notes, if they can be read in time. @throws AbortError if the user interrupts */
-export async function readAuditWords(origin: AuditedOrigin, context: QueryContext): Promise<string> {
+/** Reads the curves for `describeAudit` and adds the notes, if they can be read in time. @throws AbortError if the user interrupts */
+export async function readAuditText(origin: AuditedOrigin, context: QueryContext): Promise<string> {
   const { training_run_id: id } = origin;
   const [{ answer: trainer }, { answer: heldOut }] = await Promise.all([
     readInTime(trainerRewardsQuery(id, true).read, context),
@@ -286,8 +286,8 @@ export async function readAuditWords(origin: AuditedOrigin, context: QueryContex
   ]);
   const range = context.compare?.rewardRange ?? defaultRange;
   const report = trainer && rememberedAudit(id, { trainer, range, memory: context.memory });
-  const noted = notedWords(origin, savedNotes(context.memory), context.memory);
-  return `${auditWords(origin, { trainer, heldOut, report }, range)} ${noted}`.trimEnd();
+  const noted = describeNotes(origin, savedNotes(context.memory), context.memory);
+  return `${describeAudit(origin, { trainer, heldOut, report }, range)} ${noted}`.trimEnd();
 }
 
 export const nothingFound = 'No sign of a problem was found, but this is no proof';

@@ -5,7 +5,7 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { type Column, plainColumn } from '../present/column.ts';
-import { intervalColumn, intervalWords } from '../present/number-columns.ts';
+import { formatInterval, intervalColumn } from '../present/number-columns.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import { compareTasks } from '../queries/compare.ts';
 import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
@@ -220,11 +220,11 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
 ];
 
 /** The difference in words: `+0.120, 95% CI +0.050 to +0.190, paired by task`. */
-export function baselineWords({ from_baseline: from }: BasedRun): string | undefined {
+export function describeBaseline({ from_baseline: from }: BasedRun): string | undefined {
   if (!from) return undefined;
   if (from.isBaseline) return 'this run';
   if (from.difference === undefined) return undefined;
   const { interval } = from;
-  const between = interval && intervalWords(interval, difference);
+  const between = interval && formatInterval(interval, difference);
   return [difference(from.difference), between, 'paired by task'].filter(Boolean).join(', ');
 }

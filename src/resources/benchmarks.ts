@@ -85,7 +85,7 @@ export const benchmarkActions = {
     hint: 'evaluate',
     rank: 'main',
     writes: true,
-    to: single,
+    appliesTo: single,
     opens: () => 'evaluate',
     sends: {
       command: 'evaluate',
@@ -94,9 +94,9 @@ export const benchmarkActions = {
       prints: ['startEval', 'getEvalRun'],
       listedBy: 'listEvalRuns',
       options: 'getEvalOptions',
-      isEach: true,
+      startsSeveral: true,
       cost: evaluationCost,
-      costFrom: evaluationUseQuery,
+      costQuery: evaluationUseQuery,
     },
   },
   train: {
@@ -107,7 +107,7 @@ export const benchmarkActions = {
     hint: 'train',
     rank: 'second',
     writes: true,
-    to: single,
+    appliesTo: single,
     opens: () => 'train',
     sends: {
       command: 'train',
@@ -119,7 +119,7 @@ export const benchmarkActions = {
       defaultOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
       checkpointIsModel: true,
       cost: ([run], known, unit) => trainingCost(run?.options ?? {}, run?.offered, run?.model, known, unit),
-      costFrom: tokenUseQuery,
+      costQuery: tokenUseQuery,
       mayBeUnnamed: true,
     },
   },
@@ -129,14 +129,14 @@ export const benchmarkActions = {
     keys: ['b'],
     group,
     writes: true,
-    to: all,
+    appliesTo: all,
     change: {
       send: buildImages,
       verb: 'build',
-      past: 'being built',
-      loses: 'no run can start on it until its images are ready.',
-      asks: count => (count === 1 ? 'Build its images?' : `Build the images of ${count} benchmarks?`),
-      says: names => `Building the images of ${names}`,
+      participle: 'being built',
+      consequence: 'no run can start on it until its images are ready.',
+      confirmTitle: count => (count === 1 ? 'Build its images?' : `Build the images of ${count} benchmarks?`),
+      successMessage: names => `Building the images of ${names}`,
       command: 'build',
       kind: 'benchmark',
       prints: ['buildBenchmarkImages', 'getBenchmark'],
@@ -148,7 +148,7 @@ export const benchmarkActions = {
     keys: ['n'],
     group,
     writes: true,
-    to: (rows, known) => {
+    appliesTo: (rows, known) => {
       const readiness = rows[0] && known?.(readinessQuery(rows[0].bench_id));
       return readiness && !readiness.missing_secret_names?.length ? 'No secret is missing' : single(rows);
     },
@@ -159,7 +159,7 @@ export const benchmarkActions = {
     title: 'its images',
     keys: ['v'],
     group,
-    to: single,
+    appliesTo: single,
     opens: rows => scopeOf(rows, 'images'),
   },
   trainings: {
@@ -167,7 +167,7 @@ export const benchmarkActions = {
     title: 'its training runs',
     keys: ['T'],
     group,
-    to: single,
+    appliesTo: single,
     opens: rows => scopeOf(rows, 'training'),
   },
 } as const satisfies ActionTable<Benchmark>;
@@ -230,9 +230,10 @@ export const benchmarks = defineResource<Benchmark>({
 });
 
 /** Describes a missing secret among a benchmark's failed parts. */
-export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
+export const describeMissingSecret = (name: string): string => `the secret ${name} is missing`;
 
-const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
+const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] =>
+  (names ?? []).map(describeMissingSecret);
 
 /** The facts, with the readiness and its warnings if the service reports them. */
 async function withReadiness(row: Benchmark, context: QueryContext): Promise<WholeFacts> {
@@ -296,7 +297,7 @@ export const images = defineResource<BenchmarkImage>({
   list: ({ benchmark = '' }) => imageList(benchmark),
   columns: imageColumns,
   facts: imageFacts,
-  emptyWords: 'This benchmark has no images',
+  emptyText: 'This benchmark has no images',
 });
 
 const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
@@ -333,5 +334,5 @@ export const runtimes = defineResource<BenchmarkRuntime>({
   columns: runtimeColumns,
   facts: runtimeFacts,
   label: row => row.image_ref,
-  emptyWords: 'No runtimes yet: building the images of a benchmark creates them',
+  emptyText: 'No runtimes yet: building the images of a benchmark creates them',
 });

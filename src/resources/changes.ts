@@ -8,7 +8,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { describeError, isGone } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import type { ChangeAction } from './action.ts';
-import { outagesOf } from './change-words.ts';
+import { outagesOf } from './change-messages.ts';
 import { idOf, labelOf, type ResourceOf } from './define.ts';
 import { readInTime } from './origins.ts';
 
@@ -20,7 +20,7 @@ export interface Rechecked<Shown> {
 }
 
 /** Shown before the new question. */
-export const changedWords = 'This has changed since you were asked. Nothing was sent: confirm the current state.';
+export const changedMessage = 'This has changed since you were asked. Nothing was sent: confirm the current state.';
 
 /**
  * Asks until the confirmation holds. @param ask throws unless the user confirms @param again reads the current state
@@ -62,7 +62,7 @@ const knownOf = <Row extends object>(row: Row): object =>
  * change.
  */
 function isRenamed<Row extends object>({ resource, action, row }: ConfirmedRow<Row>, now: Row): boolean {
-  const nameOf = action.change.called ?? ((each: Row) => labelOf(resource, each));
+  const nameOf = action.change.nameOfRow ?? ((each: Row) => labelOf(resource, each));
   const [before, after] = [knownOf(row), knownOf(now)];
   return nameOf({ ...after, ...before } as Row) !== nameOf({ ...before, ...after } as Row);
 }
@@ -136,7 +136,7 @@ export async function recheck<Each extends ConfirmedRow<object>>(
   const nowOf = new Map([...again.keys()].map((each, index) => [each, found[index]]));
   const now = asked.map(each => nowOf.get(each) ?? each);
   const changed = asked.findLast((each, index) => !isStillTrue(each, now[index]?.row ?? each.row));
-  return { now, objection: changed && (unread.get(changed) ?? changedWords) };
+  return { now, objection: changed && (unread.get(changed) ?? changedMessage) };
 }
 
 /** Sends the request of each row's own action. */

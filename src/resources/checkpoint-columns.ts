@@ -4,17 +4,17 @@ import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
-import { sourceWords } from '../present/mean.ts';
-import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
+import { describeSource } from '../present/mean.ts';
+import { formatInterval, intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type Better, bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import type { ReadRewards } from '../queries/run-extent.ts';
 import { certaintyOf, runMeanOf } from '../queries/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { heldOutWords, type Rivals, rankWords, rivalsOf } from './held-out-words.ts';
+import { describeHeldOut, describeRank, type Rivals, rivalsOf } from './describe-held-out.ts';
 import { intervalOfRun, lacksIntervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
-import { certaintyWords } from './run-mean.ts';
+import { describeCertainty } from './run-mean.ts';
 import { heldOutColumn, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
 
 /** A checkpoint's evaluations, combined. */
@@ -100,7 +100,7 @@ function pooledInterval(
   const run = runMeanOf(data.rewards, { ...data, range });
   return {
     interval: reward(run.mean) === reward(mean) ? interval : undefined,
-    certainty: certaintyWords(run, mean),
+    certainty: describeCertainty(run, mean),
   };
 }
 
@@ -182,7 +182,7 @@ const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
   `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
 
 /** `evaluated 0.755 n=233 in 3 runs`; a single run is not counted. */
-export const evaluatedWords = (evaluations: Evaluations): string =>
+export const describeEvaluations = (evaluations: Evaluations): string =>
   [
     `evaluated ${evaluatedMean(evaluations)}`,
     evaluations.rewards === undefined ? '' : `n=${evaluations.rewards}`,
@@ -194,8 +194,8 @@ export const evaluatedWords = (evaluations: Evaluations): string =>
 /** `0.755 of 233 rewards in 3 evaluations, 95% CI 0.700 to 0.800`. */
 function evaluatedSentence(evaluations: Evaluations): string {
   const { mean, rewards, runs, interval, certainty = 'interval not read yet' } = evaluations;
-  const source = [sourceWords({ mean, count: rewards }), `in ${counted(runs, 'evaluation')}`];
-  const certain = certainty || (interval && intervalWords(interval));
+  const source = [describeSource({ mean, count: rewards }), `in ${counted(runs, 'evaluation')}`];
+  const certain = certainty || (interval && formatInterval(interval));
   return [[evaluatedMean(evaluations), ...source].filter(Boolean).join(' '), certain].filter(Boolean).join(', ');
 }
 
@@ -208,10 +208,10 @@ export function measuredCheckpointFacts(
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured on the same tasks, so it looks better than it is'}`;
   return [
-    { label: 'held-out', value: held_out && heldOutWords(held_out, range) },
+    { label: 'held-out', value: held_out && describeHeldOut(held_out, range) },
     {
       label: 'best',
-      value: [is_best ? best : '', rankWords(rank)].filter(Boolean).join('; ') || undefined,
+      value: [is_best ? best : '', describeRank(rank)].filter(Boolean).join('; ') || undefined,
     },
     { label: 'evaluated', value: evaluations && evaluatedSentence(evaluations) },
   ];

@@ -3,18 +3,18 @@ import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
-import { intervalColumn, intervalWords, numberColumn } from '../present/number-columns.ts';
+import { formatInterval, intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { longestValue, optionWord } from '../present/start-name.ts';
 import { type ComparisonOptions, comparisonDefaults, ofSameRun } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
-import { plainWords } from '../present/statistics/verdict.ts';
+import { describeVerdictKind } from '../present/statistics/verdict.ts';
 import { type ComparedRun, compareTasks } from '../queries/compare.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
 import { counted, difference, none, percent, type reward } from '../text/numbers.ts';
 import { truncate } from '../text/width.ts';
 import type { AnswerEnds } from './answer-ends.ts';
-import { compareRuns, type NamedComparison, pairedWords, tallyWords, taskMeanWords } from './comparison.ts';
+import { compareRuns, describePaired, describeTally, describeTaskMean, type NamedComparison } from './comparison.ts';
 import { modelColumn } from './models.ts';
 import { withPool } from './pools.ts';
 import { optionColumns } from './training-columns.ts';
@@ -60,7 +60,7 @@ export function gridOf(
   const base = runs.find(({ id }) => id === baseId) ?? runs[0];
   const confidence = confidenceOfEach(runs.length - 1, options.confidence);
   if (!base) return { rows: [], confidence };
-  const apart = apartWords(runs);
+  const apart = distinguishingLabels(runs);
   const titles = runs.map(({ name }, index) => {
     const isShared = runs.some((other, at) => at !== index && other.name === name);
     return isShared && apart[index] ? `${name} (${apart[index]})` : name;
@@ -90,7 +90,7 @@ export function gridOf(
 const countDistinct = (words: readonly string[]): number => new Set(words).size;
 
 /** Each run's model, followed by the options in which it differs from the model's other runs. */
-function apartWords(runs: readonly ComparedRun[]): readonly string[] {
+function distinguishingLabels(runs: readonly ComparedRun[]): readonly string[] {
   const options = optionColumns(runs).filter(({ hidden }) => !hidden);
   const models = runs.map(({ model = '' }) => model);
   const withoutVendor = models.map(model => model.slice(model.lastIndexOf('/') + 1));
@@ -126,7 +126,7 @@ function shortTitlesOf(
 }
 
 /** Why the intervals are wider than those for two runs. */
-export function familyWords({ rows, confidence }: Grid, together: number): string {
+export function describeFamilyIntervals({ rows, confidence }: Grid, together: number): string {
   const comparisons = rows.length - 1;
   if (comparisons < 2) return '';
   return `${percent(confidence)} CI each, so that all ${comparisons} hold at ${percent(together)} (Bonferroni)`;
@@ -137,9 +137,9 @@ export function gridVerdicts({
   rows,
 }: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
   return rows.flatMap(({ letter, name, isBase, compared }) => {
-    const { verdict, caution, endsWords } = compared;
-    const words = [verdict.words, endsWords, pairedWords(compared), caution].filter(Boolean).join('; ');
-    return isBase || words === plainWords(verdict.kind) ? [] : [{ letter, name, words: `${words}.` }];
+    const { verdict, caution, endsText } = compared;
+    const words = [verdict.words, endsText, describePaired(compared), caution].filter(Boolean).join('; ');
+    return isBase || words === describeVerdictKind(verdict.kind) ? [] : [{ letter, name, words: `${words}.` }];
   });
 }
 
@@ -190,9 +190,9 @@ export function gridFacts(row: GridRow): readonly Fact[] {
     { label: 'differs in', value: row.model?.endsWith(row.apart) ? undefined : row.apart },
     ...(row.pool ?? [row.id]).map(id => referenceFact('id', 'runs', id)),
     { label: 'model', value: row.model },
-    { label: 'mean', value: taskMeanWords(row.mean) },
-    { label: 'full reward', value: compared.fullWords?.new || undefined },
-    { label: 'means', value: (!isBase && pairedWords(compared)) || undefined },
+    { label: 'mean', value: describeTaskMean(row.mean) },
+    { label: 'full reward', value: compared.fullRewardTexts?.new || undefined },
+    { label: 'means', value: (!isBase && describePaired(compared)) || undefined },
     { label: 'status', value: row.read.status ?? 'not reported' },
     ...(isBase
       ? [{ label: 'verdict', value: 'the baseline' }]
@@ -202,11 +202,11 @@ export function gridFacts(row: GridRow): readonly Fact[] {
             label: 'interval',
             value:
               interval &&
-              intervalWords({ ...interval, confidence: Number(interval.confidence.toFixed(3)) }, difference),
+              formatInterval({ ...interval, confidence: Number(interval.confidence.toFixed(3)) }, difference),
           },
           { label: 'verdict', value: verdict.words },
-          { label: 'answers', value: compared.endsWords || undefined },
-          { label: 'tasks', value: compared.pairs === 0 ? undefined : tallyWords(compared) },
+          { label: 'answers', value: compared.endsText || undefined },
+          { label: 'tasks', value: compared.pairs === 0 ? undefined : describeTally(compared) },
           { label: 'caution', value: compared.caution || undefined },
           {
             label: 'n for diff/2',

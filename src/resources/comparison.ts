@@ -5,8 +5,8 @@ import { type BySide, otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
-import { countFull, fullWords, hasPartial } from '../present/full-reward.ts';
-import { confidenceWords } from '../present/number-columns.ts';
+import { countFull, formatFullRewards, hasPartial } from '../present/full-reward.ts';
+import { formatConfidence } from '../present/number-columns.ts';
 import {
   type ComparedRuns,
   type ComparisonOptions,
@@ -23,8 +23,8 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { type AnswerEnds, answerEndsWords } from './answer-ends.ts';
-import { modelWords } from './models.ts';
+import { type AnswerEnds, describeAnswerEnds } from './answer-ends.ts';
+import { describeModel } from './models.ts';
 
 /** The comparison options from the settings, or the defaults. */
 export const comparisonOptions = (settings: QueryContext['compare']): ComparisonOptions => ({
@@ -74,11 +74,11 @@ export interface NamedComparison extends ComparedRuns {
   /** The tasks without a reward in either run. */
   readonly ungradedNames?: readonly string[];
   /** How the answers ended; may be empty. */
-  readonly endsWords?: string;
+  readonly endsText?: string;
   /** How many rewards of each run are full; undefined if unknown. */
   readonly full?: BySide<number | undefined>;
   /** The same in words, if some rewards are partial and some are full; may be empty. */
-  readonly fullWords?: BySide<string>;
+  readonly fullRewardTexts?: BySide<string>;
 }
 
 /**
@@ -112,13 +112,13 @@ export function compareRuns(
   const full = { base: countFull(rewards.base, options.range), new: countFull(rewards.new, options.range) };
   // If no reward is full, or none is partial, the means are enough.
   const isTold = sides.some(side => full[side]) && sides.some(side => hasPartial(rewards[side], options.range));
-  const words = (side: Side): string => (isTold ? fullWords(rewards[side], options.range) : '');
+  const words = (side: Side): string => (isTold ? formatFullRewards(rewards[side], options.range) : '');
   return {
     ...compared,
     ungradedNames,
-    endsWords: answerEndsWords(baseEnds, newEnds),
+    endsText: describeAnswerEnds(baseEnds, newEnds),
     full,
-    fullWords: { base: words('base'), new: words('new') },
+    fullRewardTexts: { base: words('base'), new: words('new') },
   };
 }
 
@@ -193,21 +193,21 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
 const maxNamed = 5;
 
 /** `a, b, c, d, e and 3 more in neither run`; empty if every shared task has a reward in one of the runs. */
-export function ungradedWords({ ungradedNames: names = [] }: NamedComparison): string {
+export function describeUngraded({ ungradedNames: names = [] }: NamedComparison): string {
   if (names.length === 0) return '';
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
   return clean`${names.slice(0, maxNamed).join(', ')}${more} in neither run`;
 }
 
 /** A run in words: its mean, its name and id, and its model. */
-function runWords(run: EvalRun, mean: TaskMean): string {
+function describeRun(run: EvalRun, mean: TaskMean): string {
   const { eval_run_id: id, display_name: label } = run;
   const name = label && label !== id ? `${label} (${id})` : id;
-  return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
+  return [describeTaskMean(mean), name, describeModel(run, true)].filter(Boolean).join(', ');
 }
 
 /** `base 0 of 176 (0%), new 61 of 176 (34.7%)`; empty if none is partial, or none is full. */
-export const fullRewardWords = ({ fullWords: words }: NamedComparison): string =>
+export const describeFullRewards = ({ fullRewardTexts: words }: NamedComparison): string =>
   sides.flatMap(side => (words?.[side] ? `${side} ${words[side]}` : [])).join(', ');
 
 /** A comparison: the means, the difference with its interval, and the verdict. */
@@ -219,8 +219,8 @@ export function comparisonFacts(
 ): readonly Fact[] {
   const { interval, verdict, wins, losses, ties } = compared;
   return withValue([
-    { label: 'base', value: runWords(base, compared.base) },
-    { label: 'new', value: runWords(fresh, compared.new) },
+    { label: 'base', value: describeRun(base, compared.base) },
+    { label: 'new', value: describeRun(fresh, compared.new) },
     {
       label: 'difference',
       value:
@@ -228,13 +228,13 @@ export function comparisonFacts(
           ? undefined
           : `${difference(compared.difference)} over ${counted(compared.pairs, 'task')} in both`,
     },
-    { label: 'means', value: pairedWords(compared) || undefined },
+    { label: 'means', value: describePaired(compared) || undefined },
     limitsFact(interval),
-    { label: 'full reward', value: fullRewardWords(compared) || undefined },
-    { label: 'missing', value: lackingWords(compared) || undefined },
-    { label: 'not graded', value: ungradedWords(compared) || undefined },
+    { label: 'full reward', value: describeFullRewards(compared) || undefined },
+    { label: 'missing', value: describeLacking(compared) || undefined },
+    { label: 'not graded', value: describeUngraded(compared) || undefined },
     { label: 'verdict', value: verdict.words },
-    { label: 'answers', value: compared.endsWords || undefined },
+    { label: 'answers', value: compared.endsText || undefined },
     { label: 'caution', value: compared.caution || undefined },
     { label: 'gate', value: gate?.words },
     { label: 'wins', value: wins },
@@ -244,7 +244,7 @@ export function comparisonFacts(
 }
 
 /** `16 to come and the 11 that failed` while the run continues; `27 missing` once it has ended. */
-function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMean): string {
+function describeMissing({ rated, rollouts, unlistedRollouts, failed, end }: TaskMean): string {
   const missing = rollouts + unlistedRollouts - rated;
   if (end !== 'running') return `${missing} missing`;
   const toCome = missing - failed;
@@ -252,10 +252,10 @@ function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMe
 }
 
 /** The bounds of a mean over all possible values of the missing rewards, e.g. `0.610 to 0.750 with the 4 missing`. */
-export function boundsWords(run: TaskMean): string {
+export function describeBounds(run: TaskMean): string {
   const { unlistedRollouts, each, bounds } = run;
   if (bounds === undefined) return '';
-  const words = `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missingWords(run)}`;
+  const words = `${reward(bounds[0])} to ${reward(bounds[1])} with the ${describeMissing(run)}`;
   return unlistedRollouts === 0 ? words : `${words} at ${each} per task`;
 }
 
@@ -266,7 +266,7 @@ export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0],
  * `0.710 over 28 tasks`, `0.710 over 28 tasks, 112 rollouts`, `0.710 over 24 tasks, 24 of 28 rollouts; 0.610 to 0.750
  * with the 4 missing`, or `0.710 over 28 tasks, 28 rollouts, total unknown`.
  */
-export function taskMeanWords(run: TaskMean): string {
+export function describeTaskMean(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, unreadable, isUncounted } = run;
   if (mean === undefined && nameless > unreadable)
     return `no reward with a readable task, ${counted(rollouts, 'rollout')}`;
@@ -276,14 +276,14 @@ export function taskMeanWords(run: TaskMean): string {
       : `${reward(mean)} over ${counted(tasks, 'task')}`;
   if (rollouts === 0 || (rated === rollouts && rollouts === tasks && !isUncounted)) return words;
   const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
-  return [`${words}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');
+  return [`${words}, ${all}${isUncounted ? ', total unknown' : ''}`, describeBounds(run)].filter(Boolean).join('; ');
 }
 
 /**
  * The means over the compared tasks: `over the 12 of 30 tasks in both: base 0.350, new 1.00`; empty if these are all
  * the tasks of both runs.
  */
-export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: ComparedRuns): string {
+export function describePaired({ pairs, tasks, unsure, paired, base, new: fresh }: ComparedRuns): string {
   if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';
   const shared = tasks - unsure;
   const compared = shared > pairs ? `${pairs} of ${counted(shared, 'task')}` : counted(pairs, 'task');
@@ -292,19 +292,19 @@ export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: 
 
 /** The limits of a difference. */
 export const limitsFact = (interval: Interval | undefined): Fact => ({
-  label: interval ? `${confidenceWords(interval)} CI` : 'CI',
+  label: interval ? `${formatConfidence(interval)} CI` : 'CI',
   value: interval && `${difference(interval.low)} to ${difference(interval.high)}`,
 });
 
 /** E.g. `new is higher on 3, lower on 0, same on 1 of 4`. */
-export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string =>
+export const describeTally = ({ wins, losses, ties, pairs }: ComparedRuns): string =>
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 
 /**
  * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if some may not be shared tasks; empty if all have
  * rewards.
  */
-const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>
+const describeLacking = ({ lacking, tasks, unsure }: ComparedRuns): string =>
   lacking === 0
     ? ''
     : `${unsure > 0 ? 'up to ' : ''}${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one of the runs`;

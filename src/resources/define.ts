@@ -141,7 +141,7 @@ export interface ResourceOf<Row> {
   /** Commands in its views that need no row. */
   readonly commands?: CommandTable;
   /** Shown for an empty list; `No projects yet` if missing. */
-  readonly emptyWords?: string;
+  readonly emptyText?: string;
   readonly emptyAdvice?: Advice;
 }
 
@@ -199,12 +199,12 @@ export const isReadAlone = ({ needs, hasAddress }: Pick<Resource, 'needs' | 'has
   needs === undefined || hasAddress === true;
 
 /** The singular for use in a sentence, e.g. `training run`. */
-export const wordFor = ({ names }: Pick<Resource, 'names'>): string => names[1].replaceAll('-', ' ');
+export const singularName = ({ names }: Pick<Resource, 'names'>): string => names[1].replaceAll('-', ' ');
 
 /** The plural for use in a sentence, e.g. `training runs`, although the list is named `training`. */
-export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
+export const pluralName = ({ names }: Pick<Resource, 'names'>): string => {
   const [many, one] = names;
-  return one.startsWith(many) ? `${wordFor({ names })}s` : many;
+  return one.startsWith(many) ? `${singularName({ names })}s` : many;
 };
 
 /**
@@ -215,12 +215,12 @@ export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
  */
 export function startedAdvice(resource: Pick<Resource, 'names'>, command: string, isListed = false): string {
   const shows = `${command} shows whether it has started.`;
-  return isListed ? shows : `If this service lists ${wordsFor(resource)}, ${shows}`;
+  return isListed ? shows : `If this service lists ${pluralName(resource)}, ${shows}`;
 }
 
 /** Shown for an empty list if the service does not offer the list. */
-export const noneSeenWords = (resource: Pick<Resource, 'names'>): string =>
-  `No ${wordsFor(resource)} have been seen here yet`;
+export const describeNoneSeen = (resource: Pick<Resource, 'names'>): string =>
+  `No ${pluralName(resource)} have been seen here yet`;
 
 /** The plural as a title: `Training runs`. */
 export function titleOf({ names: [many] }: Pick<Resource, 'names'>): string {

@@ -45,7 +45,7 @@ import {
 import { pagesOf } from './pages.ts';
 
 /** The role in words. A deployment that no longer serves its slug keeps the production role. */
-export function roleWords({ role, status, is_active }: Deployment): string {
+export function formatRole({ role, status, is_active }: Deployment): string {
   const isDemoted = role === 'production' && status === 'DEPLOYED' && is_active === false;
   return isDemoted ? 'demoted' : (role ?? '');
 }
@@ -61,7 +61,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   {
     ...{ id: 'role', title: 'ROLE', field: 'role', width: { min: 10, max: 14, grow: 1 } },
     value: row => row.role ?? undefined,
-    text: roleWords,
+    text: formatRole,
   },
   plainColumn('step', 'STEP', 5, row => row.checkpoint_step, { field: 'checkpoint_step', align: 'right' }),
   plainColumn('base', 'BASE MODEL', { min: 10, max: 36, grow: 1 }, row => row.base_model_slug, {
@@ -94,7 +94,7 @@ export function tracedColumns(
 function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact[] {
   const { is_active } = deployment;
   return [
-    { label: 'role', value: roleWords(deployment) || undefined },
+    { label: 'role', value: formatRole(deployment) || undefined },
     { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
     referenceFact('base model', 'models', deployment.base_model_slug),
     { label: 'step', value: deployment.checkpoint_step },
@@ -237,7 +237,7 @@ const [gone, inactive] = ['gone', 'inactive'];
 const untilUndeployed: ChangeEnd<Deployment> = {
   isDone: status => status === gone || status === inactive || statusMeaning(status) === 'stopped',
   isLast: (status, before) => statusMeaning(status) === 'failure' && status !== before.status,
-  look: async ({ deployment_id, is_active: wasActive }, service, signal) => {
+  readStatus: async ({ deployment_id, is_active: wasActive }, service, signal) => {
     try {
       const { status, is_active } = await service.call('getDeployment', { params: { deployment_id } }, { signal });
       const wasDemoted = wasActive === true && is_active === false;
@@ -251,7 +251,7 @@ const untilUndeployed: ChangeEnd<Deployment> = {
 };
 
 /** For actions on a single deployment that is up. */
-function served(rows: readonly Deployment[]): readonly Deployment[] | string {
+function singleServed(rows: readonly Deployment[]): readonly Deployment[] | string {
   const one = single(rows);
   return typeof one === 'string' || one[0]?.status === 'DEPLOYED' ? one : 'It is not deployed';
 }
@@ -264,7 +264,7 @@ export const deploymentActions = {
     group,
     hint: 'chat',
     rank: 'main',
-    to: served,
+    appliesTo: singleServed,
     opens: ([one]) => ({ view: 'chat', model: one ? chatName(one) : '' }),
   },
   promote: {
@@ -273,13 +273,13 @@ export const deploymentActions = {
     keys: ['e'],
     group,
     writes: true,
-    to: rows => (rows.length === 1 && rows[0]?.is_active ? 'It already serves its slug' : served(rows)),
+    appliesTo: rows => (rows.length === 1 && rows[0]?.is_active ? 'It already serves its slug' : singleServed(rows)),
     opens: () => 'promote',
     sends: {
       command: 'promote',
       send: promote,
       prints: ['promoteDeployment'],
-      means: (row: Deployment, called: string) => clean`This makes ${called} serve ${calledName(row)}.`,
+      describeEffect: (row: Deployment, called: string) => clean`This makes ${called} serve ${calledName(row)}.`,
     },
   },
   unpromote: {
@@ -288,7 +288,7 @@ export const deploymentActions = {
     keys: ['u'],
     group,
     writes: true,
-    to: rows => {
+    appliesTo: rows => {
       const [row] = rows;
       return rows.length === 1 && row && surelyInProduction(row) === false
         ? 'It does not serve its slug'
@@ -297,12 +297,12 @@ export const deploymentActions = {
     change: {
       send: unpromote,
       verb: 'unpromote',
-      past: 'unpromoted',
-      loses: 'it stays deployed, and can be reached by its id.',
-      called: slugAndId,
+      participle: 'unpromoted',
+      consequence: 'it stays deployed, and can be reached by its id.',
+      nameOfRow: slugAndId,
       withNames,
-      asks: () => 'Stop this deployment from answering?',
-      says: names => `${names} no longer answers`,
+      confirmTitle: () => 'Stop this deployment from answering?',
+      successMessage: names => `${names} no longer answers`,
       outages: outagesOf,
     },
   },
@@ -313,20 +313,20 @@ export const deploymentActions = {
     group,
     writes: true,
     destructive: true,
-    to: all,
+    appliesTo: all,
     change: {
       send: undeploy,
       verb: 'undeploy',
-      past: 'undeployed',
-      called: slugAndId,
+      participle: 'undeployed',
+      nameOfRow: slugAndId,
       withNames,
-      loses: 'serving ends and the record is deleted. The checkpoint stays. This cannot be undone.',
-      asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
-      less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
+      consequence: 'serving ends and the record is deleted. The checkpoint stays. This cannot be undone.',
+      confirmTitle: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
+      partialOutcome: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
       outages: outagesOf,
       command: 'undeploy',
       listedBy: 'listDeployments',
-      ends: untilUndeployed,
+      waitUntil: untilUndeployed,
     },
   },
 } as const satisfies ActionTable<Deployment>;

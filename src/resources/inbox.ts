@@ -1,21 +1,21 @@
 /** Shows inbox events in words and columns, on screen and on the command line. */
-import { statusWords } from '../contract/status.ts';
+import { formatStatus } from '../contract/status.ts';
 import { type Column, idColumn, plainColumn, type StatusLook } from '../present/column.ts';
 import { meanText } from '../present/mean.ts';
-import { limitsWords } from '../present/number-columns.ts';
+import { formatLimits } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { agoOf, took } from '../present/times.ts';
+import { agoOf, runMs } from '../present/times.ts';
 import type { HeldOutMean } from '../queries/held-out.ts';
 import { keyOf } from '../queries/statuses/known-resource.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
-import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
+import { describeTally, type Inbox, type InboxEvent, sortOf } from '../workbench/inbox.ts';
+import { describeHeldOut, describeHigher } from './describe-held-out.ts';
 import { heldOutFields } from './held-out-fields.ts';
-import { heldOutWords, higherWords } from './held-out-words.ts';
-import { silenceWords } from './line-state.ts';
+import { formatSilence } from './line-state.ts';
 import { meanOf } from './measured-run.ts';
-import { withoutWords } from './run-outcome.ts';
+import { describeWithoutReward } from './run-outcome.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 import { type Labelled, withDistinctions } from './watch.ts';
 
@@ -23,7 +23,7 @@ import { type Labelled, withDistinctions } from './watch.ts';
 function eventWord(event: InboxEvent): string {
   const sort = sortOf(event);
   const { status } = event.detail;
-  return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
+  return sort === 'ended' && status !== undefined ? formatStatus(status) : sort;
 }
 
 /**
@@ -32,14 +32,14 @@ function eventWord(event: InboxEvent): string {
  * @param readAt when the steps were last read, in epoch milliseconds; before the first read, the stall has lasted at
  * least until it was noticed
  */
-export function happenedWords(event: InboxEvent, readAt?: number): string {
+export function describeEventKind(event: InboxEvent, readAt?: number): string {
   const { since, atLeast, noticedAt = event.at } = event.detail;
   if (since === undefined) return eventWord(event);
   const silence = { forMs: (readAt ?? noticedAt) - since, atLeast: atLeast || readAt === undefined };
-  return `${eventWord(event)} ${silenceWords(silence)}`;
+  return `${eventWord(event)} ${formatSilence(silence)}`;
 }
 
-const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
+const sortLooks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
   failed: 'failure',
   stalled: 'alarm',
   alarm: 'alarm',
@@ -49,40 +49,40 @@ const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
 };
 
 function lookOf(event: InboxEvent): StatusLook {
-  return eventWord(event) === 'cancelled' ? 'stopped' : looks[sortOf(event)];
+  return eventWord(event) === 'cancelled' ? 'stopped' : sortLooks[sortOf(event)];
 }
 
 /** An event's time, preceded by `seen` if the service did not report it. */
-const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
+const formatEventTime = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
 /**
  * How long the ended work took, in milliseconds, if known. As in lists, includes time in a queue that it was not seen
  * leaving.
  */
 const tookMs = ({ what, isExact, detail: { startedAt, endTime, beganAt } }: InboxEvent): number | undefined =>
-  what === 'end' && isExact ? took({ created_at: startedAt, completed_at: endTime, began_at: beganAt }) : undefined;
+  what === 'end' && isExact ? runMs({ created_at: startedAt, completed_at: endTime, began_at: beganAt }) : undefined;
 
-function tookWords(event: InboxEvent): string {
+function formatElapsed(event: InboxEvent): string {
   const ms = tookMs(event);
   return ms === undefined ? '' : duration(ms);
 }
 
 /** `after 38m`, with a note if this is known to include time in the queue. */
-function afterWords(event: InboxEvent): string {
-  const words = tookWords(event);
+function describeAfter(event: InboxEvent): string {
+  const words = formatElapsed(event);
   return words && `after ${words}${event.detail.beganAt === null ? ' including the queue' : ''}`;
 }
 
 /** A held-out reward in a cell: `0.936 (0.873..0.974) at step 120`. */
 function shortHeldOut(held: HeldOutMean, range: Range | undefined): string {
-  const limits = limitsWords(intervalOfHeldOut(held, range));
+  const limits = formatLimits(intervalOfHeldOut(held, range));
   return `${heldOutCell(held)}${limits && ` (${limits})`} at step ${held.step}`;
 }
 
 /**
  * An event's last numbers: the held-out reward or the mean, and the progress. @param words describes a held-out reward
  */
-export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = heldOutWords): string {
+export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = describeHeldOut): string {
   const { measured, mean, total, done } = detail;
   const isTraining = kind === 'training';
   return [
@@ -90,17 +90,17 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range, words = h
     measured && measured.best.step !== measured.last.step
       ? `best ${heldOutCell(measured.best)} at step ${measured.best.step}`
       : '',
-    measured ? higherWords(measured) : '',
+    measured ? describeHigher(measured) : '',
     !isTraining && mean !== undefined ? `mean ${meanText(meanOf(detail), true)}` : '',
-    done === undefined ? '' : doneWords(done, total, isTraining),
+    done === undefined ? '' : describeDone(done, total, isTraining),
     // A mean is shown with its number of rewards.
-    mean === undefined ? withoutWords(detail) : '',
+    mean === undefined ? describeWithoutReward(detail) : '',
   ]
     .filter(Boolean)
     .join('; ');
 }
 
-function doneWords(done: number, total: number | undefined, isTraining: boolean): string {
+function describeDone(done: number, total: number | undefined, isTraining: boolean): string {
   const unit = isTraining ? ' steps' : '';
   return total === undefined ? `${done}${unit || ' done'}, total unknown` : `${done} of ${total}${unit}`;
 }
@@ -112,20 +112,20 @@ export function alarmOf({ kind, detail: { alarm, overAtStep } }: InboxEvent): st
 }
 
 /** The reason, if known, and the last numbers. */
-export function reasonOf(event: InboxEvent, range?: Range, words = heldOutWords): string {
+export function reasonOf(event: InboxEvent, range?: Range, words = describeHeldOut): string {
   return [alarmOf(event), event.detail.reason, numbersOf(event, range, words)].filter(Boolean).join('; ');
 }
 
-/** Everything about an event except its time and name. @param readAt as in {@link happenedWords} */
-export const eventWords = (event: InboxEvent, range?: Range, readAt?: number): string =>
-  [happenedWords(event, readAt), afterWords(event), reasonOf(event, range)].filter(Boolean).join(', ');
+/** Everything about an event except its time and name. @param readAt as in {@link describeEventKind} */
+export const describeEvent = (event: InboxEvent, range?: Range, readAt?: number): string =>
+  [describeEventKind(event, readAt), describeAfter(event), reasonOf(event, range)].filter(Boolean).join(', ');
 
 /** `1 failed, 2 ended since 18:40:00 (33 in all)`: the new events and the total; empty without events. */
 export function summaryOf(inbox: Inbox): string {
   const events = inbox.list();
   const since = inbox.newSince;
   const fresh = events.filter(event => inbox.isNew(event));
-  const tally = tallyWords(fresh) || (events.length > 0 ? 'nothing new' : '');
+  const tally = describeTally(fresh) || (events.length > 0 ? 'nothing new' : '');
   // An end that was noticed late may be older than the user's last visit.
   const isSince = since !== undefined && fresh.every(({ at }) => at >= since);
   const words = isSince && tally ? `${tally} since ${clockOrDay(since)}` : tally;
@@ -197,14 +197,14 @@ export const inboxColumns = (
   }),
   plainColumn('event', 'EVENT', { min: 11, max: 24, grow: 0 }, eventWord, {
     whole: true,
-    text: row => happenedWords(row, readAtOf(row)),
+    text: row => describeEventKind(row, readAtOf(row)),
     look: lookOf,
   }),
   plainColumn('time', 'TIME', isNarrow ? 7 : 10, row => row.at, {
     align: 'right',
     filtered: false,
     time: 'instant',
-    text: row => (isNarrow ? agoOf(row.at) : timeWords(row)),
+    text: row => (isNarrow ? agoOf(row.at) : formatEventTime(row)),
     exported: row => new Date(row.at).toISOString(),
   }),
   {
@@ -215,7 +215,7 @@ export const inboxColumns = (
     value: row => reasonOf(row, range),
     text: row => reasonOf(row, range, shortHeldOut),
   },
-  plainColumn('took', 'TOOK', 7, tookMs, { align: 'right', filtered: false, time: 'length', text: tookWords }),
+  plainColumn('took', 'TOOK', 7, tookMs, { align: 'right', filtered: false, time: 'length', text: formatElapsed }),
   { id: 'kind', title: 'KIND', width: 10, wide: true, value: row => row.kind },
   idColumn(row => row.id),
 ];

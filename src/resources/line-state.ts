@@ -1,10 +1,10 @@
 /** The states of Watch's lines in words, for different widths. */
 
-import { hasEnded, statusMeaning, statusWords } from '../contract/status.ts';
+import { formatStatus, hasEnded, statusMeaning } from '../contract/status.ts';
 import { type StatusLook, waitingWord } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
-import { checkpointWords, type Silence } from '../queries/pace.ts';
+import { describeCheckpointAge, type Silence } from '../queries/pace.ts';
 import { age, duration, endInstant, parseTime, roughly } from '../text/time.ts';
 import type { Alarm } from './alarms.ts';
 import { oldMs, type WatchedResource } from './watch.ts';
@@ -44,7 +44,7 @@ export const alarmFacts = (reasons: readonly string[] = []): readonly Fact[] =>
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
   const [from, to] = [row.beganAt ?? parseTime(row.startedAt), endInstant(row, now)];
-  const word = statusWords(status);
+  const word = formatStatus(status);
   const look = statusMeaning(status);
   // Without an end time, show when the end was seen.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
@@ -63,7 +63,7 @@ export const isWaiting = ({ waits, status, gone }: WatchedResource): boolean =>
   waits !== undefined && status !== undefined && !gone && !hasEnded(status);
 
 /** `2 running, 1 waiting`; empty if no line waits. */
-export function waitingWords(rows: readonly WatchedResource[]): string {
+export function describeWaiting(rows: readonly WatchedResource[]): string {
   const [waiting, others] = [rows.filter(isWaiting).length, rows.filter(row => !isWaiting(row) && !row.gone)];
   if (waiting === 0) return '';
   const running = others.filter(({ status = '' }) => statusMeaning(status) === 'running').length;
@@ -80,7 +80,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const word = 'ALARM';
   // The mark shows the alarm, so the text can describe the end of the run.
   const ended = hasEnded(row.status) ? state : undefined;
-  const name = [word, shortNames[first.kind], first.lasted && silenceWords(first.lasted)].filter(Boolean).join(' ');
+  const name = [word, shortNames[first.kind], first.lasted && formatSilence(first.lasted)].filter(Boolean).join(' ');
   const short = ended ? stateText(ended, 'short') : name;
   if (isWaiting(row))
     return { ...state, word, text: `${state.text}, ${name}`, short: `${word} ${state.short}`, look: 'alarm', reasons };
@@ -115,7 +115,7 @@ function stateOfGroup(members: readonly WatchedResource[], now: number): LineSta
 }
 
 /** `12m`, or `12m+` if it may have begun earlier. */
-export const silenceWords = ({ forMs, atLeast }: Silence): string => `${age(forMs)}${atLeast ? '+' : ''}`;
+export const formatSilence = ({ forMs, atLeast }: Silence): string => `${age(forMs)}${atLeast ? '+' : ''}`;
 
 function plainStateOf(row: WatchedResource, now: number): LineState {
   const { status, gone, error, isNew, standing, readAt, alarms } = row;
@@ -126,7 +126,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
   if (hasEnded(status)) return endedState(row, status, now);
   if (isWaiting(row)) return { word: waitingWord, text: `waits: ${row.waits}`, short: 'waits', look: 'waiting' };
   const look = statusMeaning(status);
-  const word = statusWords(status);
+  const word = formatStatus(status);
   if (standing.kind === 'queued') {
     const text = standing.forMs === undefined ? 'queued' : `queued ${age(standing.forMs)}`;
     return { word: 'queued', text, look };
@@ -134,14 +134,14 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
   const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
   const stall = alarms.find(({ kind }) => kind === 'stall');
   const savedMs = standing.kind === 'silent' ? standing.checkpointMs : undefined;
-  const lastSaved = savedMs === undefined ? '' : checkpointWords(savedMs);
+  const lastSaved = savedMs === undefined ? '' : describeCheckpointAge(savedMs);
   if (stall?.lasted) {
-    const text = `stalled ${silenceWords(stall.lasted)}`;
+    const text = `stalled ${formatSilence(stall.lasted)}`;
     const words = lastSaved ? `stalled, ${lastSaved}` : text;
     return { word: 'stalled', text: [words, old].filter(Boolean).join(', '), short: text, look };
   }
   if (standing.kind === 'silent') {
-    const silence = silenceWords(standing);
+    const silence = formatSilence(standing);
     const text = [`no new step for ${silence}`, lastSaved, old].filter(Boolean).join(', ');
     return { word, text, short: `no step ${silence}`, look };
   }

@@ -2,7 +2,7 @@
 import { isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
-import { ask, type QueryContext } from '../queries/query-context.ts';
+import { type QueryContext, readShared } from '../queries/query-context.ts';
 import {
   type KnownResource,
   knownResource,
@@ -13,12 +13,12 @@ import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
+import { describeBest, describeFailedRounds, describeHeldOut } from './describe-held-out.ts';
 import { heldOutFields } from './held-out-fields.ts';
-import { bestWords, failedRoundsWords, heldOutWords } from './held-out-words.ts';
 
 /** Reads a query without a cache, and remembers its observations. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
-  const data = await ask(query, context);
+  const data = await readShared(query, context);
   const observation = query.observes?.(data as never);
   // A remembered state may be out of date.
   const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
@@ -79,13 +79,13 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<C
   const done = doneWith(known.done, known.graded);
   const range = context.compare?.rewardRange;
   const heldOut = last
-    ? heldOutWords(last, range)
+    ? describeHeldOut(last, range)
     : failedRounds && !failedRounds.isUnfinished
-      ? failedRoundsWords(failedRounds)
+      ? describeFailedRounds(failedRounds)
       : undefined;
   return {
     ...{ ...known, done, heldOut },
-    bestHeldOut: best && bestWords(best, range),
+    bestHeldOut: best && describeBest(best, range),
     heldOutFields: heldOutFields(measured, range, failedRounds),
     unreadable: unreadable.map(({ message }) => message),
   };

@@ -18,7 +18,7 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
  *
  * @param withId adds the checkpoint's id to its step
  */
-export function modelWords(
+export function describeModel(
   { base_model_slug: model, parent_checkpoint_id: checkpoint, step, trained_in: name }: Partial<MeasuredRun>,
   withId = false,
 ): string {
@@ -73,5 +73,5 @@ export const models = defineResource<SupportedModel>({
   facts: modelFacts,
   label: row => row.model_name,
   findsLabel: 'never',
-  emptyWords: 'The service offers no models',
+  emptyText: 'The service offers no models',
 });

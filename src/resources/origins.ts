@@ -7,7 +7,7 @@ import { type Fact, referenceFact } from '../present/fact.ts';
 import { meanNumber } from '../present/mean.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
+import { formatTrainingOrigin, knownOrigin, type Origin } from '../queries/checkpoint-memory.ts';
 import { type CheckpointUser, OriginSearch } from '../queries/checkpoint-origins.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { ifThere } from '../service/errors.ts';
@@ -15,7 +15,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import { duration } from '../text/time.ts';
 import type { MeasuredList } from './define.ts';
-import { heldOutWords } from './held-out-words.ts';
+import { describeHeldOut } from './describe-held-out.ts';
 import { measureEach } from './measure-each.ts';
 import { heldOutColumn, heldOutMean, intervalOfHeldOut } from './training-columns.ts';
 
@@ -49,18 +49,18 @@ export function originFacts({ from_run: of }: TracedDeployment, range: Range | u
   return [
     { ...referenceFact('training run', 'training', of.training_run_id), value: of.display_name },
     { ...referenceFact('benchmark', 'benchmarks', of.bench_id), value: of.benchmark },
-    { label: 'held-out', value: of.held_out && heldOutWords(of.held_out, range) },
+    { label: 'held-out', value: of.held_out && describeHeldOut(of.held_out, range) },
   ];
 }
 
 /** The checkpoint that a training run continues from, with its name if known. */
 export function fromFact({ parent_checkpoint_id: id }: TrainingRun, from?: Origin): Fact {
   const fact = referenceFact('from', 'checkpoints', id, from?.training_run_id);
-  return from && id ? { ...fact, value: `${originWords(from)}\n${id}` } : fact;
+  return from && id ? { ...fact, value: `${formatTrainingOrigin(from)}\n${id}` } : fact;
 }
 
 /** Deployments with their origins, as remembered. */
-export const traced = (rows: readonly Deployment[], memory: RememberedStore): readonly TracedDeployment[] =>
+export const traceDeployments = (rows: readonly Deployment[], memory: RememberedStore): readonly TracedDeployment[] =>
   rows.map(row => {
     const from_run = knownOrigin(row.checkpoint_id, memory);
     return from_run ? { ...row, from_run } : row;
@@ -91,7 +91,7 @@ export const onBenchmark = ({ benchmark }: Pick<Origin, 'benchmark'>): string =>
 /** `long step 36, held-out 0.412 on small-sums`. */
 export const originMeasured = (of: Origin): string => {
   const { held_out } = of;
-  return `${originWords(of)}${held_out ? `, held-out ${meanNumber(heldOutMean(held_out))}${onBenchmark(of)}` : ''}`;
+  return `${formatTrainingOrigin(of)}${held_out ? `, held-out ${meanNumber(heldOutMean(held_out))}${onBenchmark(of)}` : ''}`;
 };
 
 /** Whether two checkpoints are known to be trained on different benchmarks. */
@@ -159,6 +159,6 @@ export function servedBefore(deployment: Deployment, rows: readonly Deployment[]
 export function servedBeforeFact(before: TracedDeployment | undefined): Fact {
   if (!before) return { label: 'replaced', value: undefined };
   const { deployment_id: id, checkpoint_step: step, from_run: of } = before;
-  const what = of ? originWords(of) : step == null ? '' : `step ${step}`;
+  const what = of ? formatTrainingOrigin(of) : step == null ? '' : `step ${step}`;
   return { ...referenceFact('replaced', 'deployments', id), value: what === '' ? id : clean`${what}, ${id}` };
 }

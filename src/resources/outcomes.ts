@@ -8,10 +8,10 @@ import { counted, percent, reward } from '../text/numbers.ts';
 const countOf = ({ rows }: OutcomeClass): number => rows.length;
 
 /** The class in words; `none` for rollouts whose end is unknown. */
-export const classWords = ({ value }: Pick<OutcomeClass, 'value'>): string => value ?? 'none';
+export const formatClass = ({ value }: Pick<OutcomeClass, 'value'>): string => value ?? 'none';
 
 export const outcomeColumns: readonly Column<OutcomeClass>[] = [
-  plainColumn('class', 'CLASS', { min: 12, max: 120, grow: 9 }, classWords, { cutAt: 'end' }),
+  plainColumn('class', 'CLASS', { min: 12, max: 120, grow: 9 }, formatClass, { cutAt: 'end' }),
   plainColumn('by', 'BY', { min: 6, max: 13, grow: 1 }, ({ by }) => outcomeKinds[by], { shortText: ({ by }) => by }),
   numberColumn('count', 'COUNT', countOf, { text: String }),
   { ...numberColumn('share', 'SHARE', ({ share }: OutcomeClass) => share, { text: percent }), width: 6 },
@@ -25,7 +25,7 @@ export const outcomeColumns: readonly Column<OutcomeClass>[] = [
 export function outcomeFacts(row: OutcomeClass): readonly Fact[] {
   const [first] = row.rows;
   return [
-    { label: outcomeKinds[row.by], value: classWords(row) },
+    { label: outcomeKinds[row.by], value: formatClass(row) },
     { label: 'count', value: row.rows.length },
     { label: 'share', value: percent(row.share) },
     { label: 'mean', value: `${reward(row.mean)} of ${counted(row.scores.length, 'reward')}` },

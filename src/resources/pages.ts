@@ -1,16 +1,16 @@
 /** Reads a resource's list to the end, page by page. */
 import { pushAll } from '../base/many.ts';
-import { partlyReadWords, unreadableFields } from '../contract/lists.ts';
+import { describePartlyRead, unreadableFields } from '../contract/lists.ts';
 import {
+  describeUnrelated,
+  describeUnsure,
   maxPagesWithoutNewRows,
-  othersWords,
   pageSize,
   readListed,
-  unsureWords,
 } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { cutOffWords, readPages } from '../service/pagination.ts';
+import { cutOffMessage, readPages } from '../service/pagination.ts';
 import { keptOfKind } from '../store/seen.ts';
 import type { ResourceOf } from './define.ts';
 import type { Scope } from './place.ts';
@@ -62,16 +62,16 @@ export async function* pagesOf<Row extends object>(
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
     const rest = [
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
-      page.isCutOff ? cutOffWords : '',
+      page.isCutOff ? cutOffMessage : '',
       page.note ?? '',
     ];
     const unreadable = dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`;
     const notes = [
       unreadable,
-      partlyReadWords(partly) ?? '',
+      describePartlyRead(partly) ?? '',
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
-      others === 0 ? '' : othersWords(others),
-      unsure.size === 0 ? '' : unsureWords(unsure.size),
+      others === 0 ? '' : describeUnrelated(others),
+      unsure.size === 0 ? '' : describeUnsure(unsure.size),
       ...rest,
     ];
     const isCutOff = fruitless === mostFruitless || page.isCutOff || page.isPartial === true;

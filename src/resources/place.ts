@@ -175,7 +175,7 @@ export type Place<View extends ViewName = ViewName> = {
 }[View];
 
 /** Fields that do not identify a place: labels, and a rollout's text, which its id already identifies. */
-const ignored: ReadonlySet<string> = new Set([
+const ignoredFields: ReadonlySet<string> = new Set([
   'label',
   'likeness',
   'parent',
@@ -189,7 +189,7 @@ const ignored: ReadonlySet<string> = new Set([
 /** Identifies the place. */
 export function placeKey(place: Place): string {
   return JSON.stringify(place, (key, value: unknown) => {
-    if (ignored.has(key)) return undefined;
+    if (ignoredFields.has(key)) return undefined;
     return value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).sort()) : value;
   });
 }

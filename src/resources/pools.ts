@@ -22,7 +22,7 @@ export function likenessOf(run: EvalRun): string | undefined {
 }
 
 /** Why a pool's tasks cannot be opened. */
-export const pooledWords = 'It combines several runs';
+export const pooledReason = 'It combines several runs';
 
 /** The ids of all runs in a pool. */
 export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): readonly string[] => pool;

@@ -12,7 +12,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
-import { changedWords, type Rechecked } from './changes.ts';
+import { changedMessage, type Rechecked } from './changes.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
 import { areOfDifferentBenchmarks, patienceMs, readInTime, type TracedDeployment, withOrigin } from './origins.ts';
 import { pagesOf } from './pages.ts';
@@ -43,7 +43,7 @@ const notComparable = ({ from_run }: Entry, { deployment_id, from_run: other }: 
  * @param rows the known deployments
  * @param complete whether `rows` is the complete list
  */
-export function replacedWords(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): string {
+export function describeReplaced(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): string {
   const { slug, id, demoted } = entry;
   const ofSlug = rows.filter(row => row.deployment_id !== id && isSameSlug(calledName(row), slug));
   const active = ofSlug.find(surelyInProduction);
@@ -98,19 +98,19 @@ async function readDeployments(
   return { rows, unread: why === undefined ? unread : clean`the deployments could not be read: ${why}` };
 }
 
-/** The deployment that leaves production, as `replacedWords` describes it. */
-export interface ReplacementWords {
+/** The deployment that leaves production, as `describeReplaced` describes it. */
+export interface ReplacementText {
   readonly words: string;
   /** The words without origins, which may be read later. */
   readonly plain: string;
 }
 
-export function replacement(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): ReplacementWords {
+export function replacement(entry: Entry, rows: readonly TracedDeployment[], complete: boolean): ReplacementText {
   const untraced = (row: TracedDeployment): Deployment => ({ ...row, from_run: undefined });
   const demoted = entry.demoted && untraced(entry.demoted);
   return {
-    words: replacedWords(entry, rows, complete),
-    plain: replacedWords({ ...entry, demoted }, rows.map(untraced), complete),
+    words: describeReplaced(entry, rows, complete),
+    plain: describeReplaced({ ...entry, demoted }, rows.map(untraced), complete),
   };
 }
 
@@ -119,7 +119,7 @@ export function replacement(entry: Entry, rows: readonly TracedDeployment[], com
  *
  * @throws AbortError if the user interrupts
  */
-export async function replacedNow(entry: Entry, context: QueryContext): Promise<ReplacementWords> {
+export async function replacedNow(entry: Entry, context: QueryContext): Promise<ReplacementText> {
   const late = AbortSignal.timeout(patienceMs);
   // Ask even if the list cannot be read.
   const { rows, unread } = await readDeployments(context, late);
@@ -153,12 +153,12 @@ export async function servedNow(removed: readonly Deployment[], context: QueryCo
 /** Reads again what leaves production. A confirmation holds if it named everything that would be replaced now. */
 export async function recheckReplaced(
   entry: Entry,
-  { plain }: ReplacementWords,
+  { plain }: ReplacementText,
   context: QueryContext,
-): Promise<Rechecked<ReplacementWords>> {
+): Promise<Rechecked<ReplacementText>> {
   const now = await replacedNow(entry, context);
-  const holds = plain === now.plain || (!entry.demoted && plain === replacedWords(entry, [], false));
-  return { now, objection: holds ? undefined : changedWords };
+  const holds = plain === now.plain || (!entry.demoted && plain === describeReplaced(entry, [], false));
+  return { now, objection: holds ? undefined : changedMessage };
 }
 
 const production = Symbol('in production');

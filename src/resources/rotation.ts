@@ -186,7 +186,7 @@ async function readTurns(
 }
 
 /** The query that runs the rounds. */
-export function following(workbench: Workbench, frame: Frame): LiveQuery<number> {
+export function roundsQuery(workbench: Workbench, frame: Frame): LiveQuery<number> {
   let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
   /** The error from the last round that read something. */

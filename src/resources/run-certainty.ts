@@ -3,7 +3,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { evalProgressQuery, evaluationKeys } from '../queries/evaluations.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
-import { pooled } from '../queries/pooled.ts';
+import { poolRewards } from '../queries/pooled.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
@@ -66,7 +66,7 @@ export const pooledRewardsQuery = (runs: readonly EvalRun[]): LiveQuery<ReadRewa
     const reads = await Promise.all(runs.map(read));
     const unread = reads.find(each => each.unread)?.unread;
     if (unread) throw unread;
-    return pooled(reads);
+    return poolRewards(reads);
   },
 });
 

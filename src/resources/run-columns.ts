@@ -17,7 +17,7 @@ import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
-import { worstWords } from '../queries/held-out.ts';
+import { worstSortNote } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
@@ -48,7 +48,7 @@ import {
   withTraining,
   worstMeanOf,
 } from './measured-run.ts';
-import { modelColumn, modelWords } from './models.ts';
+import { describeModel, modelColumn } from './models.ts';
 import { rowsInLists, withCertainty, withFailed, withRead } from './run-certainty.ts';
 import { namedRun } from './run-places.ts';
 
@@ -60,7 +60,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     bestFirst: true,
     text: meanOfRun,
     sortedBy: worstMeanOf,
-    sortWords: worstWords,
+    sortNote: worstSortNote,
     isUnread: lacksMean,
   }),
   seenColumn(rememberedAt),
@@ -71,7 +71,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   // A narrow column keeps the step.
   columnShownAs(
     modelColumn<MeasuredRun>(row => row.base_model_slug),
-    modelWords,
+    describeModel,
   ),
   plainColumn('checkpoint', 'CHECKPOINT', { min: 12, max: 40, grow: 1 }, row => row.parent_checkpoint_id, {
     wide: true,
@@ -123,7 +123,7 @@ const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
   readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
 
 /** Caches the reads by id. */
-function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {
+function readOnce<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {
   const reads = new Map<string, Promise<Data>>();
   return (id, context) => {
     const known = reads.get(id) ?? read(id, context);
@@ -137,10 +137,10 @@ function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>):
  * the run has ended and its difference is remembered, or there is no baseline.
  */
 function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
-  const runOf = once(
+  const runOf = readOnce(
     async (id, context) => rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context)),
   );
-  const baseRewards = once(async (id, context) => rewardsOfRun(await runOf(id, context), context));
+  const baseRewards = readOnce(async (id, context) => rewardsOfRun(await runOf(id, context), context));
   return async (run: BasedRun, context: QueryContext): Promise<BasedRun> => {
     const { memory, compare } = context;
     const id = list.baseline ?? baselineOf(memory, run.bench_id);

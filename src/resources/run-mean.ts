@@ -1,7 +1,7 @@
 /** Says how certain a run's mean reward is: its interval by task, and the effect of missing rewards. */
 
 import { hasEnded } from '../contract/status.ts';
-import { intervalWords } from '../present/number-columns.ts';
+import { formatInterval } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
@@ -9,7 +9,7 @@ import { type CertainMean, intervalBeside, type RunMean, runMeanOf } from '../qu
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { boundsField, boundsWords } from './comparison.ts';
+import { boundsField, describeBounds } from './comparison.ts';
 
 /**
  * Reads how certain a run's mean is. Also returns the mean: computed from the same rewards while the run continues, and
@@ -31,7 +31,7 @@ export async function readRunMean(run: Pick<KnownResource, 'id' | 'status' | 'me
 }
 
 /** `28 tasks`, or `24 of 28 tasks` if the others have no reward. */
-function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
+function describeTasks({ tasks, allTasks = tasks }: RunMean): string {
   return allTasks === tasks ? counted(tasks, 'task') : `${tasks} of ${counted(allTasks, 'task')}`;
 }
 
@@ -40,17 +40,17 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
  * rewards. It applies to the mean over tasks. The text includes that mean if it differs from the displayed mean over
  * rewards, in which a task with more rollouts has more weight. Empty without rewards.
  */
-export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
+export function describeCertainty(run: RunMean, shownMean: number | undefined): string {
   const { mean, namelessRewards } = run;
   if (mean === undefined) return '';
   if (namelessRewards > 0)
     return `no interval: ${counted(namelessRewards, 'reward has', 'rewards have')} no readable task`;
   const isShown = reward(mean) === reward(shownMean);
-  return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), evidenceWords(run)].filter(Boolean).join(', ');
+  return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), describeEvidence(run)].filter(Boolean).join(', ');
 }
 
 /** The assumption behind the interval if the service does not report how many rollouts were planned. */
-function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, each }: RunMean): string {
+function describeCondition({ isUncounted, isStoppedWhole, end, unlistedRollouts, each }: RunMean): string {
   if (isStoppedWhole) return 'if no more rollouts were planned (stopped)';
   if (!isUncounted) return '';
   const ended = end === 'unreported' ? 'the run has ended and ' : '';
@@ -58,7 +58,7 @@ function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, ea
   return `if ${ended}${all} (total unknown)`;
 }
 
-function evidenceWords(run: RunMean): string {
+function describeEvidence(run: RunMean): string {
   const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not report how many rewards are missing';
   if (outside && !interval)
@@ -66,8 +66,8 @@ function evidenceWords(run: RunMean): string {
   return [
     interval === undefined
       ? 'no interval: with so many rewards missing, it would be the whole range'
-      : `${intervalWords(interval)} over ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
-    boundsWords(run),
+      : `${formatInterval(interval)} over ${[describeTasks(run), describeCondition(run)].filter(Boolean).join(', ')}`,
+    describeBounds(run),
   ]
     .filter(Boolean)
     .join('; ');
@@ -77,13 +77,13 @@ function evidenceWords(run: RunMean): string {
  * The interval beside a mean in a list, with the number of missing rewards, which widen it: `95% CI 0.312 to 0.688 over
  * 16 tasks, with 88 of 128 rewards missing`. Without an interval, gives the reason if it is the number of rewards.
  */
-export function intervalWordsBeside(shown: CertainMean, range: Range): string {
+export function formatIntervalBeside(shown: CertainMean, range: Range): string {
   const interval = intervalBeside(shown, range);
   const { reason, tasks = 0, rewards = 0, total = rewards } = shown.certainty ?? {};
   const missing = Math.max(0, total - rewards);
   if (interval) {
     const without = missing > 0 ? `, with ${missing} of ${total} rewards missing` : '';
-    return `${intervalWords(interval)} over ${counted(tasks, 'task')}${without}`;
+    return `${formatInterval(interval)} over ${counted(tasks, 'task')}${without}`;
   }
   if (reason !== 'nothing' || rewards === 0 || rewards !== shown.graded) return '';
   return `none: ${missing > 0 ? `with ${missing} of ${total} rewards missing, it would be the whole range` : 'too few rewards'}`;
@@ -95,7 +95,7 @@ export const certaintyFields = (run: RunMean) => {
   return {
     task_mean: isByTask ? (run.mean ?? null) : null,
     interval: run.interval ?? null,
-    interval_condition: run.interval ? conditionWords(run) || null : null,
+    interval_condition: run.interval ? describeCondition(run) || null : null,
     mean_bounds: isByTask ? boundsField(run) : null,
   };
 };

@@ -3,10 +3,10 @@
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import { fullWords, hasPartial } from '../present/full-reward.ts';
-import { soFar, sourceWords } from '../present/mean.ts';
+import { formatFullRewards, hasPartial } from '../present/full-reward.ts';
+import { describeSource, soFar } from '../present/mean.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { contradictionWords } from '../queries/run-rewards.ts';
+import { describeContradictions } from '../queries/run-rewards.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { counted, reward } from '../text/numbers.ts';
 
@@ -45,9 +45,9 @@ export function summariseRewards(
     mean: mean(values),
     missing: rewards.length - values.length,
     unreadable,
-    contradictions: contradictionWords(rewards),
+    contradictions: describeContradictions(rewards),
     total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
-    full: range && hasPartial(values, range) ? fullWords(values, range) : undefined,
+    full: range && hasPartial(values, range) ? formatFullRewards(values, range) : undefined,
   };
 }
 
@@ -112,13 +112,13 @@ export function withoutReward({ status, total, graded }: RunCounts): number {
 }
 
 /** E.g. `3 without a reward (2 failed)`; empty if none are known. */
-export function withoutWords(run: RunCounts): string {
+export function describeWithoutReward(run: RunCounts): string {
   const without = withoutReward(run);
   return without === 0 ? '' : `${without} without a reward${failedAmong(without, run.failed)}`;
 }
 
 /** Describes a run that has no mean: the number of rollouts listed without a reward. */
-export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number, failed?: number): string {
+export function describeNoReward({ isRead }: Pick<RunOutcome, 'isRead'>, without: number, failed?: number): string {
   if (!isRead) return 'rewards not read';
   if (without === 0) return 'no reward yet';
   return `no reward; ${counted(without, 'rollout')} without one${failedAmong(without, failed)}`;
@@ -128,10 +128,10 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
  * E.g. `mean 0.143 of 8 rewards` or `mean none, 0 of 8`; the label shows whether it is final. If the service's mean
  * differs from the mean of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
-export function outcomeWords(outcome: RunOutcome): readonly [label: string, value: string, source: string] {
+export function describeOutcome(outcome: RunOutcome): readonly [label: string, value: string, source: string] {
   const { mean, graded: count, listed, rollouts, without, ended, isRead } = outcome;
   const by = listed === undefined ? undefined : `(${reward(listed)} by the ${counted(count ?? 0, 'reward')} listed)`;
-  if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
+  if (mean === undefined && !ended) return ['mean', describeNoReward(outcome, without), ''];
   if (mean === undefined && isRead && rollouts > 0) return ['mean', `${reward(mean)}, 0 of ${rollouts}`, ''];
-  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), by ?? sourceWords({ mean, count })];
+  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), by ?? describeSource({ mean, count })];
 }

@@ -4,7 +4,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { instant } from '../present/times.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { baselineOf } from './baseline.ts';
-import { modelWords } from './models.ts';
+import { describeModel } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { likenessOf, optionsOf } from './pools.ts';
 
@@ -22,7 +22,7 @@ function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly
 
 export function namedRun(run: EvalRun): NamedRun {
   const { eval_run_id: id, display_name, bench_id } = run;
-  const model = modelWords(run);
+  const model = describeModel(run);
   const likeness = likenessOf(run);
   const options = optionsOf(run);
   return {

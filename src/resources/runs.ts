@@ -6,8 +6,8 @@ import { hasEnded } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import { countFull } from '../present/full-reward.ts';
-import { meanWords, soFar } from '../present/mean.ts';
-import { optimisticWords } from '../present/statistics/caution.ts';
+import { describeMean, soFar } from '../present/mean.ts';
+import { optimisticNote } from '../present/statistics/caution.ts';
 import { comparisonDefaults } from '../present/statistics/comparison.ts';
 import { instantFact, timeFact } from '../present/times.ts';
 import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
@@ -16,14 +16,14 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
-import { contradictionWords } from '../queries/run-rewards.ts';
+import { describeContradictions } from '../queries/run-rewards.ts';
 import { readHeldOutSplit } from '../queries/training-curves.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { rememberedAt, sentOptionsIn } from '../store/seen.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
-import { type BasedRun, baselineWords, certaintyQueryOf, differenceReads, soFarQueryOf } from './baseline.ts';
+import { type BasedRun, certaintyQueryOf, describeBaseline, differenceReads, soFarQueryOf } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
 import { maxCompared } from './comparison-grid.ts';
@@ -31,8 +31,8 @@ import { defineResource, type WholeFacts } from './define.ts';
 import { certainMeanOf, listedCount, listedMeanOf, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 import { pooledPlace, pooledRuns } from './pools.ts';
 import { runColumns, runMeasures } from './run-columns.ts';
-import { certaintyFields, certaintyWords, intervalWordsBeside } from './run-mean.ts';
-import { outcomeOf, outcomeWords, type RunOutcome, summariseRewards } from './run-outcome.ts';
+import { certaintyFields, describeCertainty, formatIntervalBeside } from './run-mean.ts';
+import { describeOutcome, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
 
 /**
@@ -43,14 +43,14 @@ function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const listed = listedMeanOf(run);
   const isFinal = hasEnded(run.status);
   const label = isFinal ? 'mean' : `mean ${soFar}`;
-  if (listed.mean !== undefined) return { label, value: meanWords(listed) };
+  if (listed.mean !== undefined) return { label, value: describeMean(listed) };
   if (isUnread) return { label, value: 'could not be read' };
   return { label, value: !isFinal ? undefined : mayHaveMean(run) ? 'not reported' : reward(undefined) };
 }
 
 /** A caveat about the mean, if one applies. */
 export const cautionOf = (run: MeasuredRun): string | undefined =>
-  isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
+  isMeasuredAsChosen(run, run.held_out_split) ? optimisticNote : undefined;
 
 /**
  * The facts about a run, with its outcome and interval if known.
@@ -58,7 +58,7 @@ export const cautionOf = (run: MeasuredRun): string | undefined =>
  * @param isUnread whether its rewards could not be read
  */
 export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string, isUnread = false): readonly Fact[] {
-  const [label = '', ...words] = outcome ? outcomeWords(outcome) : [];
+  const [label = '', ...words] = outcome ? describeOutcome(outcome) : [];
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
@@ -71,9 +71,9 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
     },
     {
       label: 'interval',
-      value: certainty || (run.certainty && intervalWordsBeside(certainMeanOf(run), run.certainty.range)) || undefined,
+      value: certainty || (run.certainty && formatIntervalBeside(certainMeanOf(run), run.certainty.range)) || undefined,
     },
-    { label: 'vs baseline', value: baselineWords(run) },
+    { label: 'vs baseline', value: describeBaseline(run) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('checkpoint', 'checkpoints', run.parent_checkpoint_id, run.training_run_id),
     { label: 'caution', value: cautionOf(run) },
@@ -111,10 +111,10 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
     facts: runFacts(
       { ...run, held_out_split },
       outcome && !outcome.ended ? outcome : known,
-      certain ? certaintyWords(certain, outcome?.mean) : undefined,
+      certain ? describeCertainty(certain, outcome?.mean) : undefined,
       unread !== undefined,
     ),
-    unread: unread ?? ((answer && contradictionWords(answer.rewards)) || undefined),
+    unread: unread ?? ((answer && describeContradictions(answer.rewards)) || undefined),
     hasMean: outcome?.mean !== undefined || run.reward_mean != null,
     answer,
     ...(known && {
@@ -145,7 +145,7 @@ export const runActions = {
     group,
     hint: 'compare',
     rank: 'main',
-    to: rows => {
+    appliesTo: rows => {
       const isMany = rows.length > maxCompared && pooledRuns(rows.map(namedRun)).length > maxCompared;
       if (isMany) return `${rows.length} runs are marked: 2 to ${maxCompared} can be compared`;
       const { why } = comparability(rows.map(namedRun));
@@ -169,14 +169,14 @@ export const runActions = {
     hint: 'cancel',
     rank: 'stop',
     writes: true,
-    to: running,
+    appliesTo: running,
     change: {
       send: cancelRun,
       verb: 'cancel',
-      past: 'cancelled',
-      loses: 'unfinished rollouts stop at once. Finished ones are kept.',
+      participle: 'cancelled',
+      consequence: 'unfinished rollouts stop at once. Finished ones are kept.',
       command: 'cancel',
-      ends: untilStopped,
+      waitUntil: untilStopped,
     },
   },
   delete: {
@@ -186,14 +186,14 @@ export const runActions = {
     group,
     writes: true,
     destructive: true,
-    to: rows => (rows.every(run => run.bench_id) ? rows : 'Its benchmark is unknown'),
+    appliesTo: rows => (rows.every(run => run.bench_id) ? rows : 'Its benchmark is unknown'),
     change: {
       send: deleteRun,
       verb: 'delete',
-      past: 'deleted',
-      loses: 'record, rewards and statistics are deleted. This cannot be undone.',
+      participle: 'deleted',
+      consequence: 'record, rewards and statistics are deleted. This cannot be undone.',
       command: 'delete',
-      lacks: ({ bench_id, eval_run_id }) =>
+      blockedReason: ({ bench_id, eval_run_id }) =>
         bench_id
           ? undefined
           : `The benchmark of ${eval_run_id} is unknown, but this service needs it. Name it: benchtop api deleteEvalRun bench_id=ID eval_run_id=${eval_run_id}`,

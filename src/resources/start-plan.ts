@@ -68,7 +68,7 @@ export interface StartedFrom {
 /** Maximum width of one part of a name, in cells: services limit the length of the whole name. */
 const longestPart = 64;
 
-const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
+const shorten = (text: string): string => truncate(text, longestPart, { position: 'middle' });
 
 /**
  * The default name for a new run, on screen and for commands: `t-words tutor-base lr 0.03`, `t-words first step 20`. It
@@ -76,12 +76,12 @@ const cut = (text: string): string => truncate(text, longestPart, { position: 'm
  */
 export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
   const { benchmark, model, checkpoint, run, options = {}, offered } = from;
-  const label = cut(benchmark.label ?? benchmark.bench_id);
-  const origin = cut(run?.display_name ?? '');
+  const label = shorten(benchmark.label ?? benchmark.bench_id);
+  const origin = shorten(run?.display_name ?? '');
   const step = checkpoint?.step == null ? 'checkpoint' : `step ${checkpoint.step}`;
   const words = checkpoint
     ? [origin, checkpointIsModel ? `${step}, continued` : step]
-    : [cut(model?.split('/').at(-1) ?? '')];
+    : [shorten(model?.split('/').at(-1) ?? '')];
   // The training run's name usually begins with its benchmark.
   const isIncluded = checkpoint && ` ${origin} `.includes(` ${label} `);
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');

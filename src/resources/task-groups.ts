@@ -8,7 +8,7 @@ import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { groupOf, passesOf, rolloutsOf, scoresByStep, type TaskGroup, withBase } from '../present/task-groups.ts';
-import { byTask, groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
+import { byTask, groupKinds, groupLabels, scoresOf, widenedRange } from '../present/teaching.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
 import { count, counted, difference, percent, reward } from '../text/numbers.ts';
@@ -37,7 +37,7 @@ export interface TaskGroups {
   readonly isUncounted: boolean;
   /** The training steps of the rollouts. */
   readonly steps: ReadonlySet<number>;
-  /** See `modelsWords`. */
+  /** See `describeModels`. */
   readonly models: readonly string[];
   /** The lowest reward that counts as a pass. */
   readonly passAt: number;
@@ -71,7 +71,7 @@ const maxModels = 4;
  * `From 2 models together: acme/large (mean 0.708 of 120 rewards), acme/small (…)`, if the rollouts are from several
  * models.
  */
-export function modelsWords(rows: readonly Trajectory[]): readonly string[] {
+export function describeModels(rows: readonly Trajectory[]): readonly string[] {
   // The steps of a training run are different models anyway.
   if (stepsOf(rows).size > 1) return [];
   const models = Map.groupBy(rows, ({ model_id }) => model_id || undefined);
@@ -105,7 +105,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
     steps,
-    models: modelsWords(rows),
+    models: describeModels(rows),
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -116,7 +116,7 @@ export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward
   new Map([...byTask({ rewards: rows }).tasks].map(([id, rollouts]) => [id, scoresOf(rollouts)]));
 
 /** E.g. `8`, or `7 of 8` if one rollout has no reward. */
-const countWords = (group: TaskGroup): string => {
+const formatCount = (group: TaskGroup): string => {
   const [scored, all] = [group.scores.length, rolloutsOf(group)];
   return scored === all ? String(scored) : `${scored} of ${all}`;
 };
@@ -126,10 +126,10 @@ const shareOf = ({ scores, passed }: TaskGroup): number | undefined =>
 
 /** A group's teaching signal; undefined for a single reward. */
 const signalWord = ({ kind, scores }: TaskGroup): string =>
-  kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupWords[kind];
+  kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupLabels[kind];
 
 const ifAny = { ifAny: true } as const;
-const positive = (value: number): number | undefined => (value > 0 ? value : undefined);
+const ifPositive = (value: number): number | undefined => (value > 0 ? value : undefined);
 
 export const taskColumn: Column<TaskGroup> = {
   id: 'task',
@@ -159,7 +159,7 @@ function changeOf(group: TaskGroup): number | undefined {
 const maxRewards = 32;
 
 /** The rewards in ascending order; if there are many, only the lowest and highest ones. */
-function rewardWords({ scores }: TaskGroup): string {
+function formatRewards({ scores }: TaskGroup): string {
   const half = maxRewards / 2;
   const [low, high] =
     scores.length <= maxRewards ? [scores, []] : [scores.slice(0, half), ['…', ...scores.slice(-half)]];
@@ -171,14 +171,14 @@ function rewardWords({ scores }: TaskGroup): string {
  * @param levels the characters for means, from lowest to highest
  */
 export function groupColumns(
-  strip: (group: TaskGroup) => string = rewardWords,
+  strip: (group: TaskGroup) => string = formatRewards,
   levels: readonly string[] = blockLevels,
 ): readonly Column<TaskGroup>[] {
   return [
     {
       ...{ id: 'n', title: 'N', width: { min: 3, max: 9, grow: 0 }, align: 'right' },
       value: row => row.scores.length,
-      text: countWords,
+      text: formatCount,
       exported: row => row.scores.length,
     },
     numberColumn('mean', 'MEAN', row => row.mean),
@@ -210,11 +210,11 @@ export function groupColumns(
     { ...numberColumn<TaskGroup>('passed', 'PASS', shareOf, { text: percent }), width: 5 },
     { id: 'signal', title: 'SIGNAL', width: 8, ifAny: true, value: row => signalWord(row) || undefined },
     {
-      ...numberColumn<TaskGroup>('failed', 'FAILED', row => positive(row.failed), { text: count }),
+      ...numberColumn<TaskGroup>('failed', 'FAILED', row => ifPositive(row.failed), { text: count }),
       ...ifAny,
     },
-    { ...numberColumn<TaskGroup>('noscore', 'NO SCORE', row => positive(row.unscored), { text: count }), ...ifAny },
-    { ...numberColumn<TaskGroup>('unlisted', 'UNLISTED', row => positive(row.unlisted), { text: count }), ...ifAny },
+    { ...numberColumn<TaskGroup>('noscore', 'NO SCORE', row => ifPositive(row.unscored), { text: count }), ...ifAny },
+    { ...numberColumn<TaskGroup>('unlisted', 'UNLISTED', row => ifPositive(row.unlisted), { text: count }), ...ifAny },
     {
       ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
       value: row => row.tokens,
@@ -241,19 +241,19 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
   const { base, scores } = row;
   return [
     { label: 'task', value: row.task_id },
-    { label: 'rollouts', value: countWords(row) },
+    { label: 'rollouts', value: formatCount(row) },
     { label: 'mean', value: reward(row.mean) },
-    { label: 'rewards', value: row.stepScores ? undefined : rewardWords(row) },
+    { label: 'rewards', value: row.stepScores ? undefined : formatRewards(row) },
     ...courseFacts(row),
     { label: 'passed', value: scores.length === 0 ? undefined : `${passes.passed} of ${scores.length}` },
     ...ksOf(row).flatMap(k => [
       { label: `pass@${k}`, value: percent(passAtK(passes, k)) },
       { label: `pass^${k}`, value: percent(passHatK(passes, k)) },
     ]),
-    { label: 'failed', value: positive(row.failed) },
-    { label: 'no score', value: positive(row.unscored) },
-    { label: 'running', value: positive(row.running) },
-    { label: 'not listed', value: positive(row.unlisted) },
+    { label: 'failed', value: ifPositive(row.failed) },
+    { label: 'no score', value: ifPositive(row.unscored) },
+    { label: 'running', value: ifPositive(row.running) },
+    { label: 'not listed', value: ifPositive(row.unlisted) },
     ...(base
       ? [
           { label: 'base', value: `${reward(base.mean)} of ${base.scores.length}` },
@@ -269,7 +269,7 @@ const sum = (groups: readonly TaskGroup[], count: (group: TaskGroup) => number):
   groups.reduce((total, group) => total + count(group), 0);
 
 /** How often tasks pass within several rollouts. */
-function passWords(groups: readonly TaskGroup[], passAt: number): readonly string[] {
+function describePasses(groups: readonly TaskGroup[], passAt: number): readonly string[] {
   const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
   const last = curve.at(-1);
   if (!last) return [];
@@ -288,7 +288,7 @@ function passWords(groups: readonly TaskGroup[], passAt: number): readonly strin
  * A summary in sentences: how many rollouts have a reward, how many groups give no training signal, and how often tasks
  * pass within several rollouts.
  */
-export function groupsWords({
+export function describeGroups({
   groups,
   nameless,
   unlisted,
@@ -318,10 +318,10 @@ export function groupsWords({
   const several = groups.filter(({ scores }) => scores.length > 1);
   const kinds = groupKinds
     .filter(kind => kind !== 'teaches')
-    .map(kind => [several.filter(group => group.kind === kind).length, groupWords[kind]] as const);
+    .map(kind => [several.filter(group => group.kind === kind).length, groupLabels[kind]] as const);
   const idle = kinds.filter(([number]) => number > 0);
   const idleCount = idle.reduce((total, [number]) => total + number, 0);
-  const passes = passWords(groups, passAt);
+  const passes = describePasses(groups, passAt);
   return [
     [`${counted(groups.length, 'task')}: ${rewards}`, ...shown].join(', '),
     ...models,

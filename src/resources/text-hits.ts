@@ -8,13 +8,13 @@ import type { TextHit, TextSearchState } from './text-search.ts';
 import { trajectories, trajectoryFacts } from './trajectories.ts';
 
 /** E.g. `step 3, message 12, line 4`. */
-export const placeWords = ({ step, message, line }: Origin): string =>
+export const formatOrigin = ({ step, message, line }: Origin): string =>
   [step === undefined ? '' : `step ${step}`, message === undefined ? '' : `message ${message}`, `line ${line}`]
     .filter(Boolean)
     .join(', ');
 
 /** Describes a search's progress, hits and gaps. @param goesOn how the user can search the rest of a longer list */
-export function searchedWords(state: TextSearchState, goesOn: string): string {
+export function describeSearch(state: TextSearchState, goesOn: string): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');
   const progress = {
@@ -46,7 +46,7 @@ export function searchedWords(state: TextSearchState, goesOn: string): string {
 
 /** The columns of trajectories. Columns that help to judge a match come before those with its place. */
 const [task, rewardColumn, ...others] = trajectories.columns;
-const offered = others.map(
+const otherColumns = others.map(
   ({ decides, ...column }): Column<TextHit> => ({
     ...column,
     wide: true,
@@ -71,10 +71,10 @@ export const hitColumns: readonly Column<TextHit>[] = [
     variants: byRole,
   },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
-  ...offered.filter(isLength),
+  ...otherColumns.filter(isLength),
   plainColumn('other-lines', 'OTHER', 5, row => row.other_lines, { align: 'right', wide: true }),
-  { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
-  ...offered.filter(column => !isLength(column)),
+  { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => formatOrigin(row.at) },
+  ...otherColumns.filter(column => !isLength(column)),
 ];
 
 export const hitFacts = ({
@@ -88,7 +88,7 @@ export const hitFacts = ({
   roles,
   ...row
 }: TextHit): readonly Fact[] => [
-  { label: 'where', value: `${placeWords(at)}, ${at.role}` },
+  { label: 'where', value: `${formatOrigin(at)}, ${at.role}` },
   { label: 'lines', value: lines },
   { label: 'other lines', value: other_lines > 0 ? `${other_lines} outside messages` : undefined },
   { label: 'text', value: excerpt },

@@ -27,7 +27,7 @@ import {
   mayLackRound,
   withoutLast,
   worstOf,
-  worstWords,
+  worstSortNote,
 } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
@@ -66,14 +66,14 @@ export const shareOf = (done: number | undefined, total: number | undefined): nu
   done === undefined || !total ? undefined : done / total;
 
 /** The share that is done, rounded down so that 100% means complete; the count if the total is unknown. */
-export const shareWords = (done: number | undefined, total: number | undefined): string =>
+export const formatShare = (done: number | undefined, total: number | undefined): string =>
   done === undefined || !total ? String(done ?? '') : `${Math.floor((100 * done) / total)}%`;
 
 /** The progress if there is no room for both counts. */
 const shareColumn: Column<ProgressedRun> = {
   ...{ id: 'share', title: 'DONE%', width: 5, align: 'right' },
   value: row => shareOf(stepsDone(row), stepsOf(row)),
-  text: row => shareWords(stepsDone(row), stepsOf(row)),
+  text: row => formatShare(stepsDone(row), stepsOf(row)),
 };
 
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
@@ -134,7 +134,7 @@ const maxOptions = 8;
 const maxCompared = 100;
 
 /** Longer values are truncated before they are compared. */
-const longest = 200;
+const maxComparedLength = 200;
 
 interface WithOptions {
   readonly options?: unknown;
@@ -143,7 +143,9 @@ interface WithOptions {
 function optionCell(row: WithOptions, name: string): Cell {
   const value = isRecord(row.options) ? own<unknown>(row.options, name) : undefined;
   if (value == null) return undefined;
-  return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
+  return typeof value === 'number' || typeof value === 'string'
+    ? value
+    : JSON.stringify(value)?.slice(0, maxComparedLength);
 }
 
 /**
@@ -236,7 +238,7 @@ export function heldOutColumn<Row>(
 ): Column<Row> {
   return {
     ...numberColumn<Row>(id, title, row => heldOf(row)?.reward),
-    ...{ bestFirst: true, sortWords: worstWords },
+    ...{ bestFirst: true, sortNote: worstSortNote },
     text: row => heldOutCell(heldOf(row)),
     sortedBy: row => {
       const held = heldOf(row);

@@ -7,7 +7,7 @@ import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/train
 import { type Column, plainColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
+import { describeRunTime, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
 import { checkpointList, checkpointsByStep, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
@@ -42,8 +42,8 @@ import {
 } from './checkpoint-columns.ts';
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
+import { describeBest, describeHeldOut } from './describe-held-out.ts';
 import { heldOutFields, withHeldOutPoint } from './held-out-fields.ts';
-import { bestWords, heldOutWords } from './held-out-words.ts';
 import { measureEach } from './measure-each.ts';
 import type { MeasuredRun } from './measured-run.ts';
 import { fromFact, originOf } from './origins.ts';
@@ -54,7 +54,7 @@ import { maxStarts } from './start-plan.ts';
 import { type HeldOut, type MeasuredTraining, measures, trainingColumns } from './training-columns.ts';
 
 /** A step's diagnostics, e.g. `KL to the base model 0.0210, entropy 3.10, gradient norm 0.420, …`. */
-function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
+function describeDiagnostics(diagnostics: StepDiagnostics | null | undefined): string | undefined {
   if (!diagnostics) return undefined;
   const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
   const words = [
@@ -80,18 +80,18 @@ export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range,
     instantFact('seen', rememberedAt(run)),
     ...warningFacts(run),
     ...failureFacts(run.failure),
-    { label: 'held-out', value: held && heldOutWords(held.last, range) },
-    { label: 'best', value: held && bestWords(held.best, range, held.last) },
+    { label: 'held-out', value: held && describeHeldOut(held.last, range) },
+    { label: 'best', value: held && describeBest(held.best, range, held.last) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('benchmark', 'benchmarks', run.bench_id),
     fromFact(run, from),
     { label: 'agent', value: run.agent_id },
     timeFact('started', run.created_at),
     timeFact('ended', run.completed_at),
-    { label: 'took', value: tookWords(run) },
+    { label: 'took', value: describeRunTime(run) },
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
-    { label: `step ${run.diagnostics?.step ?? ''}`, value: diagnosticWords(run.diagnostics) },
+    { label: `step ${run.diagnostics?.step ?? ''}`, value: describeDiagnostics(run.diagnostics) },
     { label: 'options', value: optionLines(run.options) },
   ];
 }
@@ -127,7 +127,7 @@ const ofCheckpoint = {
     hint: 'evaluate',
     rank: 'main',
     writes: true,
-    to: toEvaluate,
+    appliesTo: toEvaluate,
     opens: () => 'evaluate checkpoint',
   },
   deploy: {
@@ -138,7 +138,7 @@ const ofCheckpoint = {
     hint: 'deploy',
     rank: 'second',
     writes: true,
-    to: rows =>
+    appliesTo: rows =>
       rows[0]?.checkpoint?.is_deployable === false ? 'The service reports that it cannot be deployed' : single(rows),
     opens: () => 'deploy',
     sends: {
@@ -155,7 +155,7 @@ const ofCheckpoint = {
     keys: ['t'],
     group,
     writes: true,
-    to: oneOnBenchmark,
+    appliesTo: oneOnBenchmark,
     opens: () => 'continue',
   },
 } as const satisfies ActionTable<CheckpointSource>;
@@ -168,7 +168,7 @@ export const ofTrainingRun = {
     keys: ['v'],
     group,
     hint: 'rollouts',
-    to: single,
+    appliesTo: single,
     opens: ([run]) => ({
       view: 'list',
       resource: 'trajectories',
@@ -183,7 +183,7 @@ export const ofTrainingRun = {
     keys: ['i', '='],
     group,
     hint: 'overlay',
-    to: rows => (rows.length > 1 ? rows : 'Mark two or more to overlay their curves'),
+    appliesTo: rows => (rows.length > 1 ? rows : 'Mark two or more to overlay their curves'),
     opens: rows => ({
       view: 'curves',
       runs: rows.map(row => ({ id: row.training_run_id, name: row.display_name ?? row.training_run_id })),
@@ -197,15 +197,15 @@ export const ofTrainingRun = {
     hint: 'cancel',
     rank: 'stop',
     writes: true,
-    to: running,
+    appliesTo: running,
     change: {
       send: cancelTraining,
       verb: 'cancel',
-      past: 'cancelled',
-      loses: 'the current step is the last one. Checkpoints and curves are kept.',
-      says: names => `Asked ${names} to stop`,
+      participle: 'cancelled',
+      consequence: 'the current step is the last one. Checkpoints and curves are kept.',
+      successMessage: names => `Asked ${names} to stop`,
       command: 'cancel',
-      ends: untilStopped,
+      waitUntil: untilStopped,
     },
   },
   delete: {
@@ -215,12 +215,12 @@ export const ofTrainingRun = {
     group,
     writes: true,
     destructive: true,
-    to: rows => (rows.every(run => hasEnded(run.status)) ? rows : 'It has not ended yet: cancel it first'),
+    appliesTo: rows => (rows.every(run => hasEnded(run.status)) ? rows : 'It has not ended yet: cancel it first'),
     change: {
       send: deleteTraining,
       verb: 'delete',
-      past: 'deleted',
-      loses: 'all curves, rollouts and checkpoints are deleted. Deployments stay. This cannot be undone.',
+      participle: 'deleted',
+      consequence: 'all curves, rollouts and checkpoints are deleted. Deployments stay. This cannot be undone.',
       outages: outagesOfRun,
       withProduction: withRunsInProduction,
       command: 'delete',
@@ -279,7 +279,7 @@ export const training = defineResource<TrainingRun>({
       trajectoryKeys.list({ training_run_id: id }),
     ],
   },
-  emptyWords: 'No training runs yet',
+  emptyText: 'No training runs yet',
   emptyAdvice: { command: benchmarkActions.train, words: 'on a benchmark starts one' },
 });
 

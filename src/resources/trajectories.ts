@@ -91,14 +91,14 @@ const measures: Measures<Trajectory> = {
 };
 
 /** The number of steps, and how many of them the service sent if it left some out. */
-function stepWords({ num_steps, steps }: Trajectory): string | number | undefined {
+function describeSteps({ num_steps, steps }: Trajectory): string | number | undefined {
   const all = countOf(num_steps);
   if (all === undefined || !steps || steps.length === 0 || steps.length >= all) return all;
   return `${all}, ${steps.length} of them sent by the service`;
 }
 
 /** The finish reason, with the length of the answer if it was cut off. */
-function finishWords(trajectory: Trajectory): string | undefined {
+function describeFinish(trajectory: Trajectory): string | undefined {
   const finish = finishOf(trajectory);
   const tokens = earlyEndOf(finish) === 'token limit' ? cutMessageOf(trajectory)?.completion_tokens : undefined;
   return tokens == null ? finish : `${finish}, after ${counted(tokens, 'token')}`;
@@ -165,11 +165,11 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'id', value: trajectory.trajectory_id },
     statusFact('status', trajectory.status),
     { label: 'reward', value: reward(trajectory.reward) },
-    { label: 'steps', value: stepWords(trajectory) },
+    { label: 'steps', value: describeSteps(trajectory) },
     { label: 'policy step', value: trajectory.policy_step },
     statusFact('rollout', trajectory.rollout?.status),
     { label: 'ended by', value: trajectory.rollout?.termination_reason },
-    { label: 'finish', value: finishWords(trajectory) },
+    { label: 'finish', value: describeFinish(trajectory) },
     { label: 'diagnostic', value: trajectory.rollout?.harness_diagnostic },
     { label: 'error', value: trajectory.error },
     referenceFact('run', 'runs', trajectory.eval_run_id),
@@ -197,7 +197,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
 const group = 'Trajectory';
 
 /** Restricts an action to one running trajectory: after its end, the service refuses the request. */
-function open(rows: readonly Trajectory[]): readonly Trajectory[] | string {
+function singleOpen(rows: readonly Trajectory[]): readonly Trajectory[] | string {
   const one = single(rows);
   return typeof one === 'string' ? one : running(one);
 }
@@ -209,7 +209,7 @@ export const trajectoryActions = {
     keys: ['+'],
     group,
     writes: true,
-    to: open,
+    appliesTo: singleOpen,
     opens: () => 'reward',
   },
   complete: {
@@ -218,7 +218,7 @@ export const trajectoryActions = {
     keys: ['E'],
     group,
     writes: true,
-    to: open,
+    appliesTo: singleOpen,
     opens: () => 'complete',
   },
 } as const satisfies ActionTable<Trajectory>;
@@ -247,5 +247,5 @@ export const trajectories = defineResource<Trajectory>({
   findsLabel: 'qualified',
   actions: trajectoryActions,
   watch: { endsForGood: true },
-  emptyWords: 'No trajectories yet: evaluations record them',
+  emptyText: 'No trajectories yet: evaluations record them',
 });

@@ -6,7 +6,7 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
-import { statusMeaning, statusWords } from '../contract/status.ts';
+import { formatStatus, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { type Column, cellText, idColumn, plainColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
@@ -14,13 +14,13 @@ import { intervalColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { timeColumn } from '../present/times.ts';
-import { originWords } from '../queries/checkpoint-memory.ts';
-import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstWords } from '../queries/held-out.ts';
+import { formatTrainingOrigin } from '../queries/checkpoint-memory.ts';
+import { type HeldOutMean, heldOutMeans, heldOutOfStep, worstOf, worstSortNote } from '../queries/held-out.ts';
 import { counted, countOf } from '../text/numbers.ts';
-import { roleWords } from './deployments.ts';
+import { formatRole } from './deployments.ts';
 import type { LineState } from './line-state.ts';
 import { intervalOfRun, listedMean, type MeasuredRun, meanOfRun, worstMeanOf } from './measured-run.ts';
-import { modelWords } from './models.ts';
+import { describeModel } from './models.ts';
 import type { TracedDeployment } from './origins.ts';
 import { differingColumns, type HeldOut, heldOutCell, heldOutColumn, intervalOfHeldOut } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
@@ -153,7 +153,7 @@ class Tree {
         rows.filter(({ bench_id }) => bench_id === benchmark.bench_id).toSorted(oldestFirst);
       this.#add('benchmark', benchmark.bench_id, [], benchmark, {
         name: benchmark.label ?? benchmark.bench_id,
-        about: evaluationsWords(countOf(benchmark.eval_run_count)),
+        about: formatEvaluationCount(countOf(benchmark.eval_run_count)),
         created: benchmark.created_at,
         hasParts: true,
       });
@@ -216,7 +216,7 @@ class Tree {
       name: run.display_name ?? run.eval_run_id,
       status: run.status ?? undefined,
       mean: listedMean(run),
-      about: [this.#known.isBaseline(run) ? 'baseline' : '', modelWords(run)].filter(Boolean).join('  '),
+      about: [this.#known.isBaseline(run) ? 'baseline' : '', describeModel(run)].filter(Boolean).join('  '),
       created: run.created_at,
     });
   }
@@ -275,8 +275,9 @@ class Tree {
         : 'in production now'
       : isUnreadable(deployment, 'is_active')
         ? 'may serve its slug now'
-        : roleWords(deployment);
-    const origin = path.length === 0 && checkpoint_id ? `of ${from_run ? originWords(from_run) : checkpoint_id}` : '';
+        : formatRole(deployment);
+    const origin =
+      path.length === 0 && checkpoint_id ? `of ${from_run ? formatTrainingOrigin(from_run) : checkpoint_id}` : '';
     this.#add('deployment', id, path, deployment, {
       name: slug ?? id,
       status: deployment.status ?? undefined,
@@ -286,18 +287,18 @@ class Tree {
   }
 }
 
-const evaluationsWords = (count: number | undefined): string =>
+const formatEvaluationCount = (count: number | undefined): string =>
   count === undefined ? '' : counted(count, 'evaluation');
 
 /** Says how many rows of a kind are not in the tree because their benchmark is unknown; empty for 0. */
-export function leftOutWords(kind: TreeKind, count: number): string {
+export function describeLeftOut(kind: TreeKind, count: number): string {
   const { word, many } = treeKinds[kind];
   const rows = counted(count, kind === 'training' ? 'training run' : word, many);
   return count === 0 ? '' : `${rows} with an unknown benchmark left out`;
 }
 
 /** The rows without a folded ancestor. */
-export function unfolded(rows: readonly TreeRow[], isOpen: (key: string) => boolean): readonly TreeRow[] {
+export function unfoldedRows(rows: readonly TreeRow[], isOpen: (key: string) => boolean): readonly TreeRow[] {
   return rows.filter(({ path }) => path.every(isOpen));
 }
 
@@ -345,13 +346,13 @@ export function treeColumns(
     { ...heldOutColumn<TreeRow>(row => row.best_held_out, { id: 'best', title: 'BEST' }), ifAny: true },
     // Only for filters, because the held-out column shows an evaluation's mean.
     plainColumn('mean', 'MEAN', 7, row => row.mean, {
-      ...{ align: 'right', hidden: true, bestFirst: true, sortedBy: worstMeanIn, sortWords: worstWords },
+      ...{ align: 'right', hidden: true, bestFirst: true, sortedBy: worstMeanIn, sortNote: worstSortNote },
     }),
     { ...intervalColumn<TreeRow>(row => intervalOf(row, range)), wide: true, decides: 1 },
     {
       ...statusColumn<TreeRow>(row => row.status),
       width: { min: 12, max: 18, grow: 1 },
-      text: row => alarmOf(row)?.brief ?? statusWords(row.status ?? ''),
+      text: row => alarmOf(row)?.brief ?? formatStatus(row.status ?? ''),
       look: row => alarmOf(row)?.look ?? statusMeaning(row.status ?? ''),
     },
     plainColumn('kind', 'KIND', 6, row => treeKinds[row.kind].word, { text: row => treeKinds[row.kind].short }),

@@ -12,7 +12,7 @@ export function unlistedOf(rows: readonly unknown[], run: Partial<RunExtent> | u
 }
 
 /** E.g. `64 rollouts are not listed by the service: cancelled, or never run`; the reason is derived from the status. */
-export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
+export function describeUnlisted(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
   const count = unlistedOf(rows, run);
   if (count === undefined)
     return ['The service does not report how many rollouts the run has: it may not list failed ones'];
@@ -34,7 +34,7 @@ export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> 
 }
 
 /** Describes rewards without a rollout: they count toward the run's mean, but appear in no row. */
-export function anonymousWords(rewards: readonly TrajectoryReward[]): readonly string[] {
+export function describeAnonymousRewards(rewards: readonly TrajectoryReward[]): readonly string[] {
   const count = rewards.filter(({ trajectory_id, reward }) => !trajectory_id && reward != null).length;
   const words = counted(count, 'reward has', 'rewards have');
   return count === 0 ? [] : [`${words} no rollout: included in the run's mean, but not in these rows`];

@@ -4,7 +4,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { referenceFact } from '../present/fact.ts';
 import { asOld, isRoundDue } from '../queries/held-out.ts';
 import { cachedQuery } from '../queries/live-query.ts';
-import { type PaceState, paceOf, paceStateOf, paceStateWords, rateWords } from '../queries/pace.ts';
+import { describePaceState, formatRate, type PaceState, paceOf, paceStateOf } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { isFollowed } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
@@ -60,7 +60,7 @@ type RunPace = Pick<WatchedResource, 'standing' | 'pace' | 'rate'>;
 
 const noPace: RunPace = { standing: { kind: 'unknown' }, pace: '', rate: '' };
 
-const unread = 'steps not read yet';
+const unreadNote = 'steps not read yet';
 
 /** A run's pace, with its age if the steps have not been read recently. */
 function paceOfRun(known: KnownResource, workbench: Workbench, now: number): RunPace {
@@ -74,15 +74,17 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   const observedAt = statuses.doneReadAt(known);
   // Before the first read, neither the pace nor a silence is known.
   if (observedAt === undefined && !isWaiting)
-    return offeredQueries(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: unread, rate: unread };
+    return offeredQueries(workbench, queries?.(id)).length === 0
+      ? noPace
+      : { ...noPace, pace: unreadNote, rate: unreadNote };
   const pace = paceOf(remembered.progressOf(id), paceHints(known));
   const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.patienceMs;
   const at = observedAt ?? now;
   const standing = paceStateOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
   const old = isOld ? `read ${age(now - at)} ago` : '';
-  const words = paceStateWords(standing);
+  const words = describePaceState(standing);
   const withAge = (text: string): string => [text, old].filter(Boolean).join('  ');
-  const rate = standing.kind === 'moving' ? rateWords(standing.stepMs) : words;
+  const rate = standing.kind === 'moving' ? formatRate(standing.stepMs) : words;
   return { standing, pace: withAge(words), rate: withAge(rate) };
 }
 

@@ -4,7 +4,7 @@ import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Alignment, align, messagesOf } from '../present/alignment.ts';
 import { type Column, plainColumn } from '../present/column.ts';
-import { noteWords } from '../present/notes.ts';
+import { describeNote } from '../present/notes.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
@@ -28,7 +28,7 @@ import {
   comparisonOptions,
 } from '../resources/comparison.ts';
 import {
-  familyWords,
+  describeFamilyIntervals,
   type Grid,
   gridColumns,
   gridOf,
@@ -36,7 +36,7 @@ import {
   gridVerdicts,
   taskColumns,
 } from '../resources/comparison-grid.ts';
-import { modelWords } from '../resources/models.ts';
+import { describeModel } from '../resources/models.ts';
 import { namedRun } from '../resources/run-places.ts';
 import { runFacts } from '../resources/runs.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
@@ -44,7 +44,7 @@ import { readInFull } from './in-full.ts';
 import {
   type Blocks,
   firstTasks,
-  flagged,
+  flaggedRollouts,
   longText,
   madeBy,
   notesIn,
@@ -114,7 +114,7 @@ function lineText({ kind, left, right }: SideLine): string {
   return `${kind === 'equal' ? ' ' : left ? '-' : '+'} ${text}`;
 }
 
-function differenceWords({ pairs, first, differing }: Alignment): string {
+function describeDifference({ pairs, first, differing }: Alignment): string {
   const at = pairs[first]?.left ?? pairs[first]?.right;
   if (!at) return 'Their messages do not differ.';
   const place = at.step === Number.MAX_SAFE_INTEGER ? 'the rewards' : `step ${at.number}, ${at.role}`;
@@ -145,7 +145,7 @@ async function* changedTask(task: ComparedTask, names: Record<Side, string>, con
   const [left, right] = read;
   if (!left || !right) return;
   const alignment = align(messagesOf(left), messagesOf(right));
-  yield { kind: 'words', text: differenceWords(alignment) };
+  yield { kind: 'words', text: describeDifference(alignment) };
   const { lines } = sideBySide(alignment, { width, columns: 1, all: true });
   const [before, after] = [left, right].map(each => `${each.trajectory_id}, reward ${reward(each.reward)}`);
   const text = [`- ${names.base}: ${before}`, `+ ${names.new}: ${after}`, '', ...lines.map(lineText)].join('\n');
@@ -214,7 +214,7 @@ async function* comparisonBlocks(
   const named = runs.map((run, index) => ({
     eval_run_id: run.eval_run_id,
     name: names[index] ?? '',
-    model: modelWords(run, true) || undefined,
+    model: describeModel(run, true) || undefined,
   }));
   const { items, ...page } = await comparedRuns(named).readPage({ ...context, query: {} });
   const ends = await readAnswerEnds(
@@ -227,7 +227,7 @@ async function* comparisonBlocks(
   if (note !== undefined) yield { kind: 'words', text: `${note}.` };
   const notes = notesIn(context);
   for (const [index, { eval_run_id: id }] of runs.entries())
-    for (const words of noteWords(notes.get(id))) yield { kind: 'words', text: `${names[index]}: ${words}` };
+    for (const words of describeNote(notes.get(id))) yield { kind: 'words', text: `${names[index]}: ${words}` };
   const [first, second] = runs;
   const [base, ...others] = items;
   const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] => (base ? compareTasks(base.read, fresh.read) : []);
@@ -247,7 +247,7 @@ async function* comparisonBlocks(
     yield rewardBars(values);
   }
   yield* settings(runs, names);
-  const parts = items.map(({ name, read }) => flagged(`Flagged in ${name}`, read.rewards, notes));
+  const parts = items.map(({ name, read }) => flaggedRollouts(`Flagged in ${name}`, read.rewards, notes));
   yield* transcripts(parts, notes, context);
   for (const run of others) yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);
   for (const [index, run] of runs.entries()) {
@@ -265,7 +265,7 @@ function* gridBlocks(
   confidence: number,
 ): Generator<ReportBlock> {
   yield table(grid.rows, gridColumns(grid.confidence));
-  yield { kind: 'words', text: familyWords(grid, confidence) };
+  yield { kind: 'words', text: describeFamilyIntervals(grid, confidence) };
   for (const { letter, name, words } of gridVerdicts(grid))
     yield { kind: 'words', text: `${letter} ${name}: ${words}` };
   yield* leftOut(page);

@@ -6,13 +6,13 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { asUnread, finishOf, toolErrorOf } from '../present/outcome-classes.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
-import { contradictionWords } from '../queries/run-rewards.ts';
+import { describeContradictions } from '../queries/run-rewards.ts';
 import { trajectoryStatusQuery, withRunRewards } from '../queries/trajectories.ts';
 import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { trajectories } from '../resources/trajectories.ts';
-import { anonymousWords, unlistedWords } from '../resources/unlisted.ts';
+import { describeAnonymousRewards, describeUnlisted } from '../resources/unlisted.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
@@ -65,14 +65,18 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   const others = all.filter(row => row.reward == null && rated.has(row.trajectory_id)).length;
   const has = counted(others, 'rollout has', 'rollouts have');
   const words = others === 0 ? '' : `${has} a reward that the run's rewards lack: not counted`;
-  const anonymous = anonymousWords(rewards.rewards);
+  const anonymous = describeAnonymousRewards(rewards.rewards);
   return {
     rows: all,
     rewards,
     unread: [...unread, ...anonymous],
-    notes: [...notes, ...anonymous, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards), words].filter(
-      Boolean,
-    ),
+    notes: [
+      ...notes,
+      ...anonymous,
+      ...describeUnlisted(all, rewards),
+      describeContradictions(rewards.rewards),
+      words,
+    ].filter(Boolean),
   };
 }
 

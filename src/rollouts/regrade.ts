@@ -154,7 +154,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
 }
 
 /** Why rollouts could not be graded, the most frequent reason first. */
-export function ungradedWords(all: readonly Regraded[]): string {
+export function describeUngraded(all: readonly Regraded[]): string {
   const reasons = [...Map.groupBy(all, ({ error }) => error)].flatMap(([error, { length }]) =>
     error === undefined ? [] : { error: trimEnd(error, '.'), length },
   );
@@ -225,7 +225,7 @@ export function regradeFacts(
     },
     limitsFact(interval),
     { label: 'passes', value: `${lost} lost, ${gained} gained (reward at least ${reward(passAt)})` },
-    { label: 'rewards changed', value: isPassFail ? undefined : changedWords(changed, both) },
+    { label: 'rewards changed', value: isPassFail ? undefined : changedMessage(changed, both) },
     { label: 'agreement', value: count === 0 ? undefined : `${percent(agreed / count)} of ${count}${onPassing}` },
     { label: "Cohen's kappa", value: kappa === undefined ? undefined : `${kappa.toFixed(2)}${onPassing}` },
     {
@@ -236,7 +236,7 @@ export function regradeFacts(
 }
 
 /** `27 of 238 (27 lower), by 0.900 on average` */
-function changedWords({ count, lower, mean }: RegradeSummary['changed'], of: number): string {
+function changedMessage({ count, lower, mean }: RegradeSummary['changed'], of: number): string {
   return count === 0 ? `none of ${of}` : `${count} of ${of} (${lower} lower), by ${reward(mean)} on average`;
 }
 

@@ -20,7 +20,7 @@ export interface RegradingState {
   readonly error: Error | undefined;
 }
 
-const begun: RegradingState = {
+const initialState: RegradingState = {
   ...{ phase: 'reading', rows: [], all: 0, notes: [], error: undefined },
   left: { failed: 0, running: 0 },
 };
@@ -36,7 +36,7 @@ export class Regrading {
   readonly grader: GraderChoice;
   /** The lowest reward that passes. */
   readonly passAt: number;
-  #state = begun;
+  #state = initialState;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners = new Listeners();

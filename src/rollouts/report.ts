@@ -6,7 +6,7 @@ import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns } from '../present/column.ts';
-import { meanWords } from '../present/mean.ts';
+import { describeMean } from '../present/mean.ts';
 import { noteFacts } from '../present/notes.ts';
 import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
@@ -20,13 +20,13 @@ import { valuesOf } from '../queries/run-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { findingColumns, nothingFound, readAudit } from '../resources/audit.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
-import { curveName } from '../resources/held-out-words.ts';
+import { curveName } from '../resources/describe-held-out.ts';
+import { describeTrainingCurves } from '../resources/describe-training-curves.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
-import { certaintyWords } from '../resources/run-mean.ts';
+import { describeCertainty } from '../resources/run-mean.ts';
 import { failedAmong } from '../resources/run-outcome.ts';
-import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
+import { describeGroups, groupColumns, groupsOf, taskColumn } from '../resources/task-groups.ts';
 import { intervalOfHeldOut } from '../resources/training-columns.ts';
-import { trainingCurveWords } from '../resources/training-words.ts';
 import { factsOfFile, trajectoryFacts } from '../resources/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { type Note, savedNotes } from '../store/notes.ts';
@@ -124,7 +124,7 @@ async function* curves(id: string, context: ReportContext): Blocks {
     const trained = pointsOf(curveOfColumns(trainer.steps, trainer.rewards));
     const named = [...held, { name: 'trainer reward', points: trained }];
     yield { kind: 'curves', curves: named.filter(({ points }) => points.length > 0) };
-    for (const text of trainingCurveWords(heldOut, trainer, range)) yield { kind: 'words', text };
+    for (const text of describeTrainingCurves(heldOut, trainer, range)) yield { kind: 'words', text };
   } catch (error) {
     if (!isNotOffered(error)) throw error;
     yield { kind: 'words', text: 'The service does not list the curves of training runs.' };
@@ -159,7 +159,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   const values = valuesOf(rewards?.rewards ?? rows);
   yield { kind: 'heading', text: 'Rewards' };
   const shown = mean(values);
-  const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), shown) : '';
+  const certainty = rewards ? describeCertainty(runMeanOf(rewards.rewards, { ...rewards, range }), shown) : '';
   const unrated = rows.filter(each => each.reward == null);
   // Rollouts that never started are not listed.
   const all = hasEnded(rewards?.status) ? Math.max(rows.length, rewards?.total ?? 0) : rows.length;
@@ -167,7 +167,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   const states = unrated.map(unfinishedState);
   const [failed, running] = (['failed', 'running'] as const).map(state => states.filter(each => each === state).length);
   const words = [
-    `mean ${meanWords({ mean: shown, count: values.length })}`,
+    `mean ${describeMean({ mean: shown, count: values.length })}`,
     certainty,
     without > 0 ? `${without} without a reward${failedAmong(without, failed, running)}` : '',
   ];
@@ -179,7 +179,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield table(outcomeClasses(rows), outcomeColumns);
   const groups = sortRows(tasks.groups, each => each.mean, false);
   yield { kind: 'heading', text: 'Tasks, worst first' };
-  for (const text of groupsWords({ ...tasks, models: [] })) yield { kind: 'words', text };
+  for (const text of describeGroups({ ...tasks, models: [] })) yield { kind: 'words', text };
   if (groups.length === 0) return;
   yield* firstTasks(groups, [taskColumn, ...groupColumns(strip)]);
 }
@@ -244,7 +244,7 @@ function extremes(rated: readonly Trajectory[], name: 'Worst' | 'Best', most: nu
 }
 
 /** The rollouts with a flag or a note. */
-export const flagged = (
+export const flaggedRollouts = (
   name: string,
   rows: readonly { readonly trajectory_id?: string | null | undefined }[],
   notes: ReadonlyMap<string, readonly Note[]>,
@@ -257,7 +257,7 @@ function chosenIds(
   { worst = 3, best = 3 }: ReportOptions,
 ): readonly Part[] {
   const rated = rows.filter(each => each.reward != null);
-  return [flagged('Flagged', rows, notes), extremes(rated, 'Worst', worst), extremes(rated, 'Best', best)];
+  return [flaggedRollouts('Flagged', rows, notes), extremes(rated, 'Worst', worst), extremes(rated, 'Best', best)];
 }
 
 /** The notes on trajectories and runs, by id. */

@@ -6,7 +6,7 @@ import { leftOut } from '../base/json-rows.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { retryAfter } from '../base/retry-waits.ts';
 import { type Redact, redactDeep } from '../config/redaction.ts';
-import { capabilityWords } from '../contract/capabilities.ts';
+import { describeCapability } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorCodes, errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
@@ -110,7 +110,7 @@ function waitAdvice({ retryAfterMs, outcomeUnknown }: ErrorDetails, isPolled: bo
 /** Advice on a 404 from the service itself. */
 function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, operation }: ErrorDetails): string {
   if (mayLackPath && operation !== undefined)
-    return `It may have been deleted, it may belong to another organization, or this service does not ${capabilityWords(operation)}.`;
+    return `It may have been deleted, it may belong to another organization, or this service does not ${describeCapability(operation)}.`;
   const call = `${method} ${path}`;
   if (subject === 'path') return `This service does not offer ${call}.`;
   if (subject === 'input')
@@ -121,7 +121,7 @@ function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, ope
 /** Mentions that the service may lack the operation, unless the other advice already does. */
 function lackingAdvice(Answered: AnsweredClass, { operation }: ErrorDetails): string {
   const isSaid = Answered === NotFoundError || Answered === PermissionError;
-  return isSaid || operation === undefined ? '' : `This service may not ${capabilityWords(operation)}.`;
+  return isSaid || operation === undefined ? '' : `This service may not ${describeCapability(operation)}.`;
 }
 
 function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, details: ErrorDetails): string {
@@ -295,7 +295,7 @@ export function movedTo(answer: Head, facts: CallFacts, { pathname }: URL, advic
  * The error for a redirect to another origin, which is never followed because the credential would go there. Names only
  * the origin: a path may be a secret.
  */
-export function redirected(
+export function redirectError(
   answer: Head,
   facts: CallFacts,
   from: URL,

@@ -20,11 +20,11 @@ export interface RefusedField {
 
 const fieldWord = '(?:inputs?|fields?|param(?:eter)?s?|arguments?|keys?|propert(?:y|ies))';
 /** Messages from FastAPI, zod, class-validator and others about an unknown field. */
-const unknownWords = new RegExp(
+const unknownFieldPattern = new RegExp(
   `\\b(?:extra|unknown|unexpected|unrecogni[sz]ed|unsupported|additional)\\b.{0,20}\\b${fieldWord}\\b|\\b${fieldWord}\\b.{0,80}\\b(?:not|n't) (?:permitted|allowed|supported|recogni[sz]ed|known)\\b|\\bshould not exist\\b`,
   'i',
 );
-const missingWords = /\b(?:required|missing)\b/i;
+const missingFieldPattern = /\b(?:required|missing)\b/i;
 
 /** The words in a field's name, without `id`, which most fields have. */
 const wordsInName = (name: string): string[] =>
@@ -118,9 +118,10 @@ export class Assumptions {
     ];
     const field = param?.split('.').at(-1);
     const known = sent.find(({ wire }) => (field === undefined ? quotes(message, wire) : wire === field));
-    if (known && unknownWords.test(message))
+    if (known && unknownFieldPattern.test(message))
       return `If this service has another name for ${known.wire}, set it with '${setsName(known.setting, 'NAME')}'.`;
-    if (known || field === undefined || !/^[\w-]{1,64}$/.test(field) || !missingWords.test(message)) return undefined;
+    if (known || field === undefined || !/^[\w-]{1,64}$/.test(field) || !missingFieldPattern.test(message))
+      return undefined;
     const words = wordsInName(field);
     const likeness = ({ wire }: { readonly wire: string }): number =>
       wordsInName(wire).filter(word => words.includes(word)).length;

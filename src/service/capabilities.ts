@@ -181,7 +181,7 @@ export class Capabilities {
   /** @throws CapabilityMissingError if the endpoint is assumed to be missing, so that nothing is sent */
   require(endpoint: Endpoint): void {
     const left = endpoint.capability ? this.#missingFor(endpoint.operation as Operation) : 0;
-    if (left > 0) throw missing(endpoint, left);
+    if (left > 0) throw missingError(endpoint, left);
   }
 
   /**
@@ -219,7 +219,7 @@ export class Capabilities {
     // response decides.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
-      return new CapabilityMissingError(endpoint.operation, facts, words && answeredWords(words));
+      return new CapabilityMissingError(endpoint.operation, facts, words && describeAnswer(words));
     }
     const isOdd = isOddRefusal(answer, endpoint) && !answer.path.includes('{') && this.mayLack(endpoint, answer);
     if (!isOdd && !isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
@@ -227,7 +227,7 @@ export class Capabilities {
     if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
     const left = isFromService(answer) ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
     this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
-    return missing(endpoint, left, facts, isOdd ? answer.words : undefined);
+    return missingError(endpoint, left, facts, isOdd ? answer.words : undefined);
   }
 
   #missingFor(operation: Operation): number {
@@ -235,11 +235,11 @@ export class Capabilities {
   }
 }
 
-const answeredWords = (words: string): string => `It answered: ${sentence(words)}`;
+const describeAnswer = (words: string): string => `It answered: ${sentence(words)}`;
 
 /** @param left milliseconds until benchtop requests it again */
-function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}, words?: string) {
-  const answered = words && answeredWords(words);
+function missingError({ operation }: Endpoint, left: number, details: ErrorDetails = {}, words?: string) {
+  const answered = words && describeAnswer(words);
   if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details, answered);
   const retryAfterMs = Math.ceil(left);
   const advice = `A gateway may have answered instead: benchtop tries again in ${inSeconds(retryAfterMs)}.`;

@@ -151,7 +151,7 @@ export class Chat {
 }
 
 /** `streaming is not supported`, `stream=true is unsupported`, `stream must be false` and the like. */
-const unstreamedWords =
+const unstreamedPattern =
   /\bstream(s|ed|ing)?\b.{0,200}(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.{0,200}\bstream(s|ed|ing)?\b/i;
 
 /**
@@ -165,7 +165,7 @@ export function refusesToStream({
   message,
 }: Pick<ApiError, 'kind' | 'status' | 'param' | 'message'>) {
   if (kind !== 'validation' && status !== 501) return false;
-  return param === 'stream' || ([undefined, 'model'].includes(param) && unstreamedWords.test(message));
+  return param === 'stream' || ([undefined, 'model'].includes(param) && unstreamedPattern.test(message));
 }
 
 type Facts = () => CallFacts;

@@ -5,7 +5,7 @@ import { unlessAborted } from '../base/abort.ts';
 import { errorMessage } from '../base/errors.ts';
 import { originOf } from '../config/address.ts';
 import type { Auth } from '../contract/common.ts';
-import { stopped } from '../net/failure.ts';
+import { stoppedFailure } from '../net/failure.ts';
 import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import type { ServiceOptions, Supervisor, Target } from './options.ts';
 import { parseBase } from './request.ts';
@@ -153,7 +153,7 @@ class CachedCredential {
     const shared = this.#shared;
     shared.callers += 1;
     try {
-      return await unlessAborted(shared.reading, signal, () => stopped(signal));
+      return await unlessAborted(shared.reading, signal, () => stoppedFailure(signal));
     } finally {
       shared.callers -= 1;
       if (shared.callers === 0) {

@@ -2,7 +2,7 @@
  * The service layer's errors. An error holds only facts for the user or support: never the request, its headers or a
  * library's error object, which carry credentials.
  */
-import { capabilityWords } from '../contract/capabilities.ts';
+import { describeCapability } from '../contract/capabilities.ts';
 import type { Failure } from '../contract/errors.ts';
 import { clean } from '../text/sanitise.ts';
 
@@ -233,7 +233,7 @@ export class CapabilityMissingError extends ServiceError {
   readonly #advice: string;
 
   constructor(operation: string, details: ErrorDetails = {}, advice = '') {
-    const message = `This service does not ${capabilityWords(operation)}. ${advice}`.trim();
+    const message = `This service does not ${describeCapability(operation)}. ${advice}`.trim();
     super('capability_missing', message, { ...details, operation });
     this.#advice = advice;
   }

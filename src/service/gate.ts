@@ -32,7 +32,7 @@ export interface GateMonitor {
   readonly tryNow: () => void;
 }
 
-const open: GateState = { kind: 'open' };
+const openState: GateState = { kind: 'open' };
 const openAndFailing: GateState = { kind: 'open', failing: true };
 
 export interface Passage {
@@ -77,7 +77,7 @@ export class RateLimitGate {
   #limits = 0;
   /** Whether the host itself is failing, not just an endpoint. */
   #failing = false;
-  #state: GateState = open;
+  #state: GateState = openState;
   #pumping = false;
   #wake = new AbortController();
 
@@ -89,7 +89,7 @@ export class RateLimitGate {
 
   state(): GateState {
     if (this.remaining() > 0) return this.#state;
-    return this.#failing ? openAndFailing : open;
+    return this.#failing ? openAndFailing : openState;
   }
 
   /** Milliseconds until the gate opens; 0 if it is open. */
@@ -324,7 +324,7 @@ export class Gates {
     return {
       state: () => {
         const name = host();
-        return name === undefined ? open : this.of(name).state();
+        return name === undefined ? openState : this.of(name).state();
       },
       subscribe: this.#listeners.subscribe,
       tryNow: () => {

@@ -16,11 +16,11 @@ export interface GenerationMemory {
   readonly save: (found: FoundGeneration | undefined) => void;
 }
 
-const kept = z.object({ generation: z.enum(generations), reason: z.string(), at: z.number() });
+const keptSchema = z.object({ generation: z.enum(generations), reason: z.string(), at: z.number() });
 
 /** The saved generation; undefined if it is invalid. */
 export function keptGeneration(value: unknown): FoundGeneration | undefined {
-  return kept.safeParse(value).data;
+  return keptSchema.safeParse(value).data;
 }
 
 export class ServiceGeneration {

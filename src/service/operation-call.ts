@@ -16,7 +16,7 @@ import {
   messageOf,
   movedTo,
   readEnvelope,
-  redirected,
+  redirectError,
   requestIdOf,
   targetOf,
   validationDetail,
@@ -109,7 +109,7 @@ export class OperationCall<Value> implements Call<Value> {
   #prepared(): PreparedRequest {
     const { assumptions, options } = this.#client;
     const input = withAgent(this.#endpoint, this.#input, options.agent);
-    return placed(prepareRequest(this.#endpoint, input, assumptions), this.#options, this.#client);
+    return withPlacement(prepareRequest(this.#endpoint, input, assumptions), this.#options, this.#client);
   }
 
   /** Prepares the request again, once the service's generation is known. */
@@ -211,7 +211,7 @@ export class OperationCall<Value> implements Call<Value> {
     if (status < 400 && status !== 304) {
       answer.close();
       const target = targetOf(headers, this.#url);
-      if (target?.origin !== this.#url.origin) throw redirected(answer, facts, this.#url);
+      if (target?.origin !== this.#url.origin) throw redirectError(answer, facts, this.#url);
       if (this.#leavesBase(target)) throw movedTo(answer, facts, target, outsideBase);
       this.#moved = target;
       throw movedTo(answer, facts, target, this.#adviceOnMove(target));
@@ -339,7 +339,11 @@ function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptio
  * Applies the address and payload from the call's options to a request. @throws RequestError if the address is
  * unusable
  */
-function placed(made: PreparedRequest, { at, payload }: CallOptions, { connection, options }: Client): PreparedRequest {
+function withPlacement(
+  made: PreparedRequest,
+  { at, payload }: CallOptions,
+  { connection, options }: Client,
+): PreparedRequest {
   const request = payload ? withPayload(made, payload) : made;
   if (at === undefined) return request;
   if (at.startsWith('/')) return { ...request, urlAt: base => pathUrl(base, at) };

@@ -87,11 +87,11 @@ function otherId({ params = {} }: CallInput<unknown, unknown>, data: unknown): W
 }
 
 /** Operations whose responses reveal the generation. */
-const revealing = ['listSupportedTrainingModels', 'listBenchmarks'] as const;
+const revealingOperations = ['listSupportedTrainingModels', 'listBenchmarks'] as const;
 
 /** Detects the generation before a call that depends on it, so that no call is sent to both paths. @throws ServiceError */
 async function findGeneration(client: Client, signal: AbortSignal): Promise<void> {
-  for (const operation of revealing) {
+  for (const operation of revealingOperations) {
     const { connection, generation } = client;
     if (connection.isSupervised || (generation.stated ?? generation.found) !== undefined) return;
     try {

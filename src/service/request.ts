@@ -5,7 +5,7 @@ import { parseJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { trimEnd } from '../base/trim.ts';
 import { addressProblem, isLoopback } from '../config/address.ts';
-import { hidden } from '../config/redaction.ts';
+import { hiddenValue } from '../config/redaction.ts';
 import { assumedPaths } from '../contract/assumptions.ts';
 import { type Endpoint, isWrite, listQuery, type Method } from '../contract/common.ts';
 import type { Generation } from '../contract/generation.ts';
@@ -118,7 +118,7 @@ export function describeRequest(
 
 function withoutSensitive({ sensitive = [] }: Endpoint, fields: Fields): Fields {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, sensitive.includes(name) ? hidden : value]),
+    Object.entries(fields).map(([name, value]) => [name, sensitive.includes(name) ? hiddenValue : value]),
   );
 }
 

@@ -3,7 +3,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { parseJson } from '../base/json-depth.ts';
 import { isRecord } from '../base/own-property.ts';
-import { hidden, type Redact } from '../config/redaction.ts';
+import { hiddenValue, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
 import type { WireAnswer, WireRequest } from '../net/wire.ts';
 
@@ -48,7 +48,7 @@ const secretHeader = /^(x-api-key|(proxy-)?authorization|(set-)?cookie)$|token|s
 /** Headers without secret values. */
 export function shownHeaders(headers: Headers, redact: Redact): Headers {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, secretHeader.test(name) ? hidden : redact(value)]),
+    Object.entries(headers).map(([name, value]) => [name, secretHeader.test(name) ? hiddenValue : redact(value)]),
   );
 }
 
@@ -70,7 +70,7 @@ export function traceAnswer(answer: WireAnswer, traced: TraceOptions): WireAnswe
   const headers = shownHeaders(answer.headers, redact);
   tracer({ kind: 'answer', operation: endpoint.operation, status: answer.status, headers });
   const body = new AnswerBody(tracer, traced, /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? ''));
-  return { ...answer, chunks: () => watched(answer.chunks(), body) };
+  return { ...answer, chunks: () => watchChunks(answer.chunks(), body) };
 }
 
 function traceRequestBody(
@@ -89,7 +89,10 @@ function traceRequestBody(
   }
 }
 
-async function* watched(chunks: AsyncGenerator<Uint8Array, void>, body: AnswerBody): AsyncGenerator<Uint8Array, void> {
+async function* watchChunks(
+  chunks: AsyncGenerator<Uint8Array, void>,
+  body: AnswerBody,
+): AsyncGenerator<Uint8Array, void> {
   try {
     for await (const chunk of chunks) {
       body.take(chunk);
@@ -163,7 +166,7 @@ class AnswerBody {
     const { sensitiveAnswer } = this.#traced.endpoint;
     if (!sensitiveAnswer || text === '') return text;
     const body = parseJson(text);
-    return body === undefined ? hidden : JSON.stringify(masked(body, sensitiveAnswer));
+    return body === undefined ? hiddenValue : JSON.stringify(masked(body, sensitiveAnswer));
   }
 }
 
@@ -172,6 +175,6 @@ function masked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map(item => masked(item, names));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, names.includes(name) ? hidden : masked(item, names)]),
+    Object.entries(value).map(([name, item]) => [name, names.includes(name) ? hiddenValue : masked(item, names)]),
   );
 }

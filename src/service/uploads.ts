@@ -11,7 +11,7 @@ import type { UploadUrl } from '../contract/benchmarks.ts';
 import { readErrorBody } from '../net/body.ts';
 import type { WireAnswer, WireRequest } from '../net/wire.ts';
 import { clean } from '../text/sanitise.ts';
-import { errorOfAnswer, redirected } from './answer-error.ts';
+import { errorOfAnswer, redirectError } from './answer-error.ts';
 import type { Client } from './client.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
@@ -172,7 +172,7 @@ class Upload implements Call<void> {
     const { status } = answer;
     if (status >= 300 && status < 400) {
       answer.close();
-      throw redirected(answer, facts, this.#url, 'Run the upload again to get a new address.');
+      throw redirectError(answer, facts, this.#url, 'Run the upload again to get a new address.');
     }
     // Read the body even on success, so that the connection can be reused.
     const text = await readErrorBody(answer);

@@ -8,7 +8,7 @@ import {
   isCertificateError,
   isFinal,
   isInvalidHeader,
-  stopped,
+  stoppedFailure,
   switchedProtocols,
   type WireFailure,
 } from '../net/failure.ts';
@@ -27,7 +27,7 @@ import type { RateLimitGate } from './gate.ts';
 import type { Timeouts } from './options.ts';
 import { mayHaveTakenEffect, type Outcome } from './retry.ts';
 
-const unreached: Readonly<Record<string, string>> = {
+const unreachedReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
   ENOTFOUND: 'was not found in DNS',
   EAI_AGAIN: 'could not be looked up: DNS does not respond',
@@ -97,7 +97,7 @@ export function errorOfFailure(
 }
 
 function unreachedMessage({ host, unreachedAdvice }: CallFacts, code: string, after: string): string {
-  const what = own(unreached, code) ?? 'cannot be reached';
+  const what = own(unreachedReasons, code) ?? 'cannot be reached';
   const advice = unreachedAdvice ?? 'Check the network, the proxy settings and the base URL.';
   return `${host} ${what} (${code}). ${after} ${advice}`;
 }
@@ -140,7 +140,7 @@ function proxyMessage({ name, variable, status }: Proxy, host: string, code: str
     const why = status === undefined ? code : `status ${status}`;
     return `${subject} did not connect to ${host} (${why}). ${after} ${advice}`;
   }
-  return `${subject} ${own(unreached, code) ?? 'cannot be reached'} (${code}). ${after} ${advice}`;
+  return `${subject} ${own(unreachedReasons, code) ?? 'cannot be reached'} (${code}). ${after} ${advice}`;
 }
 
 const outcomeText = (facts: CallFacts): string => (facts.mayHaveHappened ? outcomeAdvice(facts) : 'Nothing was sent.');
@@ -151,7 +151,7 @@ const outcomeText = (facts: CallFacts): string => (facts.mayHaveHappened ? outco
  * @param facts the facts about the attempts so far
  */
 export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
-  if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
+  if (signal.aborted) return errorOfFailure(stoppedFailure(signal), facts, limits);
   if (!(error instanceof NetworkError)) return error;
   const details = { ...facts.details, code: error.code, outcomeUnknown: facts.mayHaveHappened };
   return new NetworkError(`${sentence(error.message)} ${outcomeText(facts)}`, details);
@@ -164,7 +164,7 @@ export function hostUnavailable(
   signal: AbortSignal,
   limits: Timeouts,
 ): ServiceError {
-  if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
+  if (signal.aborted) return errorOfFailure(stoppedFailure(signal), facts, limits);
   // A poll is sent again when the gate opens. The user sees the wait that the host asked for.
   const retryAfterMs = Math.ceil(facts.isPolled ? gate.remaining() : gate.requested());
   const state = gate.state();

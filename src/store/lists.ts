@@ -46,7 +46,7 @@ interface Waiting {
 /** Rewrite an unchanged list only after this long: the age of restored rows is shown in minutes. */
 const touchMs = 60_000;
 /** In characters; longer JSON would delay the first frame. */
-const longest = 1_000_000;
+const maxJsonLength = 1_000_000;
 const keptLists = 100;
 const keptRows = 200;
 
@@ -101,7 +101,7 @@ export class RememberedLists {
       const { dropped, repeated, notes, remembered_at } = data;
       const isCounted = complete && dropped === 0;
       const text = JSON.stringify({ format, rows, complete, dropped, repeated, notes, remembered_at });
-      if (text.length > longest) {
+      if (text.length > maxJsonLength) {
         this.#tables.run('delete from pages where profile = ? and list = ?', scope, list);
         continue;
       }

@@ -137,7 +137,7 @@ function rewardsSinceOf(old: RememberedResource | undefined, record: object, see
 }
 
 /** Merges an observation into the remembered record. */
-function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
+function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
   const isSame = isSameStatus(old?.status, status);
@@ -226,7 +226,7 @@ export class SeenResources {
     for (const seen of resources) {
       const key = keyOf(seen);
       const old = this.#waiting.get(key) ?? this.#written.get(key) ?? this.#read(seen.kind, seen.id);
-      this.#waiting.set(key, joined(old, seen, now));
+      this.#waiting.set(key, mergeSeen(old, seen, now));
     }
   }
 

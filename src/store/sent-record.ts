@@ -80,13 +80,13 @@ export const unreadableRecord = 'The record of earlier uploads cannot be read. R
 const maxLines = 1_000_000;
 
 const ofDataset = 'service = ?1 and dataset = ?2';
-const own = `${ofDataset} and account = ?3 and agent = ?4`;
-const ofFile = `${own} and path = ?5`;
+const ownRows = `${ofDataset} and account = ?3 and agent = ?4`;
+const ofFile = `${ownRows} and path = ?5`;
 /** The empty string, which is the minimum, is this upload's owner. */
 const other = `case when account <> ?3 then 'with another API key' when agent <> ?4 then 'for another agent' else '' end
   as other`;
 /** The next write's number. Orders writes independently of the clock. */
-const next = `(select 1 + coalesce(max(seq), 0) from (select max(seq) as seq from sent_requests
+const nextNumber = `(select 1 + coalesce(max(seq), 0) from (select max(seq) as seq from sent_requests
   union all select max(seq) from sent_answers union all select max(seq) from sent_restarts))`;
 /** Ignores rows from before the file was started over. */
 const counts = `seq > coalesce((select max(seq) from sent_restarts where ${ofFile}), 0)`;
@@ -95,7 +95,7 @@ export const countSums = 'sum(stored) as stored, sum(skipped) as skipped, sum(un
 export const countsIn = ({ stored = 0, skipped = 0, unknown = 0 }: Row): UploadCounts => ({
   ...{ stored: Number(stored), skipped: Number(skipped), failed: 0, unknown: Number(unknown) },
 });
-const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
+const joinIds = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 /**
@@ -181,9 +181,9 @@ export class SentRecord {
   begin(id: string, items: readonly string[], body = ''): boolean {
     const isWritten = this.#tables.run(
       `insert into sent_requests (seq, service, dataset, account, agent, path, id, key, body, unknown,
-         counted_stored, counted_skipped, sent_at) values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, 0, 0, ?9)`,
+         counted_stored, counted_skipped, sent_at) values (${nextNumber}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, 0, 0, ?9)`,
       ...this.#file,
-      ...[id, body, joined(items), Date.now()],
+      ...[id, body, joinIds(items), Date.now()],
     );
     this.#changed();
     return isWritten;
@@ -194,7 +194,7 @@ export class SentRecord {
    * be written.
    */
   repeat(id: string, key: string, body: string): boolean {
-    const sql = `update sent_requests set key = ?6, body = ?7 where ${own} and id = ?5`;
+    const sql = `update sent_requests set key = ?6, body = ?7 where ${ownRows} and id = ?5`;
     return this.#tables.run(sql, ...this.#owner, id, key, body);
   }
 
@@ -207,11 +207,11 @@ export class SentRecord {
       if (stored.length + skipped.length > 0) this.#writeLines(run, stored, skipped);
       run(
         `update sent_requests set key = null, unknown = ?6, counted_stored = ?7, counted_skipped = ?8
-           where ${own} and id = ?5`,
+           where ${ownRows} and id = ?5`,
         ...this.#owner,
-        ...[id, joined(unknown), counted.stored, counted.skipped],
+        ...[id, joinIds(unknown), counted.stored, counted.skipped],
       );
-      run(`delete from sent_requests where ${own} and id = ?5 and unknown = ''`, ...this.#owner, id);
+      run(`delete from sent_requests where ${ownRows} and id = ?5 and unknown = ''`, ...this.#owner, id);
     });
   }
 
@@ -222,7 +222,7 @@ export class SentRecord {
   #writeLines(run: Run, stored: readonly string[], skipped: readonly string[]): void {
     const { lastInsertRowid: answer } = run(
       `insert into sent_answers (seq, service, dataset, account, agent, path, stored_lines, skipped_lines, sent_at, used)
-         select seq, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, seq from (select ${next} as seq)`,
+         select seq, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, seq from (select ${nextNumber} as seq)`,
       ...this.#file,
       ...[stored.length, skipped.length, Date.now()],
     );
@@ -232,7 +232,7 @@ export class SentRecord {
       const line = lineOf(id);
       run(
         `delete from sent_lines where line = ?5 and number = ?6
-           and exists (select 1 from sent_answers where seq = answer and path = '' and ${own})`,
+           and exists (select 1 from sent_answers where seq = answer and path = '' and ${ownRows})`,
         ...this.#owner,
         ...line,
       );
@@ -267,7 +267,7 @@ export class SentRecord {
 
   /** Whether an equal trajectory was stored for this agent with this key, even before the file was started over. */
   hasStored(id: string): boolean {
-    const rows = `sent_lines join sent_answers on seq = answer where line = ?5 and skipped = 0 and ${own}`;
+    const rows = `sent_lines join sent_answers on seq = answer where line = ?5 and skipped = 0 and ${ownRows}`;
     return this.#has(rows, ...this.#owner, lineOf(id)[0]);
   }
 
@@ -277,7 +277,7 @@ export class SentRecord {
    */
   prune(): void {
     const [{ used = 0, lines = 0 } = {}] = this.#tables.all(
-      `select ${next} as used, (select count(*) from sent_lines) as lines`,
+      `select ${nextNumber} as used, (select count(*) from sent_lines) as lines`,
     );
     this.#tables.runAll(
       'update sent_answers set used = ? where seq = ?',
@@ -320,7 +320,7 @@ export class SentRecord {
       run(`delete from sent_restarts where ${ofFile}`, ...this.#file);
       if (startsOver)
         run(
-          `insert into sent_restarts (seq, service, dataset, account, agent, path) values (${next}, ?1, ?2, ?3, ?4, ?5)`,
+          `insert into sent_restarts (seq, service, dataset, account, agent, path) values (${nextNumber}, ?1, ?2, ?3, ?4, ?5)`,
           ...this.#file,
         );
     });

@@ -5,7 +5,7 @@ import { displayWidth, graphemes, type TruncateOptions, truncate } from './width
 const maxContext = 2;
 
 /** Longer names are compared only up to this length. */
-const longest = 4_096;
+const maxComparedLength = 4_096;
 
 const commonStart = (one: readonly string[], other: readonly string[]): number => {
   const shorter = Math.min(one.length, other.length);
@@ -71,7 +71,7 @@ function shownAt(name: readonly string[], forks: readonly number[], { cells, con
 /** Truncates names to the parts in which they differ, showing as much of each part as fits. */
 function cutAtForks(names: readonly string[], width: number, ellipsis: string): ReadonlyMap<string, string> {
   const sorted = names.toSorted();
-  const split = sorted.map(name => graphemes(name.slice(0, longest)));
+  const split = sorted.map(name => graphemes(name.slice(0, maxComparedLength)));
   const forks = forksOf(split);
   const cut = (cells: number, context: number): readonly string[] =>
     split.map((name, index) => shownAt(name, forks[index] ?? [], { cells, context, ellipsis }));
@@ -104,7 +104,7 @@ function cutAfterStart(
   const [head, group] = groups.find(([, { length }]) => length > 1 && length > cutNames.length / 2) ?? ['', []];
   if (head === '') return [];
   const names = group.map(([name]) => name).sort();
-  const [first, last] = [names[0], names.at(-1)].map(name => graphemes((name ?? '').slice(0, longest))) as [
+  const [first, last] = [names[0], names.at(-1)].map(name => graphemes((name ?? '').slice(0, maxComparedLength))) as [
     string[],
     string[],
   ];

@@ -39,13 +39,13 @@ const shortText = 2_000;
 const listBudget = 100;
 const textBudget = 10;
 
-const nothing: readonly Range[] = [];
+const noRanges: readonly Range[] = [];
 const tooLong = 'This expression takes too long';
 
 /** Parses the text typed so far. */
 export function parseFilter(input: string): Filter | FilterError {
   if (input === '' || input === '!' || input === '~' || input === '/') {
-    return { ok: true, kind: 'all', accepts: () => true, matches: () => nothing };
+    return { ok: true, kind: 'all', accepts: () => true, matches: () => noRanges };
   }
   if (input.startsWith('/')) return parseExpression(input);
   if (input.startsWith('~')) {
@@ -110,7 +110,7 @@ export function inverseOf({ accepts }: Filter): Filter {
     ok: true,
     kind: 'inverse',
     accepts: haystack => !accepts(haystack),
-    matches: haystack => (accepts(haystack) ? undefined : nothing),
+    matches: haystack => (accepts(haystack) ? undefined : noRanges),
   };
 }
 
@@ -150,7 +150,7 @@ function endsWithin(limit: number, search: () => void): boolean {
 }
 
 /** @throws ExpressionError */
-function ask<T>(search: (haystack: string) => T, haystack: string): T {
+function runSearch<T>(search: (haystack: string) => T, haystack: string): T {
   try {
     return search(haystack);
   } catch (error) {
@@ -180,11 +180,11 @@ function parseExpression(input: string): Filter | FilterError {
   const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;
   let tooSlow = false;
   const guarded = <T>(find: (haystack: string) => T, haystack: string, otherwise: T): T => {
-    if (isTimeLimited() || (simple && haystack.length <= shortText)) return ask(find, haystack);
+    if (isTimeLimited() || (simple && haystack.length <= shortText)) return runSearch(find, haystack);
     if (tooSlow) return otherwise;
     let answer = otherwise;
     tooSlow = !endsWithin(textBudget, () => {
-      answer = ask(find, haystack);
+      answer = runSearch(find, haystack);
     });
     return answer;
   };

@@ -29,7 +29,7 @@ export const countOf = (value: Maybe): number | undefined => (isMissing(value) |
 /** A count in at most four characters plus a suffix: `999`, `1.2k`, `12k`, `3.4M`. */
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;
-  if (!Number.isFinite(value)) return infinite(value);
+  if (!Number.isFinite(value)) return infinitySign(value);
   // A fractional count is not rounded to an integer, which would hide the service's mistake.
   if (!Number.isInteger(value) && Math.abs(value) < 1_000) return String(Number(value.toPrecision(3)));
   const { text, unit } = scaled(value, 1_000, ['', 'k', 'M', 'G', 'T', 'P']);
@@ -44,7 +44,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 /** An amount of data in binary units: `512 B`, `1.2 KiB`, `12 MiB`. */
 export function bytes(value: Maybe): string {
   if (isMissing(value)) return none;
-  if (!Number.isFinite(value)) return infinite(value);
+  if (!Number.isFinite(value)) return infinitySign(value);
   const { text, unit } = scaled(value, 1_024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']);
   return `${text} ${unit}`;
 }
@@ -82,7 +82,7 @@ const noise = 2e-5;
 
 function significant(value: number, digits: number = 3): string {
   if (value === 0) return '0';
-  if (!Number.isFinite(value)) return infinite(value);
+  if (!Number.isFinite(value)) return infinitySign(value);
   const size = Math.abs(value);
   if (size < 0.001 || size >= 999_999.5) return value.toExponential(digits - 1).replace('e+', 'e');
   if (size >= 999.5) return value.toFixed(digits - 3);
@@ -97,7 +97,7 @@ function significant(value: number, digits: number = 3): string {
  */
 export function percent(share: Maybe): string {
   if (isMissing(share)) return none;
-  if (!Number.isFinite(share)) return infinite(share);
+  if (!Number.isFinite(share)) return infinitySign(share);
   if (share > 0 && share < 0.000_5) return '<0.1%';
   if (share < 0 && share > -0.000_5) return '>-0.1%';
   if (share >= 0.999_5 && share < 1) return '>99.9%';
@@ -146,10 +146,10 @@ export function money(amount: number, currency: string): string {
 
 /** A value as unchanged text. A JSON number too large for a double (`1e999`) shows as `∞`. */
 export function asReceived(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return infinitySign(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function infinite(value: number): string {
+function infinitySign(value: number): string {
   return value === Number.POSITIVE_INFINITY ? '∞' : '-∞';
 }

@@ -86,7 +86,7 @@ const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})
  * Characters that settle the text up to them: not controls, not parts of a longer grapheme, nothing that a joiner may
  * follow.
  */
-const firm = whenNeeded(
+const firmPattern = whenNeeded(
   String.raw`[\u0020-\u0022\u0024-\u0029\u002B-\u002F\u003A-\u007E[\p{L}&&[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]]`,
   'v',
 );
@@ -99,7 +99,7 @@ const openEnd = whenNeeded(String.raw`(?:[\uD800-\uDBFF]|[${prefixSigns}]+)$`, '
 export function settledLength(text: string): number {
   const control = text.search(anyControl);
   for (let end = control === -1 ? text.length : control; end > 0; end -= 1) {
-    if (firm().test(text.charAt(end - 1))) return end;
+    if (firmPattern().test(text.charAt(end - 1))) return end;
   }
   return 0;
 }

@@ -42,9 +42,9 @@ export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform 
 /** The non-ASCII characters in benchtop's own text; their replacements have the same width. */
 const beyondAscii = '…·•–−×±≈“”‘’→←↑↓↵';
 const inAscii = `.----x~~""''><^v/`;
-const beyond = new RegExp(`[${beyondAscii}]`, 'g');
+const nonAscii = new RegExp(`[${beyondAscii}]`, 'g');
 
 /** The text with punctuation and arrows in ASCII, at the same width. Letters stay, since they may be data. */
 export function toAscii(text: string): string {
-  return text.replace(beyond, character => inAscii.charAt(beyondAscii.indexOf(character)));
+  return text.replace(nonAscii, character => inAscii.charAt(beyondAscii.indexOf(character)));
 }

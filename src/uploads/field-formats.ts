@@ -39,7 +39,7 @@ export const unreadRewardsField = 'unread_rewards';
 /**
  * Metadata with the rewards that are not numbers. Infinite ones become strings, because JSON has no infinite numbers.
  */
-function unread(rewards: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
+function unreadableRewards(rewards: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
   const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
   return withoutEmpty({
     [unreadRewardsField]: Object.fromEntries(rewards.map(([name, value]) => [name, asText(value)])),
@@ -59,7 +59,7 @@ const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.fi
 const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
 /** `rate_limit: too fast` for an error with a message; other errors as JSON. */
-function problemWords(error: unknown): string {
+function describeProblem(error: unknown): string {
   // Anthropic nests a request's error inside the response body.
   const { code, type, message } = recordOf(recordOf(error)['error'] ?? error);
   if (typeof message !== 'string') return typeof error === 'string' ? error : JSON.stringify(error);
@@ -72,12 +72,12 @@ function problemWords(error: unknown): string {
  */
 const failedResult = (task_id: string, error: unknown): Record<string, unknown> => ({
   task_id,
-  error: problemWords(error),
+  error: describeProblem(error),
   steps: [{ messages: [], has_error: true }],
 });
 
 /** A trajectory's metadata fields, without empty ones. */
-function kept(fields: Fields, names: readonly string[]): Record<string, unknown> {
+function keptFields(fields: Fields, names: readonly string[]): Record<string, unknown> {
   return withoutEmpty(Object.fromEntries(names.map(name => [name, own<unknown>(fields, name)])));
 }
 
@@ -147,7 +147,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     const value = own(fields, name);
     return numberOf(value) !== undefined || isRawJson(value);
   });
-  const metrics = { ...recordOf(fields['metrics']), ...kept(fields, functions) };
+  const metrics = { ...recordOf(fields['metrics']), ...keptFields(fields, functions) };
   const task = textOf(fields['task']);
   // `task` names the environment: without an id, rollouts of the same prompt belong to the same task.
   const example = wordOf(fields['example_id'] ?? fields['id']) ?? (task && hashOf(prompt));
@@ -163,7 +163,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     termination_reason: truncated ?? textOf(fields['stop_condition']),
     metrics,
     completion_tokens: numberOf(recordOf(fields['token_usage'])['output_tokens']),
-    metadata: { ...kept(fields, [...metadata, ...replaced]), ...unread(unreadable) },
+    metadata: { ...keptFields(fields, [...metadata, ...replaced]), ...unreadableRewards(unreadable) },
     steps,
   });
   return {
@@ -176,12 +176,12 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
 
 /** The values of Inspect's grades (correct, partially correct, incorrect, no answer) and words, as Inspect reads them. */
 const inspectGrades: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
-const inspectWords: Readonly<Record<string, number>> = { yes: 1, true: 1, no: 0, false: 0 };
+const inspectAnswers: Readonly<Record<string, number>> = { yes: 1, true: 1, no: 0, false: 0 };
 
 function inspectNumber(value: unknown): number | undefined {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value !== 'string') return numberOf(value);
-  const word = own<number>(inspectGrades, value) ?? own<number>(inspectWords, value.toLowerCase());
+  const word = own<number>(inspectGrades, value) ?? own<number>(inspectAnswers, value.toLowerCase());
   const number = word ?? Number(value.trim() || Number.NaN);
   return Number.isFinite(number) ? number : undefined;
 }
@@ -316,9 +316,9 @@ function inspectSample(sample: Fields, log: Fields, reward: string | undefined) 
     termination_reason: type && (own<string>(inspectLimits, type) ?? 'LIMIT_REACHED'),
     rewards,
     metadata: {
-      ...kept(sample, sampleMetadata),
+      ...keptFields(sample, sampleMetadata),
       ...withoutEmpty({ task, epoch: sample['epoch'] }),
-      ...unread(unreadable),
+      ...unreadableRewards(unreadable),
     },
     steps: stepsOf(marked),
   });
@@ -329,7 +329,7 @@ function inspectSample(sample: Fields, log: Fields, reward: string | undefined) 
 export function inspectEnd({ eval: evaluation, status, error }: Fields, samples: number): string | undefined {
   if (typeof status !== 'string' || (status === 'success' && samples > 0)) return undefined;
   const task = textOf(recordOf(evaluation)['task']) ?? 'the log';
-  const why = error == null ? '' : `: ${problemWords(error)}`;
+  const why = error == null ? '' : `: ${describeProblem(error)}`;
   return `The run of ${task} has the status ${status}${samples === 0 ? ' and no samples' : ''}${why.replace(/\.$/, '')}.`;
 }
 
@@ -406,7 +406,7 @@ const stopReasons: Readonly<Record<string, string>> = {
 };
 
 /** A conversation whose last answer gets the record's stop reason and tokens. Unknown fields stay in the record. */
-function ended(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
+function withLastAnswer(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   if (last === -1) return conversation(fields, format, messages);
   const { stop_reason, usage, ...rest } = fields;
@@ -434,8 +434,8 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
     };
   }
   if (type === 'message' && role === 'assistant' && Array.isArray(fields['content'])) {
-    const about = kept(fields, ['model', 'stop_reason', 'usage']);
-    return ended(about, 'an Anthropic response', [{ role, content: fields['content'] }]);
+    const about = keptFields(fields, ['model', 'stop_reason', 'usage']);
+    return withLastAnswer(about, 'an Anthropic response', [{ role, content: fields['content'] }]);
   }
   const all = recordsIn(messages);
   const hasSystem = (typeof system === 'string' || Array.isArray(system)) && all.length > 0;
@@ -443,7 +443,10 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
   const hasParts = all.some(({ content }) => recordsIn(content).some(part => partTypes.includes(String(part['type']))));
   const isEnded = typeof fields['stop_reason'] === 'string' && all.length > 0;
   if (!hasSystem && !hasParts && !isEnded) return undefined;
-  return ended(fields, 'Anthropic messages', [...(hasSystem ? [{ role: 'system', content: system }] : []), ...all]);
+  return withLastAnswer(fields, 'Anthropic messages', [
+    ...(hasSystem ? [{ role: 'system', content: system }] : []),
+    ...all,
+  ]);
 }
 
 /** An OpenAI chat request or fine-tuning example, or a line of batch results. */
@@ -462,7 +465,7 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
   const choices = recordsIn(fields['choices']).filter(({ message }) => isRecord(message));
   if (choices.length > 0) {
     const usage = recordOf(fields['usage']);
-    const counts = choices.length === 1 ? kept(usage, ['prompt_tokens', 'completion_tokens']) : {};
+    const counts = choices.length === 1 ? keptFields(usage, ['prompt_tokens', 'completion_tokens']) : {};
     const trajectories = choices.map(({ message, finish_reason }) =>
       withoutEmpty({
         model_id: textOf(fields['model']),
@@ -483,7 +486,7 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
   const unreadable = typeof reward === 'number' ? [] : unreadReward(reward);
   const record = withoutEmpty({
     ...more,
-    ...(unreadable.length > 0 && { metadata: { ...named, ...unread(unreadable) } }),
+    ...(unreadable.length > 0 && { metadata: { ...named, ...unreadableRewards(unreadable) } }),
     ...(textOf(model) && { model_id: model }),
     reward: typeof reward === 'number' ? reward : undefined,
     steps: stepsOf(messages),

@@ -16,7 +16,7 @@ import {
   unreadRewardsField,
 } from './field-formats.ts';
 import { readJson } from './python-json.ts';
-import { bytesOf, depthProblem, type Item, notFiniteWords, readItems } from './trajectory-file.ts';
+import { bytesOf, depthProblem, describeNotFinite, type Item, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 
 /** A trajectory from a file, or why part of the file cannot be read. */
@@ -107,7 +107,9 @@ export class Reading {
         : [
             `Not counted: ${counted(this.#uncounted, 'reward')}, not a number, an integer beyond 2^53, or without a name.`,
           ]),
-      ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON cannot represent.`]),
+      ...(this.#notFinite === 0
+        ? []
+        : [`Missing: ${describeNotFinite(this.#notFinite)}, which JSON cannot represent.`]),
     ];
   }
 }

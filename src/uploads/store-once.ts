@@ -11,7 +11,7 @@ import { type SentLine, unreadableRecord } from '../store/sent-record.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
-import { howSent, nothing, sentTimes } from './trajectory-outcomes.ts';
+import { howSent, nothingSent, sentTimes } from './trajectory-outcomes.ts';
 
 /** For each trajectory, the lines of earlier requests that contain it, and the id for its new line. */
 function itemsOf(
@@ -71,10 +71,10 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       if (!records.isOpen || !record.begin(id, ids))
         refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
       const outcome = await storeTrajectories(service, { ...input, agent }, options).catch((error: unknown) => {
-        if (!mayHaveHappened(error)) record.settle(id, nothing);
+        if (!mayHaveHappened(error)) record.settle(id, nothingSent);
         throw error;
       });
-      record.settle(id, { ...nothing, stored: ids.filter((_, index) => !outcome.refused.has(index)) });
+      record.settle(id, { ...nothingSent, stored: ids.filter((_, index) => !outcome.refused.has(index)) });
       record.prune();
       refused = undefined;
       return outcome;

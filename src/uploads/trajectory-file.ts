@@ -179,7 +179,7 @@ async function itemOf(read: ReadBytes, place: Omit<Item, keyof ReadItem>): Promi
     const problem = depthProblem(value);
     if (problem !== undefined) return unusable(problem);
     // Without these numbers it would be a different trajectory, e.g. one without a reward.
-    const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON cannot represent.`;
+    const error = notFinite === 0 ? undefined : `It has ${describeNotFinite(notFinite)}, which JSON cannot represent.`;
     return { ...place, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
     // The parser saw only this line, so its line number says nothing.
@@ -194,7 +194,7 @@ export const depthProblem = (value: unknown): string | undefined =>
     : undefined;
 
 /** `1 number that is NaN or infinite`. */
-export const notFiniteWords = (count: number): string =>
+export const describeNotFinite = (count: number): string =>
   `${counted(count, 'number')} that ${count === 1 ? 'is' : 'are'} NaN or infinite`;
 
 /** @throws TypeError if the bytes are not UTF-8 */

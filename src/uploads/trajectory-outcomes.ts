@@ -44,13 +44,13 @@ export interface BatchReport extends Reason {
 }
 
 /** `it is too long (too_long) {"field":"steps"}`; empty without details. */
-export function reasonWords({ message, code, context }: Reason): string {
+export function describeReason({ message, code, context }: Reason): string {
   const named = message === undefined || code === undefined || message.includes(code) ? '' : ` (${code})`;
   return clean`${message ?? code ?? ''}${named}${context ? `  ${safeJson(context)}` : ''}`;
 }
 
 /** E.g. `lines 1 to 2: the service reports: 1 of 2 stored`. */
-export function reportWords({
+export function describeReport({
   kind,
   lines: [first, last],
   itemIndex,
@@ -64,7 +64,7 @@ export function reportWords({
   ];
   const more = [requestId && `request ${requestId}`, docUrl].filter(Boolean).join('  ');
   const index = itemIndex === undefined ? '' : `item_index ${itemIndex}: `;
-  return clean`${place}: ${title}: ${index}${reasonWords(reason)}${more && `  ${more}`}`;
+  return clean`${place}: ${title}: ${index}${describeReason(reason)}${more && `  ${more}`}`;
 }
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
@@ -80,14 +80,14 @@ export const howSent = (others: Partial<Record<Other, unknown>>): string =>
     .map((how, index) => ` ${index > 0 ? 'or ' : ''}${how}`)
     .join('');
 
-const maybe: Readonly<Record<Other, string>> = {
+const maybeNotes: Readonly<Record<Other, string>> = {
   'for another agent': 'maybe the same agent under another name',
   'with another API key': 'maybe to another organization',
 };
 
 /** `1 sent before with another API key, maybe to another organization`. */
 export const otherWarnings = (others: OtherCounts): string[] =>
-  Object.entries(others).map(([how, count]) => `${count} sent before ${how}, ${maybe[how as Other]}.`);
+  Object.entries(others).map(([how, count]) => `${count} sent before ${how}, ${maybeNotes[how as Other]}.`);
 
 /**
  * E.g. `1 stored`, `2 skipped`…
@@ -95,7 +95,7 @@ export const otherWarnings = (others: OtherCounts): string[] =>
  * @param before how many more items an earlier run sent
  * @param others how many more items were sent for another agent or with another key
  */
-export function countWords(
+export function describeCounts(
   { stored, skipped, failed, unknown }: UploadCounts,
   before = 0,
   others: OtherCounts = {},
@@ -170,14 +170,14 @@ export interface RequestOutcome {
 const noneCounted = { stored: 0, skipped: 0 };
 
 /** No item was sent, or all were rejected. */
-export const nothing: SentItems = { stored: [], skipped: [], unknown: [], counted: noneCounted };
+export const nothingSent: SentItems = { stored: [], skipped: [], unknown: [], counted: noneCounted };
 
 /** The outcome is unknown for all items. */
-export function lost(sent: readonly NamedItem[], message: string): RequestOutcome {
+export function lostOutcome(sent: readonly NamedItem[], message: string): RequestOutcome {
   return {
     outcomes: sent.map(item => unknownOutcome(item, message)),
     counts: { ...noCounts, unknown: sent.length },
-    items: { ...nothing, unknown: sent.map(({ id }) => id) },
+    items: { ...nothingSent, unknown: sent.map(({ id }) => id) },
   };
 }
 
@@ -185,7 +185,7 @@ export function lost(sent: readonly NamedItem[], message: string): RequestOutcom
  * The items of an earlier request whose outcome is still unknown. If the service counted items of the request as stored
  * or skipped, at least that many of these are, minus items that are no longer in the file.
  */
-export function held(
+export function heldOutcome(
   sent: readonly NamedItem[],
   { unknown, counted }: Pick<SentRequest, 'unknown' | 'counted'>,
   message: string,
@@ -225,14 +225,14 @@ export function sentAgain(sent: readonly NamedItem[], outcome: RequestOutcome, m
 }
 
 /** The outcome if all items were rejected, or none was sent. */
-function rejected(
+function rejectedOutcome(
   sent: readonly NamedItem[],
   reasonOf: (item: Item, index: number) => Reason,
 ): Pick<RequestOutcome, 'outcomes' | 'counts' | 'items'> {
   return {
     outcomes: sent.map((item, index) => ({ ...failedOutcome(item, ''), ...reasonOf(item, index) })),
     counts: { ...noCounts, failed: sent.length },
-    items: nothing,
+    items: nothingSent,
   };
 }
 
@@ -246,12 +246,12 @@ export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError):
   if (isTooLarge(error)) {
     const most = error.context?.['max_bytes'];
     const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
-    return rejected(sent, ({ size }) => ({
+    return rejectedOutcome(sent, ({ size }) => ({
       message: `This trajectory has ${bytes(size)}; the service ${limit}.`,
     }));
   }
   const { byItem, ofBatch } = refusedItems(error.failures, valuesOf(sent));
-  const outcome = rejected(sent, (_, index) => {
+  const outcome = rejectedOutcome(sent, (_, index) => {
     const own = byItem.get(index)?.[0];
     return saysWhy(own) ? reasonOf(own) : { message: error.message };
   });
@@ -262,7 +262,7 @@ export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError):
 export function errorReport(sent: readonly Item[], error: ServiceError): BatchReport {
   const { failures: _, ...context } = error.context ?? {};
   const { message, code, docUrl, requestId } = error;
-  return { kind: 'error', lines: linesOf(sent), message, code, context: filled(context), docUrl, requestId };
+  return { kind: 'error', lines: linesOf(sent), message, code, context: filledContext(context), docUrl, requestId };
 }
 
 const failureReport = (sent: readonly Item[], failure: Failure): BatchReport => ({
@@ -280,13 +280,13 @@ const linesOf = (sent: readonly Item[]): readonly [number, number] => [
 ];
 
 /** Drops an empty context. */
-const filled = (context: Reason['context'] | null): Reason['context'] =>
+const filledContext = (context: Reason['context'] | null): Reason['context'] =>
   context && Object.keys(context).length > 0 ? context : undefined;
 
 const reasonOf = ({ message, code, context }: Failure): Reason => ({
   message: message ?? code ?? undefined,
   code: code ?? undefined,
-  context: filled(context),
+  context: filledContext(context),
 });
 
 const statuses = { stored: 'uploaded', skipped: 'skipped', counted: 'counted', unknown: 'unknown' } as const;
@@ -313,7 +313,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     counted: isWhole ? noneCounted : counted,
   };
   // The local service's message only repeats the counts.
-  const isNews = counts.stored < sent.length && answer.message !== countWords(counts).join(', ');
+  const isNews = counts.stored < sent.length && answer.message !== describeCounts(counts).join(', ');
   const summary = isNews ? answer.message?.trim() : undefined;
   const reports = [
     ...batchFailures.map(each => failureReport(sent, each)),

@@ -1,7 +1,7 @@
 /** The state of a trajectory upload, and its counts in words. Pure. */
 import type { UploadCounts } from '../store/sent-record.ts';
 import type { JobState } from '../workbench/jobs.ts';
-import { countWords, type SentBefore, totalOf } from './trajectory-outcomes.ts';
+import { describeCounts, type SentBefore, totalOf } from './trajectory-outcomes.ts';
 
 export interface TrajectoryUploadState extends JobState {
   /** `queued` while another upload into the dataset is running. */
@@ -34,7 +34,7 @@ export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState)
 }
 
 /** The counts for this run, e.g. `1 stored`, `2 skipped`…, and the number of items that were sent before. */
-export function runWords(state: TrajectoryUploadState): string[] {
+export function describeRunCounts(state: TrajectoryUploadState): string[] {
   const { counts, before, others } = countsOfRun(state);
-  return countWords(counts, before, others);
+  return describeCounts(counts, before, others);
 }

@@ -31,7 +31,7 @@ import {
 } from '../store/sent-record.ts';
 import { honouredMs } from '../store/start-keys.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
-import { UnrecordedError, unrecordedWords } from '../store/unrecorded.ts';
+import { describeUnrecorded, UnrecordedError } from '../store/unrecorded.ts';
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { type FileTrajectory, Reading, trajectoriesIn } from './foreign-files.ts';
@@ -43,12 +43,12 @@ import {
   differenceOf,
   errorReport,
   failedOutcome,
-  held,
+  heldOutcome,
   howSent,
   isTooLarge,
-  lost,
+  lostOutcome,
   noCounts,
-  nothing,
+  nothingSent,
   type Outcome,
   type RequestOutcome,
   refusedOutcome,
@@ -57,15 +57,15 @@ import {
   unknownCountsOf,
 } from './trajectory-outcomes.ts';
 import { type Portion, portionsOf, type Trajectory } from './trajectory-requests.ts';
-import { runWords, sentNothing, type TrajectoryUploadState } from './trajectory-upload-state.ts';
+import { describeRunCounts, sentNothing, type TrajectoryUploadState } from './trajectory-upload-state.ts';
 import { UploadResults } from './upload-results.ts';
 
 /** How often a waiting upload checks whether the previous one has ended, in milliseconds. */
 const queueMs = 250;
 
-const unwritten = 'The record cannot be written';
+const unwrittenMessage = 'The record cannot be written';
 const notRecorded = 'the upload cannot be recorded, and a repeat would store it twice';
-const anyway = 'benchtop upload --new sends all of it';
+const resendHint = 'benchtop upload --new sends all of it';
 const unknownBefore = (why: string): string =>
   `items sent before would be stored twice. ${why}. benchtop upload --new sends all of the file.`;
 
@@ -146,7 +146,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { sentBefore } = this.state;
     if (sentBefore && sentNothing(this.state))
       return `sent nothing: everything was sent before${howSent(sentBefore.others)}`;
-    return `is done: ${runWords(this.state).join(', ')}`;
+    return `is done: ${describeRunCounts(this.state).join(', ')}`;
   }
 
   /** Whether the record belongs to its file and dataset; the agent does not matter. */
@@ -230,13 +230,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** @throws UnrecordedError unless items may be sent without a record */
-  #refuse(why = unwritten): void {
+  #refuse(why = unwrittenMessage): void {
     if (this.#needsRecord && !this.#mayLackRecord)
-      throw new UnrecordedError(unrecordedWords(notRecorded, why, anyway), this.state.hasSent);
+      throw new UnrecordedError(describeUnrecorded(notRecorded, why, resendHint), this.state.hasSent);
   }
 
   /** Notes that items are not recorded. @throws UnrecordedError unless they may be sent without a record */
-  #lack(why = unwritten): void {
+  #lack(why = unwrittenMessage): void {
     this.#refuse(why);
     if (this.#needsRecord) this.#unrecorded = why;
   }
@@ -383,14 +383,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.set({ hasSent: true });
         if (!isBegun) this.#lack(this.#records?.problem);
         const isAnswered = error instanceof ServiceError && error.status !== undefined;
-        const outcome = lost(
+        const outcome = lostOutcome(
           items,
           `It may have been stored: its request ${isAnswered ? 'failed' : 'was not answered'}.`,
         );
         this.#add(items, outcome.outcomes, outcome.counts);
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
-      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing);
+      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothingSent);
       if (!this.#failsAlone(error)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
       else if (isLost) this.#results.report(errorReport(items, error));
@@ -436,7 +436,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       request.key === undefined ? 'no response reported whether it was' : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
     const message = `It may have been stored: ${how}${request.other ? ` (sent ${request.other})` : ''}.`;
-    const { outcomes, counts } = request.other ? lost(items, message) : held(items, request, message);
+    const { outcomes, counts } = request.other ? lostOutcome(items, message) : heldOutcome(items, request, message);
     const hold = (): void => this.#add(items, outcomes, counts, recorded);
     if (request.other || (!isHarmless && !this.#resendUnknown)) {
       hold();

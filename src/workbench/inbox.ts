@@ -116,7 +116,7 @@ export function isBad(event: InboxEvent): boolean {
 }
 
 /** E.g. `3 failed, 1 stalled, 2 ended`; empty without events. */
-export function tallyWords(events: readonly InboxEvent[]): string {
+export function describeTally(events: readonly InboxEvent[]): string {
   const bySort = Map.groupBy(events, sortOf);
   return sorts
     .flatMap(sort => {

@@ -21,7 +21,7 @@ describe.each(declared)('$command of $name ($id)', ({ command, send, kind, optio
 
   it('waits if its end is declared, takes options if they are listed, and a key if it is sent with one', () => {
     const taken = ['wait', 'option', 'idempotencyKey'].filter(flag => flags.includes(flag));
-    const said = { wait: kind ?? change?.ends, option: options, idempotencyKey: send.keyed };
+    const said = { wait: kind ?? change?.waitUntil, option: options, idempotencyKey: send.keyed };
     expect(taken).toEqual(Object.entries(said).flatMap(([flag, has]) => (has ? [flag] : [])));
   });
 });

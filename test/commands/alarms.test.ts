@@ -63,7 +63,7 @@ function cliWithAlarms(baseUrl: string, alarms: object) {
 }
 
 const drop = [0.3, 0.7, 0.3, 0.3, 0.3, 0.3];
-const dropWords = 'held-out 0.300 is below its best 0.700 at step 20 by more than the 95% intervals, 4 in a row';
+const dropMessage = 'held-out 0.300 is below its best 0.700 at step 20 by more than the 95% intervals, 4 in a row';
 
 it('doctor names the audit for a run without an alarm whose reward rises only in training', async () => {
   const rises = Array.from({ length: 60 }, (_, index) => ({ step: index + 1, trainer_reward: index / 60 }));
@@ -81,7 +81,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
   expect(code).toBe(8);
   expect(out.split('\n')).toEqual([
     '1 alarm:',
-    `  step 40, by ${savedAt}: ${dropWords.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 70`,
+    `  step 40, by ${savedAt}: ${dropMessage.replace('95% intervals, 4', '99.7% intervals, 2')}; over at step 70`,
     'Not checked: new steps, because this machine has not watched the run.',
     'Not checked: failed rollouts, because the service does not count them.',
     'Alarms: no new step for 10 times its usual time per step and 5m; 4 held-out rewards in a row below the best, or fewer far below; more than 20% of the rollouts failed.',
@@ -101,7 +101,7 @@ it('doctor says what the alarms would have said of a past run, with its step, ti
 
 it('watch notes an alarm, and has an exit code of its own if it holds at the end', async () => {
   const held = await (await trained(drop, 2))()('watch', ['sweep']);
-  expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropWords}`]);
+  expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropMessage}`]);
   const sound = await (await trained(drop, 2))({ belowBest: 0 })('watch', ['sweep']);
   expect([sound.code, sound.notes]).toEqual([0, '']);
   // A run that has recovered is no longer in alarm (A3).
@@ -146,13 +146,13 @@ it('watch --alarm of a run that has failed says so, and ends as without --alarm'
   const { code, out, notes } = await (await trained(drop, 0, 'failed'))()('watch', ['sweep', '--alarm']);
   expect(code).toBe(exitCodes.failed);
   expect(out).toContain('failed');
-  expect(notes).toContain(`sweep: alarm: ${dropWords}`);
+  expect(notes).toContain(`sweep: alarm: ${dropMessage}`);
 });
 
 it('watch --alarm stops at the first alarm, although the run goes on', async () => {
   const { code, notes } = await (await trained(drop, 1_000_000))()('watch', ['sweep', '--alarm']);
   expect(code).toBe(8);
-  expect(notes).toContain(`sweep: alarm: ${dropWords}`);
+  expect(notes).toContain(`sweep: alarm: ${dropMessage}`);
 });
 
 it.each([

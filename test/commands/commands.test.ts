@@ -288,7 +288,7 @@ describe('watch', () => {
     const slept: number[] = [];
     const status = await follow({
       label: 'first',
-      look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
+      readState: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
       onChange: async ({ status: now }) => void statuses.push(now),
       note: text => notes.push(text),
       intervals: defaultIntervals,
@@ -307,7 +307,7 @@ describe('watch', () => {
     const notes: string[] = [];
     let now = 0;
     let left = 8;
-    const look = () => {
+    const readState = () => {
       left -= 1;
       if (left > 0) return Promise.reject(new NetworkError('The line is cut.', {}));
       return Promise.resolve({ id: 'trn_1', label: 'first', status: 'failed', done: 1, total: 2, mean: undefined });
@@ -318,7 +318,15 @@ describe('watch', () => {
     const { signal } = new AbortController();
     const note = (text: string): void => void notes.push(text);
     const onChange = async (): Promise<void> => {};
-    const common = { label: 'first', look, onChange, note, intervals: defaultIntervals, gate: openGate.state, signal };
+    const common = {
+      label: 'first',
+      readState,
+      onChange,
+      note,
+      intervals: defaultIntervals,
+      gate: openGate.state,
+      signal,
+    };
     await follow({ ...common, sleep, now: () => now });
     expect(notes.map(words => words.replace(/\d+ s\.$/, 'N s.'))).toEqual([
       'first: The line is cut. Retrying in N s.',
@@ -357,7 +365,7 @@ describe('watch', () => {
     const slept: number[] = [];
     await follow({
       label: 'first',
-      look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
+      readState: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
       onChange: async () => {},
       note: text => notes.push(text),
       intervals: defaultIntervals,
@@ -402,11 +410,19 @@ describe('watch', () => {
   it('ends at an end time whose status is not known', async () => {
     const notes: string[] = [];
     const seen = { id: 'evr_1', label: 'odd', status: 'exploded', done: 1, total: 4, mean: undefined };
-    const look = async () => ({ ...seen, endTime: '2026-03-04T05:06:07Z' });
+    const readState = async () => ({ ...seen, endTime: '2026-03-04T05:06:07Z' });
     const { signal } = new AbortController();
     const intervals = { focusedMs: 1, visibleMs: 1 };
     const { state: gate } = openGate;
-    const common = { gate, label: 'odd', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
+    const common = {
+      gate,
+      label: 'odd',
+      readState,
+      onChange: async () => {},
+      intervals,
+      signal,
+      sleep: async () => {},
+    };
     expect(await follow({ ...common, note: text => notes.push(text) })).toBe('exploded');
     expect(notes).toEqual([expect.stringContaining('its status exploded does not show how it ended')]);
   });
@@ -414,11 +430,19 @@ describe('watch', () => {
   it('ends if the service says no status', async () => {
     const notes: string[] = [];
     const none = { status: undefined, done: undefined, total: undefined, mean: undefined };
-    const look = async () => ({ id: 'evr_1', label: 'old', ...none });
+    const readState = async () => ({ id: 'evr_1', label: 'old', ...none });
     const { signal } = new AbortController();
     const intervals = { focusedMs: 1, visibleMs: 1 };
     const { state: gate } = openGate;
-    const common = { gate, label: 'old', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
+    const common = {
+      gate,
+      label: 'old',
+      readState,
+      onChange: async () => {},
+      intervals,
+      signal,
+      sleep: async () => {},
+    };
     expect(await follow({ ...common, note: text => notes.push(text) })).toBe('');
     expect(notes).toEqual([expect.stringContaining('no status')]);
   });
@@ -427,13 +451,13 @@ describe('watch', () => {
 describe('chat', () => {
   it('writes the answer of a model, asked by words or through a pipe', async () => {
     const asked = ['benchtop/tutor-base', '--max-tokens', '4', '--temperature', '0'];
-    const byWords = await cli('chat', [...asked, 'opposite:', 'hot?']);
-    expect(byWords.code).toBe(0);
-    expect(byWords.out).toMatch(/^\w.*\n$/);
+    const byArguments = await cli('chat', [...asked, 'opposite:', 'hot?']);
+    expect(byArguments.code).toBe(0);
+    expect(byArguments.out).toMatch(/^\w.*\n$/);
     const piped = await cli('chat', asked, { input: 'opposite: hot?\n' });
-    expect(piped.out).toBe(byWords.out);
+    expect(piped.out).toBe(byArguments.out);
     const whole = await cli('chat', [...asked, '--json', 'opposite: hot?']);
-    expect(`${JSON.parse(whole.out).choices[0].message.content}\n`).toBe(byWords.out);
+    expect(`${JSON.parse(whole.out).choices[0].message.content}\n`).toBe(byArguments.out);
   });
 
   it('takes any word of the text as it is, and known flags also behind it', async () => {

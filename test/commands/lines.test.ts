@@ -12,7 +12,7 @@ import { hostileServer, json, open, type SeenRequest, silent } from '../service/
 import { cliOn, testFolder } from './cli.ts';
 
 /** The output and the requests of line mode for these lines. */
-async function said(...lines: readonly string[]) {
+async function runLines(...lines: readonly string[]) {
   const { url, requests } = await serviceDouble();
   const { code, out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: lines.join('\n') });
   expect(code).toBe(exitCodes.done);
@@ -29,37 +29,37 @@ const oneBenchmark = (response: ServerResponse, request: SeenRequest) => {
 
 describe('a question of the line mode', () => {
   it('is asked again until the answer is one of those there are', async () => {
-    const { out, sent } = await said('training', 'deploy 1', 'tutor', 'tset', 'Production!', 'test', 'quit');
+    const { out, sent } = await runLines('training', 'deploy 1', 'tutor', 'tset', 'Production!', 'test', 'quit');
     expect(out).toContain('tset is not test or production.');
     expect(out.match(/Role, test or production \(enter for test\):/g)).toHaveLength(3);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
   });
 
   it('puts nothing into production unless the slug is typed again (W3)', async () => {
-    const usual = await said('training', 'deploy 1', 'tutor', '', 'quit');
+    const usual = await runLines('training', 'deploy 1', 'tutor', '', 'quit');
     expect(usual.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }]);
-    const wrong = await said('training', 'deploy 1', 'tutor', 'production', 'y', 'quit');
+    const wrong = await runLines('training', 'deploy 1', 'tutor', 'production', 'y', 'quit');
     expect(wrong.out).toContain('Type tutor to confirm: Nothing was changed.');
     expect(wrong.sent).toEqual([]);
-    const right = await said('training', 'deploy 1', 'tutor', 'production', 'tutor', 'quit');
+    const right = await runLines('training', 'deploy 1', 'tutor', 'production', 'tutor', 'quit');
     expect(right.sent).toMatchObject([{ model_slug: 'tutor', role: 'production' }]);
   });
 
   it('sends nothing if the input ends before the answer', async () => {
-    const { out, sent } = await said('training', 'deploy 1', 'tutor', 'tset');
+    const { out, sent } = await runLines('training', 'deploy 1', 'tutor', 'tset');
     expect(out).toContain('The input ended before the answer. Nothing was sent.');
     expect(sent).toEqual([]);
   });
 
   it('is asked again if it has no default and got no answer', async () => {
-    const { out, sent } = await said('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
+    const { out, sent } = await runLines('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
     expect(out.match(/Model: /g)).toHaveLength(3);
     // The same name as from `benchtop evaluate`, and on the screen.
     expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
   });
 
   it('is asked only if the line does not answer it', async () => {
-    const asked = await said('training', 'deploy 1 --slug tutor', 'benchmarks', 'train 1 -m acme/small', 'quit');
+    const asked = await runLines('training', 'deploy 1 --slug tutor', 'benchmarks', 'train 1 -m acme/small', 'quit');
     expect(asked.out).not.toContain('enter for');
     expect(asked.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }, { display_name: 't-words small' }]);
   });
@@ -113,7 +113,7 @@ it.each([
   ['cancel 9', /There is no number 9 in the list\./],
   ['0', /There is no number 0 in the list\./],
 ])('%j is answered with what is wrong with it', async (line, words) => {
-  const { out, sent } = await said('training', line, 'quit');
+  const { out, sent } = await runLines('training', line, 'quit');
   expect(out.split('> ').at(-2)).toMatch(words);
   expect(out).not.toContain('NaN');
   expect(sent).toEqual([]);
@@ -354,7 +354,7 @@ describe('a number in the line mode', () => {
   });
 
   it('stands for nothing after another service was chosen', async () => {
-    const { out, sent } = await said('secrets', 'config set theme dark', 'delete 1', 'quit');
+    const { out, sent } = await runLines('secrets', 'config set theme dark', 'delete 1', 'quit');
     expect(out).toMatch(/Ask for a list first\.\n> $/);
     expect(sent).toEqual([]);
   });

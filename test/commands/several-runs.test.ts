@@ -67,7 +67,7 @@ async function startingService(answer: (sent: Sent) => 'started' | 'refused' | '
 }
 
 const words = ['bench_1', '-m', 'acme/a', '-m', 'acme/b', '--seed', '1,2'];
-const told = (starts: readonly Sent[]) =>
+const startsOf = (starts: readonly Sent[]) =>
   starts.map(({ model_slug, eval_options }) => `${model_slug} ${eval_options.seed}`);
 
 it('names what started where a start is refused, and a repeat starts only the rest', async () => {
@@ -85,10 +85,10 @@ it('names what started where a start is refused, and a repeat starts only the re
   const second = await cli('evaluate', words);
   expect(second).toMatchObject({ code: exitCodes.done, out: 'evr_5\nevr_6\nevr_3\nevr_4\n' });
   expect(second.notes).toContain('words b seed 1 has already started, as evr_3.');
-  expect(told(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
+  expect(startsOf(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
   // Now all of them have: the same command means new runs.
   expect((await cli('evaluate', words)).code).toBe(exitCodes.done);
-  expect(told(starts.slice(6))).toEqual(['acme/a 1', 'acme/a 2', 'acme/b 1', 'acme/b 2']);
+  expect(startsOf(starts.slice(6))).toEqual(['acme/a 1', 'acme/a 2', 'acme/b 1', 'acme/b 2']);
   expect(starts[6]?.display_name).toBe('words a seed 1 2');
 });
 
@@ -119,7 +119,7 @@ it('skips what has started where the repeat names another model', async () => {
   expect((await cli('evaluate', words)).code).toBe(exitCodes.failed);
   const corrected = await cli('evaluate', ['bench_1', '-m', 'acme/a', '-m', 'acme/c', '--seed', '1,2']);
   expect(corrected).toMatchObject({ code: exitCodes.done, out: 'evr_1\nevr_2\nevr_5\nevr_6\n' });
-  expect(told(starts.slice(4))).toEqual(['acme/c 1', 'acme/c 2']);
+  expect(startsOf(starts.slice(4))).toEqual(['acme/c 1', 'acme/c 2']);
 });
 
 it('says how to repeat one whose answer was lost, and sends none that may have started', async () => {
@@ -139,14 +139,14 @@ it('says how to repeat one whose answer was lost, and sends none that may have s
   isLost = false;
   const second = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
   expect(second.code).toBe(exitCodes.endUnseen);
-  expect(told(starts).filter(each => each === 'acme/a 2')).toHaveLength(
+  expect(startsOf(starts).filter(each => each === 'acme/a 2')).toHaveLength(
     starts.filter(({ key }) => key === starts[1]?.key).length,
   );
   const key = starts[1]?.key ?? '';
   const alone = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '2', '--idempotency-key', key]);
   expect(alone.code).toBe(exitCodes.done);
   expect(starts.at(-1)).toEqual(starts[1]);
-  expect(told(starts).filter(each => each === 'acme/a 1')).toHaveLength(1);
+  expect(startsOf(starts).filter(each => each === 'acme/a 1')).toHaveLength(1);
   // Only its own starts count.
   const count = starts.length;
   const third = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
@@ -166,7 +166,7 @@ it('starts only the rest even when the service may have forgotten the keys', asy
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 60 * 60_000 });
   onTestFinished(() => void vi.useRealTimers());
   expect(await cli('evaluate', words)).toMatchObject({ out: 'evr_5\nevr_6\nevr_3\nevr_4\n' });
-  expect(told(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
+  expect(startsOf(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
 });
 
 it('makes a key of each from the given one, which starts nothing twice', async () => {
@@ -186,7 +186,7 @@ it('makes a key of each from the given one, which starts nothing twice', async (
 it('starts all anew with another key', async () => {
   const { cli, starts } = await startingService(({ model_slug }) => (model_slug === 'acme/b' ? 'refused' : 'started'));
   for (const key of [[], ['--idempotency-key', 'again']]) await cli('evaluate', [...words, ...key]);
-  expect(told(starts.slice(4))).toEqual(told(starts.slice(0, 4)));
+  expect(startsOf(starts.slice(4))).toEqual(startsOf(starts.slice(0, 4)));
 });
 
 it('tells runs of models with the same last word apart', async () => {

@@ -766,7 +766,7 @@ const all: readonly (readonly [CommandName, CommandSpec])[] = Object.entries(com
 /** Errors found by the table alone: the words after the command, and the message. */
 function* wrongLines({ args = [], flags, exclusive = [] }: CommandSpec): Generator<[string[], RegExp]> {
   const words = args.filter(({ optional }) => !optional).map(({ choices }) => choices?.[0] ?? 'x');
-  const flagWords = (key: string): string[] => {
+  const describeFlag = (key: string): string[] => {
     const flag = flags[key];
     if (flag?.value === undefined) return [longFlag(key)];
     return [longFlag(key), flag.choices?.[0] ?? (flag.number ? '1' : 'x')];
@@ -782,13 +782,13 @@ function* wrongLines({ args = [], flags, exclusive = [] }: CommandSpec): Generat
     if (number) yield [[...words, flag, ''], new RegExp(`${flag} takes a .*number.*, not an empty string`)];
     if (value !== undefined && !number && !choices && !empty)
       yield [[...words, flag, ''], new RegExp(`${flag} takes a value, not an empty string`)];
-    if (needs) yield [[...words, ...flagWords(key)], new RegExp(`${flag} needs ${longFlag(needs)}`)];
+    if (needs) yield [[...words, ...describeFlag(key)], new RegExp(`${flag} needs ${longFlag(needs)}`)];
     if (choices) yield [[...words, flag, 'no such'], new RegExp(`${flag} takes one of ${choices[0]}, .*not no such`)];
   }
   for (const group of exclusive) {
     for (const [one = '', other = ''] of group.flatMap((key, at) => group.slice(at + 1).map(later => [key, later]))) {
       if (one === 'json' && (other === 'jq' || other === 'field')) continue;
-      yield [[...words, ...flagWords(one), ...flagWords(other)], /cannot be used with/];
+      yield [[...words, ...describeFlag(one), ...describeFlag(other)], /cannot be used with/];
     }
   }
 }

@@ -32,7 +32,7 @@ async function cliTo(answers: Readonly<Record<string, unknown>>, otherwise = sil
 }
 
 const start = ['bench_1', '-m', 'acme/m', '--name', 'first', '--wait'];
-const known = { 'GET /api/v1/benchmarks/bench_1': benchmark };
+const knownAnswers = { 'GET /api/v1/benchmarks/bench_1': benchmark };
 
 it('ends if a name cannot be looked up in time: nothing was started', async () => {
   const { cli, requests } = await cliTo({});
@@ -44,7 +44,7 @@ it('ends if a name cannot be looked up in time: nothing was started', async () =
 });
 
 it('ends where the start is not answered in time: it is not known whether it was started', async () => {
-  const { cli, requests } = await cliTo(known);
+  const { cli, requests } = await cliTo(knownAnswers);
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '2']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
   expect(notes).toContain('It is not known whether it was started');
@@ -52,7 +52,7 @@ it('ends where the start is not answered in time: it is not known whether it was
 });
 
 it('names what it has started if the service is gone since, and says that its end is not known', async () => {
-  const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run });
+  const { cli } = await cliTo({ ...knownAnswers, 'POST /api/v1/eval/bench_1/start': run });
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '3']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: 'evr_1\n' });
   expect(notes).toMatch(/first may still be running: the service no longer responds, so its state is unknown\./);
@@ -92,7 +92,7 @@ it('does not call running what has a status it does not know', async () => {
 });
 
 it('names what it has started if its state is refused later', async () => {
-  const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
+  const { cli } = await cliTo({ ...knownAnswers, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
   expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });
 });
@@ -103,7 +103,7 @@ it.each([
   ['at all', 403, 'reward_count', { code: exitCodes.endUnseen, out: '' }],
 ])('takes what was seen with the end if it is not answered again %s (%s): %s', async (_, later, field, expected) => {
   const answers: Record<string, unknown> = {
-    ...known,
+    ...knownAnswers,
     'POST /api/v1/eval/bench_1/start': run,
     'GET /api/v1/eval/evr_1': { ...run, status: 'completed', reward_mean: 0.5 },
   };
@@ -130,14 +130,14 @@ it('takes the status of the service for --until where the rewards cannot be read
 });
 
 it('does not call the command wrong that has started something', async () => {
-  const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 422));
+  const { cli } = await cliTo({ ...knownAnswers, 'POST /api/v1/eval/bench_1/start': run }, json({}, 422));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: 'evr_1\n' });
 });
 
 it('gives the reason of a refusal, also if the secrets behind it cannot be read in time', async () => {
   const conflict = refusal(409, 'conflict_error', 'not_ready', { message: 'The benchmark is not ready.' });
-  const { cli, requests, isUp } = await cliTo(known, (response, request) => {
+  const { cli, requests, isUp } = await cliTo(knownAnswers, (response, request) => {
     if (request.method === 'POST') return conflict(response, request);
     isUp();
   });
@@ -168,7 +168,7 @@ it.each([
   const readiness = { ready: false, missing_secret_names: ['TOKEN'], unready_task_image_counts: {} };
   const { cli, requests } = await cliTo(
     {
-      ...known,
+      ...knownAnswers,
       'GET /api/v1/benchmarks/bench_1/readiness': readiness,
       'POST /api/v1/benchmarks/bench_1/images/build': { images: [] },
     },

@@ -1,7 +1,7 @@
 /** Which fields an answer may have, by its schema. */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { page, renamed, rows, text, wrappedList } from '../../src/contract/common.ts';
+import { page, rows, text, withRenamedFields, wrappedList } from '../../src/contract/common.ts';
 import { declaresField, fieldNames, mayHaveField, rowsIn } from '../../src/contract/fields.ts';
 
 const row = z.looseObject({
@@ -9,7 +9,10 @@ const row = z.looseObject({
   tags: z.nullish(z.array(z.looseObject({ name: text }))),
   options: z.nullish(z.record(z.string(), z.unknown())),
 });
-const record = renamed({ label: ['name'] }, z.looseObject({ label: text, row: z.nullish(row), anything: z.unknown() }));
+const record = withRenamedFields(
+  { label: ['name'] },
+  z.looseObject({ label: text, row: z.nullish(row), anything: z.unknown() }),
+);
 const listed = wrappedList('rows', z.looseObject({ of: text, rows: rows(row) }));
 
 const names = (path: string): string[] => (path === '' ? [] : path.split('.'));

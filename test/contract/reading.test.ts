@@ -10,7 +10,7 @@ import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
 import * as evaluations from '../../src/contract/evaluations.ts';
 import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
-import { cursorAfter, hasMoreAfter, partlyReadWords, unreadableIn } from '../../src/contract/lists.ts';
+import { cursorAfter, describePartlyRead, hasMoreAfter, unreadableIn } from '../../src/contract/lists.ts';
 import { messageContent } from '../../src/contract/message-content.ts';
 import { supportedModel } from '../../src/contract/models.ts';
 import { cannotBeCopied } from '../../src/contract/proto-field.ts';
@@ -565,7 +565,7 @@ describe('a row with an optional field that cannot be read', () => {
       pricing: { input: 1 },
       unreadable_fields: { 'pricing.cached_input': 'none' },
     });
-    expect(partlyReadWords([{}, row ?? {}])).toBe('1 row shown without unreadable fields: pricing.cached_input');
+    expect(describePartlyRead([{}, row ?? {}])).toBe('1 row shown without unreadable fields: pricing.cached_input');
     expect(unreadableIn(rows(supportedModel).parse([model]))).toBe(0);
   });
 

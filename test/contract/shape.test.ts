@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import type * as z from 'zod/mini';
-import { capabilityWords } from '../../src/contract/capabilities.ts';
+import { describeCapability } from '../../src/contract/capabilities.ts';
 import { type Endpoint, rowSchemaOf } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 
@@ -70,7 +70,7 @@ function describeEndpoint(endpoint: Endpoint): string {
   const flags = Object.entries({ ...options, ...(repeatable ? { repeatable: true } : {}) });
   return [
     `${operation}: ${method} ${path}`,
-    `  to ${capabilityWords(operation)}`,
+    `  to ${describeCapability(operation)}`,
     ...flags.map(([name, value]) => `  ${name} ${JSON.stringify(value)}`),
     ...schemas,
     '',

@@ -1,12 +1,12 @@
 /** The meaning of a status, for every resource. */
 import { describe, expect, it } from 'vitest';
 import {
+  formatStatus,
   hasEnded,
   isOver,
   isRunning,
   knownDeploymentStatuses,
   statusMeaning,
-  statusWords,
   trainingStatuses,
 } from '../../src/contract/status.ts';
 import { isSameStatus } from '../../src/text/status-spelling.ts';
@@ -60,13 +60,13 @@ describe('a status', () => {
   });
 
   it('is written in words if it is known, and may be asked for so (U45)', () => {
-    expect(['cancel_signaled', 'not_started', 'DEPLOYED'].map(statusWords)).toEqual([
+    expect(['cancel_signaled', 'not_started', 'DEPLOYED'].map(formatStatus)).toEqual([
       'cancel signaled',
       'not started',
       'deployed',
     ]);
     // An unknown status stays unchanged.
-    expect(['a_new_status', '__proto__'].map(statusWords)).toEqual(['a_new_status', '__proto__']);
+    expect(['a_new_status', '__proto__'].map(formatStatus)).toEqual(['a_new_status', '__proto__']);
     expect([isSameStatus('Cancel signaled', 'cancel_signaled'), statusMeaning('cancel signaled')]).toEqual([
       true,
       'stopping',

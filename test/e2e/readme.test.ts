@@ -12,7 +12,7 @@ import { openSession, programLine } from './session.ts';
 let home: PopulatedHome;
 let work: string;
 /** Values that README cannot know. */
-let known: Readonly<Record<string, string>>;
+let knownValues: Readonly<Record<string, string>>;
 
 function freePort(): Promise<number> {
   return new Promise(resolve => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const npm = ['ci', 'start', 'test', 'pack', 'install --global ./benchtop-*.tgz', 'uninstall --global benchtop'];
   provide('npm', [`case "$*" in ${npm.map(words => `'${words}'`).join(' | ')}) ;; *) exit 2 ;; esac`]);
   work = join(home.home, 'readme');
-  known = {
+  knownValues = {
     'https://service.example': home.baseUrl,
     'your-key': home.apiKey,
     '--port 8080': `--port ${await freePort()}`,
@@ -54,7 +54,7 @@ afterAll(() => home.remove());
 const blocks = examples.filter(({ language }) => language === 'sh');
 
 function asRun(text: string): string {
-  return Object.entries(known).reduce((script, [written, here]) => script.replaceAll(written, here), text);
+  return Object.entries(knownValues).reduce((script, [written, here]) => script.replaceAll(written, here), text);
 }
 
 describe('README', () => {

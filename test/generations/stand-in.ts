@@ -20,7 +20,7 @@ export interface StandIn {
 const created_at = '2026-03-04T05:06:07Z';
 const completed_at = '2026-03-04T06:06:07Z';
 const failure = { type: 'api_error', code: 'boom', message: 'it broke', context: { node: 'n-1' } };
-const said = [
+const chatEvents = [
   'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hi there"}}]}\n\n',
   'data: {"choices":[{"index":0,"delta":{"content":null},"finish_reason":"stop"}]}\n\n',
   'data: [DONE]\n\n',
@@ -111,7 +111,7 @@ function shared({ bench, run, oldRun, training, trajectory }: StandIn['ids'], mo
     },
     'POST /v1/chat/completions': ({ body }: Parameters<Answer>[0]) => {
       if (body['model'] !== 'acme/small' && body['model'] !== 'talker') throw new Refused(404, 'model_not_found');
-      return said;
+      return chatEvents;
     },
   };
 }
@@ -250,7 +250,7 @@ function older(): Routes {
       takes('body', body, ['checkpoint_id', 'model_slug', 'role']);
       return { ...deployed, deployment_id: 'dep_9', status: 'PENDING' };
     },
-    [`POST /playground/${test}/v1/chat/completions`]: said,
+    [`POST /playground/${test}/v1/chat/completions`]: chatEvents,
   };
 }
 
@@ -451,12 +451,12 @@ function newest(): Routes {
       if (body['checkpoint_id'] !== 'c-1') throw new Refused(409, 'checkpoint_not_deployable');
       return { deployment_id: 'd129', role: body['role'] };
     },
-    [`POST /v1/playground/${test}/chat/completions`]: said,
+    [`POST /v1/playground/${test}/chat/completions`]: chatEvents,
   };
 }
 
 /** A new resource looks like an existing one but for its id. */
-function known(path: string, { run, training, trajectory, test }: StandIn['ids']) {
+function withKnownIds(path: string, { run, training, trajectory, test }: StandIn['ids']) {
   const alike = [
     [/\b(evr_9|91c9)\b/, run],
     [/\b(trn_9|e339)\b/, training],
@@ -501,7 +501,7 @@ export async function standIn(
   const refused: string[] = [];
   const answer: Behaviour = (response, request) => {
     const { pathname, searchParams: query } = new URL(request.url, 'http://stand-in');
-    const { path, answered } = known(decodeURIComponent(pathname), ids);
+    const { path, answered } = withKnownIds(decodeURIComponent(pathname), ids);
     const name = `${request.method} ${path}`;
     const refuse = (status: number, detail: unknown) => {
       refused.push(`${name} ${JSON.stringify(detail)}`);
@@ -526,7 +526,7 @@ export async function standIn(
       const body = request.body === '' ? {} : (JSON.parse(request.body) as Body);
       const found =
         typeof route === 'function' ? (route as Answer)({ query, body, host: request.headers.host ?? '' }) : route;
-      if (found === said) return stream(said)(response, request);
+      if (found === chatEvents) return stream(chatEvents)(response, request);
       if (found !== undefined) return json(answered(found))(response, request);
       response.writeHead(204);
       response.end();

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { binaryWords } from '../../src/present/attachments.ts';
+import { describeBinary } from '../../src/present/attachments.ts';
 import { inTime } from '../in-time.ts';
 
 it('names base64 that ends in line ends, and reads a text once', () => {
   const encoded = 'aB3/'.repeat(600);
-  expect(binaryWords(`${encoded}aA==\r\n \n`)).toBe('base64 1.8 KB');
-  expect(binaryWords(`${encoded}a-b`)).toBeUndefined();
+  expect(describeBinary(`${encoded}aA==\r\n \n`)).toBe('base64 1.8 KB');
+  expect(describeBinary(`${encoded}a-b`)).toBeUndefined();
   const text = `${encoded}${'\n'.repeat(200_000)}\0`;
-  expect(inTime('the look', () => binaryWords(text))).toBeUndefined();
+  expect(inTime('the look', () => describeBinary(text))).toBeUndefined();
 });

@@ -26,37 +26,37 @@ const columns: readonly Column<Run>[] = [
   { id: 'model', title: 'MODEL', width: 20, value: row => row.model },
   timeColumn('created', 'STARTED', () => '2026-01-01T00:00:00Z'),
 ];
-const wordsFor = (typed: string) => completeFilter(typed, columns, rows).words;
+const pluralName = (typed: string) => completeFilter(typed, columns, rows).words;
 
 it('offers the columns that begin like the word, with their usual operator', () => {
-  expect(wordsFor('')).toEqual(['name:', 'status:', 'held-out>', 'learning_rate>', 'model:', 'created<', 'seed>']);
-  expect(wordsFor('s')).toEqual(['status:', 'started<', 'seed>']);
-  expect(wordsFor('heldo')).toEqual(['held-out>']);
-  expect(wordsFor('lr')).toEqual(['learning_rate>']);
-  expect(wordsFor('one !sta')).toEqual(['status:', 'started<']);
+  expect(pluralName('')).toEqual(['name:', 'status:', 'held-out>', 'learning_rate>', 'model:', 'created<', 'seed>']);
+  expect(pluralName('s')).toEqual(['status:', 'started<', 'seed>']);
+  expect(pluralName('heldo')).toEqual(['held-out>']);
+  expect(pluralName('lr')).toEqual(['learning_rate>']);
+  expect(pluralName('one !sta')).toEqual(['status:', 'started<']);
   expect(completeFilter('one !sta', columns, rows).from).toBe(5);
-  expect(wordsFor('nothing')).toEqual([]);
+  expect(pluralName('nothing')).toEqual([]);
 });
 
 it('offers the values that occur, and the known statuses', () => {
-  expect(wordsFor('status:')).toEqual(['status:running', 'status:failed', 'status:pending']);
-  expect(wordsFor('status!=F')).toEqual(['status!=failed']);
-  expect(wordsFor('status:ing')).toEqual(['status:running', 'status:pending']);
-  expect(wordsFor('status:failed')).toEqual([]);
-  expect(wordsFor('lr>')).toEqual(['lr>0.00001', 'lr>0.0001']);
-  expect(wordsFor('lr>=0.00001')).toEqual([]);
+  expect(pluralName('status:')).toEqual(['status:running', 'status:failed', 'status:pending']);
+  expect(pluralName('status!=F')).toEqual(['status!=failed']);
+  expect(pluralName('status:ing')).toEqual(['status:running', 'status:pending']);
+  expect(pluralName('status:failed')).toEqual([]);
+  expect(pluralName('lr>')).toEqual(['lr>0.00001', 'lr>0.0001']);
+  expect(pluralName('lr>=0.00001')).toEqual([]);
   // A value with an escape sequence cannot be typed; one with spaces needs quotes.
-  expect(wordsFor('model:')).toEqual(['model:acme/tutor', 'model:"qwen 3 8b"']);
-  expect(wordsFor('model:"qw')).toEqual(['model:"qwen 3 8b"']);
+  expect(pluralName('model:')).toEqual(['model:acme/tutor', 'model:"qwen 3 8b"']);
+  expect(pluralName('model:"qw')).toEqual(['model:"qwen 3 8b"']);
   // Rounded numbers, ages, unknown columns and texts have none.
   for (const typed of ['held-out>', 'age<', 'nothing:', 'model~a', '"sta', '/sta', '~sta', 'model:"qwen 3 8b"'])
-    expect([typed, wordsFor(typed)]).toEqual([typed, []]);
+    expect([typed, pluralName(typed)]).toEqual([typed, []]);
 });
 
 it('offers only what the filter accepts', () => {
   const arrange = createArrange(columns, row => row.name);
   for (const typed of ['', 'status:', 'lr>', 'model:']) {
-    for (const filter of wordsFor(typed)) {
+    for (const filter of pluralName(typed)) {
       const { notice, doubt } = arrange(rows, { filter, sort: undefined });
       expect([filter, notice]).toEqual([filter, undefined]);
       if (!filter.endsWith('pending')) expect([filter, doubt]).toEqual([filter, undefined]);

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { promptOf } from '../../src/present/prompt.ts';
 
-const said = (...messages: readonly (readonly [role: string, content: unknown])[]) => ({
+const trajectoryOf = (...messages: readonly (readonly [role: string, content: unknown])[]) => ({
   steps: [{ messages: messages.map(([role, content]) => ({ role, content })) }],
 });
 
 it('is what was sent before the first answer', () => {
-  const steps = said(
+  const steps = trajectoryOf(
     ['system', 'be brief'],
     ['developer', 'in English'],
     ['user', 'tea?'],
@@ -18,7 +18,9 @@ it('is what was sent before the first answer', () => {
 });
 
 it('may have its messages in several steps, and no system message', () => {
-  expect(promptOf({ steps: [...said(['user', 'tea?']).steps, ...said(['assistant', 'a']).steps] })).toEqual({
+  expect(
+    promptOf({ steps: [...trajectoryOf(['user', 'tea?']).steps, ...trajectoryOf(['assistant', 'a']).steps] }),
+  ).toEqual({
     system: '',
     questions: ['tea?'],
     leftOut: [],
@@ -29,16 +31,24 @@ it('names what is not text', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aaaa' } };
   const call = { type: 'tool_use', id: 'a', name: 'look', input: {} };
   expect(
-    promptOf(said(['user', [{ type: 'text', text: 'what is ' }, image, { type: 'text', text: 'this?' }, call]])),
+    promptOf(
+      trajectoryOf(['user', [{ type: 'text', text: 'what is ' }, image, { type: 'text', text: 'this?' }, call]]),
+    ),
   ).toEqual({
     system: '',
     questions: ['what is this?'],
     leftOut: [expect.stringContaining('png'), 'tool call'],
   });
-  expect(promptOf(said(['user', [image]]))).toBeUndefined();
+  expect(promptOf(trajectoryOf(['user', [image]]))).toBeUndefined();
 });
 
 it('is undefined without a user message before the answer', () => {
-  for (const each of [{}, said(), said(['system', 'x']), said(['user', '']), said(['assistant', 'a'], ['user', 'b'])])
+  for (const each of [
+    {},
+    trajectoryOf(),
+    trajectoryOf(['system', 'x']),
+    trajectoryOf(['user', '']),
+    trajectoryOf(['assistant', 'a'], ['user', 'b']),
+  ])
     expect(promptOf(each)).toBeUndefined();
 });

@@ -24,7 +24,7 @@ const blocks: readonly ReportBlock[] = [
   { kind: 'text', title: bad, text: `${bad}\n\`\`\`\`\n# not a heading\n` },
 ];
 
-async function* given() {
+async function* allBlocks() {
   yield* blocks;
 }
 async function joined(parts: AsyncIterable<string>): Promise<string> {
@@ -45,7 +45,7 @@ describe('a report', () => {
   });
 
   it('keeps untrusted text as text in HTML, and loads nothing', async () => {
-    const text = await joined(reportHtml(bad, given()));
+    const text = await joined(reportHtml(bad, allBlocks()));
     const tags = new Set([...text.matchAll(/<\/?([a-z0-9]+)/gi)].map(([, name = '']) => name.toLowerCase()));
     for (const tag of ['script', 'img', 'iframe', 'link', 'a', 'object']) expect(tags).not.toContain(tag);
     // Neither a drawing nor a style refers to anything outside.
@@ -58,7 +58,7 @@ describe('a report', () => {
   });
 
   it('draws a curve with its limits, also of one value', async () => {
-    const text = await joined(reportHtml('t', given()));
+    const text = await joined(reportHtml('t', allBlocks()));
     expect(text).toMatch(/<path d="M56\.0 [\d.]+L632\.0 [\d.]+"/);
     expect(text).not.toContain('NaN');
     async function* one() {
@@ -127,7 +127,7 @@ describe('a report', () => {
   });
 
   it('keeps untrusted text as text in Markdown', async () => {
-    const text = await joined(reportMarkdown(given()));
+    const text = await joined(reportMarkdown(allBlocks()));
     const lines = text.split('\n');
     const fences = lines.filter(line => /^`{3,}/.test(line));
     // A text with a fence of four has one of five.

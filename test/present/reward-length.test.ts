@@ -1,7 +1,7 @@
 /** The rank correlation of reward and length. */
 
 import { expect, it } from 'vitest';
-import { lengthCorrelation, lengthPoints, lengthWords } from '../../src/present/reward-length.ts';
+import { describeCorrelation, lengthCorrelation, lengthPoints } from '../../src/present/reward-length.ts';
 import fc from '../../tools/rig/property.ts';
 
 const rowsOf = (pairs: readonly (readonly [steps: number, reward: number | null])[]) =>
@@ -52,12 +52,14 @@ it('says of how many it is', () => {
     [6, 0.7],
     [7, null],
   ]);
-  const [known, all = ''] = lengthWords(lengthPoints(rows, 'steps'), 'steps', rows.length);
+  const [known, all = ''] = describeCorrelation(lengthPoints(rows, 'steps'), 'steps', rows.length);
   expect(known).toBe('6 of 7 rollouts have a reward and a known length in steps');
   expect(all).toMatch(/^rank correlation of reward and steps: 1\.00, 95% .* to 1\.00, 6 rollouts$/);
-  expect(lengthWords([], 'tokens', 7)[1]).toBe('rank correlation of reward and tokens: too few distinct values');
+  expect(describeCorrelation([], 'tokens', 7)[1]).toBe(
+    'rank correlation of reward and tokens: too few distinct values',
+  );
   // Not a result before all that will be read has been.
-  expect(lengthWords([], 'tokens', 7, true)).toEqual([
+  expect(describeCorrelation([], 'tokens', 7, true)).toEqual([
     'still reading: 0 of 7 rollouts have a reward and a known length in tokens so far',
   ]);
 });
@@ -70,7 +72,7 @@ it('takes rollouts without a task for no task (B7)', () => {
   }));
   const points = lengthPoints(rows, 'steps');
   expect(lengthCorrelation(points)).toMatchObject({ all: { pairs: 30 }, within: undefined });
-  expect(lengthWords(points, 'steps', 30)).toHaveLength(2);
+  expect(describeCorrelation(points, 'steps', 30)).toHaveLength(2);
   const named = lengthPoints(
     rows.map((row, index) => ({ ...row, task_id: index < 8 ? 'one' : '' })),
     'steps',

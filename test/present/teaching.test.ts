@@ -1,12 +1,12 @@
 /** The teaching signal of the groups of a step, the step at which it ended, and the steps that are read. */
 import { describe, expect, it } from 'vitest';
 import {
+  describeShares,
+  describeTeaching,
+  describeTurn,
   type StepRewards,
-  shareWords,
   teachingOf,
   teachingTurn,
-  teachingWords,
-  turnWords,
   widenedRange,
 } from '../../src/present/teaching.ts';
 
@@ -43,11 +43,11 @@ describe('a group', () => {
 
   it('is counts tasks with a single rollout apart from rollouts without a task', () => {
     const nameless: StepRewards = { step: 1, rewards: [{ task_id: null, reward: 1 }, { reward: 0 }] };
-    expect(shareWords(teachingOf(nameless, range))).toBe('2 rollouts without a task');
-    expect(shareWords(teachingOf(stepOf(1, [1], [0], [0]), range))).toBe('3 tasks with a single rollout');
+    expect(describeShares(teachingOf(nameless, range))).toBe('2 rollouts without a task');
+    expect(describeShares(teachingOf(stepOf(1, [1], [0], [0]), range))).toBe('3 tasks with a single rollout');
     // Beside whole groups, a single rollout has lost the others.
-    expect(shareWords(teachingOf(stepOf(1, [1, 0], [0]), range))).toBe('2 groups, 1 teach, 1 no score');
-    expect(shareWords(teachingOf(stepOf(1), range))).toBe('no rollouts listed');
+    expect(describeShares(teachingOf(stepOf(1, [1, 0], [0]), range))).toBe('2 groups, 1 teach, 1 no score');
+    expect(describeShares(teachingOf(stepOf(1), range))).toBe('no rollouts listed');
   });
 });
 
@@ -61,8 +61,8 @@ describe('the turn', () => {
     const steps = [1, 2, 3, 4, 5, 6].map(step => at(step, step < 4 ? 2 : 6));
     const turn = teachingTurn(steps);
     expect(turn?.since).toBe(4);
-    expect(turn && turnWords(turn)).toBe('since step 4, 75% of the groups teach nothing, all too easy');
-    expect(teachingWords(steps, 60)[0]).toBe('teaching signal: 6 of 60 steps read');
+    expect(turn && describeTurn(turn)).toBe('since step 4, 75% of the groups teach nothing, all too easy');
+    expect(describeTeaching(steps, 60)[0]).toBe('teaching signal: 6 of 60 steps read');
   });
 
   it('needs three steps, and is over once they teach again', () => {
@@ -74,7 +74,7 @@ describe('the turn', () => {
   it('has no onset at the edge of what was read (out30 B3)', () => {
     const newest = [53, 54, 55, 56, 57, 58, 59, 60].map(step => at(step, step === 53 ? 2 : 6));
     const words = (steps: typeof newest) =>
-      turnWords(teachingTurn(steps) as NonNullable<ReturnType<typeof teachingTurn>>);
+      describeTurn(teachingTurn(steps) as NonNullable<ReturnType<typeof teachingTurn>>);
     expect(words(newest)).toBe('in the newest 7 steps read, 75% of the groups teach nothing, all too easy');
     // The step before shows that it began there.
     expect(words([at(52, 2), ...newest])).toMatch(/^since step 54, /);
@@ -83,7 +83,7 @@ describe('the turn', () => {
   it('names the main cause, and that it was always so', () => {
     const hard = (step: number) => teachingOf(stepOf(step, [0, 0], [0, 0], [1, 1], [0, 1]), range);
     const turn = teachingTurn([hard(1), hard(2), hard(3)]);
-    expect(turn && turnWords(turn)).toBe(
+    expect(turn && describeTurn(turn)).toBe(
       'in the newest 3 steps read, 75% of the groups teach nothing, most too hard (6 of 9)',
     );
   });

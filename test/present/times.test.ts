@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agoOf, timeFact, tookWords } from '../../src/present/times.ts';
+import { agoOf, describeRunTime, timeFact } from '../../src/present/times.ts';
 
 it('says of a time that is yet to come how far off it is, beyond the difference of two clocks', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
@@ -16,5 +16,5 @@ it('says of a time that is yet to come how far off it is, beyond the difference 
 
 it('has no duration up to an end that is yet to come', () => {
   const [created_at, completed_at] = ['2026-01-01T00:00:00Z', '2999-01-01T00:00:00Z'];
-  expect(tookWords({ created_at, completed_at })).toBe('');
+  expect(describeRunTime({ created_at, completed_at })).toBe('');
 });

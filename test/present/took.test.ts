@@ -1,22 +1,28 @@
 /** How long a run ran, without its time in the queue. */
 import { expect, it } from 'vitest';
-import { durationColumn, queueColumn, type RunTimes, tookWords } from '../../src/present/times.ts';
+import { describeRunTime, durationColumn, queueColumn, type RunTimes } from '../../src/present/times.ts';
 
 const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:41:00Z' };
 const column = durationColumn<RunTimes>();
 const queue = queueColumn<RunTimes>();
-const said = (row: RunTimes) => [column.text?.(row), queue.text?.(row), tookWords(row)];
+const textsOf = (row: RunTimes) => [column.text?.(row), queue.text?.(row), describeRunTime(row)];
 
 it('leaves the time in the queue out, and says when that is unknown, in lists as in facts (C3)', () => {
-  expect(said({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual(['38m', '3m', 'queued 3m, ran 38m']);
-  expect(said(times)).toEqual(['41m', 'in TOOK', '41m, including any time in the queue']);
+  expect(textsOf({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual([
+    '38m',
+    '3m',
+    'queued 3m, ran 38m',
+  ]);
+  expect(textsOf(times)).toEqual(['41m', 'in TOOK', '41m, including any time in the queue']);
   // It was in the queue, but nobody saw it leave.
-  expect(said({ ...times, began_at: null })).toEqual([...['41m', 'in TOOK', '41m, including any time in the queue']]);
-  expect(said({ created_at: times.created_at, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual([
+  expect(textsOf({ ...times, began_at: null })).toEqual([
+    ...['41m', 'in TOOK', '41m, including any time in the queue'],
+  ]);
+  expect(textsOf({ created_at: times.created_at, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual([
     '',
     '3m',
     'queued 3m',
   ]);
-  expect(said({ created_at: times.created_at })).toEqual(['', '', '']);
+  expect(textsOf({ created_at: times.created_at })).toEqual(['', '', '']);
   expect(column.exported?.({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toBe(38 * 60);
 });

@@ -5,10 +5,10 @@ import { evalRunQuery } from '../../src/queries/evaluations.ts';
 import { readRunRewards } from '../../src/queries/run-extent.ts';
 import { runMeanOf } from '../../src/queries/run-mean.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
-import { compareRuns, taskMeanWords } from '../../src/resources/comparison.ts';
+import { compareRuns, describeTaskMean } from '../../src/resources/comparison.ts';
 import type { MeasuredRun } from '../../src/resources/measured-run.ts';
 import { withCertainty } from '../../src/resources/run-certainty.ts';
-import { certaintyWords, readRunMean } from '../../src/resources/run-mean.ts';
+import { describeCertainty, readRunMean } from '../../src/resources/run-mean.ts';
 import { runs } from '../../src/resources/runs.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, pageOf, scriptedService } from './scripted-service.ts';
@@ -58,10 +58,10 @@ it('does so while the run goes on, for those that have ended', async () => {
 it('says how many are to come, and how many failed', async () => {
   const { context } = reading([row(2), row(3, { status: 'completed' })], { status: 'running', total: 9 });
   const { runMean, failed } = await readRunMean({ id: 'evr_1', status: 'running', mean: undefined, total: 9 }, context);
-  expect(certaintyWords(runMean, 0.5)).toMatch(/ with the 6 to come and the 1 that failed$/);
+  expect(describeCertainty(runMean, 0.5)).toMatch(/ with the 6 to come and the 1 that failed$/);
   expect(failed).toBe(1);
   const read = await readRunRewards('evr_1', context);
-  expect(taskMeanWords(compareRuns(compareTasks(read, read)).base)).toContain(
+  expect(describeTaskMean(compareRuns(compareTasks(read, read)).base)).toContain(
     'with the 6 to come and the 1 that failed',
   );
 });

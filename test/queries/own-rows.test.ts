@@ -62,34 +62,46 @@ it.each<[string, string, string, object]>([
 
 it.each<[string, Trajectory[], KnownOwner, string, boolean]>([
   ['unsure without rewards', [graded('x1')], {}, 'x1', false],
-  ['of others, if one with a reward is not among the rewards', [graded('x1'), graded('y1')], known('x1'), 'y1', true],
+  [
+    'of others, if one with a reward is not among the rewards',
+    [graded('x1'), graded('y1')],
+    knownOwner('x1'),
+    'y1',
+    true,
+  ],
   ['unsure while the run goes on, whose rewards may be late', [graded('x1'), graded('x2')], soFar('x1'), 'x2', false],
   ['unsure while it goes on without rewards', [graded('x1'), failed('x2')], soFar(), 'x1 x2', false],
-  ['unsure if one has a reward where the ended run has none', [graded('x1')], known('', 1), 'x1', false],
-  ['own, if they failed, where the ended run has no rewards', [failed('x1')], known('', 1), '', false],
-  ['of others, if they are more than its total', [row('x1'), row('y1')], known('x1', 1), 'y1', true],
-  ['own, if they have its rewards', [graded('x1'), graded('x2')], known('x1 x2', 2), '', false],
-  ['own, if they have its rewards and the total is unknown', [graded('x1'), graded('x2')], known('x1 x2'), '', false],
-  ['own, if the total has room for those that failed', [graded('x1'), failed('x2')], known('x1', 2), '', false],
-  ['unsure where they failed, without a total', [graded('x1'), failed('x2')], known('x1'), 'x2', false],
-  ['unsure where the total is too small to be right', [graded('x1'), row('x2')], known('x1', 0), 'x2', false],
-  ['own, if the rewards without an id may be theirs', [graded('x1'), graded('x2')], known('x1 -', 2), '', false],
-  ['of others, if these are fewer', [graded('x1'), graded('x2'), graded('x3')], known('x1 -'), 'x2 x3', true],
+  ['unsure if one has a reward where the ended run has none', [graded('x1')], knownOwner('', 1), 'x1', false],
+  ['own, if they failed, where the ended run has no rewards', [failed('x1')], knownOwner('', 1), '', false],
+  ['of others, if they are more than its total', [row('x1'), row('y1')], knownOwner('x1', 1), 'y1', true],
+  ['own, if they have its rewards', [graded('x1'), graded('x2')], knownOwner('x1 x2', 2), '', false],
+  [
+    'own, if they have its rewards and the total is unknown',
+    [graded('x1'), graded('x2')],
+    knownOwner('x1 x2'),
+    '',
+    false,
+  ],
+  ['own, if the total has room for those that failed', [graded('x1'), failed('x2')], knownOwner('x1', 2), '', false],
+  ['unsure where they failed, without a total', [graded('x1'), failed('x2')], knownOwner('x1'), 'x2', false],
+  ['unsure where the total is too small to be right', [graded('x1'), row('x2')], knownOwner('x1', 0), 'x2', false],
+  ['own, if the rewards without an id may be theirs', [graded('x1'), graded('x2')], knownOwner('x1 -', 2), '', false],
+  ['of others, if these are fewer', [graded('x1'), graded('x2'), graded('x3')], knownOwner('x1 -'), 'x2 x3', true],
   [
     'unsure, if rewards may be late for as many as its total',
     [graded('x1'), graded('x2')],
-    known('x1', 2),
+    knownOwner('x1', 2),
     'x2',
     false,
   ],
-  ['own, if their ids are in capitals', [graded(uuid.toUpperCase())], known(uuid, 1), '', false],
-  ['own, if the total has room for those of all pages', [failed('x3')], known('x1', 3, failed('x2')), '', false],
-  ['of others, if it has none for those of all pages', [failed('x3')], known('x1', 2, failed('x2')), 'x3', true],
-  ['own, if the same row is on two pages', [failed('x2')], known('x1', 2, failed('x2'), graded('x1')), '', false],
+  ['own, if their ids are in capitals', [graded(uuid.toUpperCase())], knownOwner(uuid, 1), '', false],
+  ['own, if the total has room for those of all pages', [failed('x3')], knownOwner('x1', 3, failed('x2')), '', false],
+  ['of others, if it has none for those of all pages', [failed('x3')], knownOwner('x1', 2, failed('x2')), 'x3', true],
+  ['own, if the same row is on two pages', [failed('x2')], knownOwner('x1', 2, failed('x2'), graded('x1')), '', false],
   [
     'of others, if rewards without an id are too few for all',
     [graded('x3')],
-    known('-', undefined, graded('x2')),
+    knownOwner('-', undefined, graded('x2')),
     'x3',
     true,
   ],
@@ -100,14 +112,14 @@ it.each<[string, Trajectory[], KnownOwner, string, boolean]>([
 });
 
 /** A run that has ended. @param ids of the rewards; `-` for one without */
-function known(ids = '', total?: number, ...earlier: Trajectory[]): KnownOwner {
+function knownOwner(ids = '', total?: number, ...earlier: Trajectory[]): KnownOwner {
   const rewards = ids === '' ? [] : rewardsOf(...ids.split(' ').map(id => (id === '-' ? '' : id)));
   return { rewards, isOver: true, total, earlier };
 }
 
 /** A running run. */
 function soFar(ids?: string): KnownOwner {
-  return { ...known(ids), isOver: false };
+  return { ...knownOwner(ids), isOver: false };
 }
 
 it.each([

@@ -1,6 +1,6 @@
 /** The pace of a training run, and the report once it stalls. */
 import { describe, expect, it } from 'vitest';
-import { type PaceHints, paceOf, paceWords, type RunSituation, rateWords } from '../../src/queries/pace.ts';
+import { describePace, formatRate, type PaceHints, paceOf, type RunSituation } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/store/store.ts';
 
 const minute = 60_000;
@@ -23,7 +23,7 @@ function words(
 ): string {
   const { at, completed_steps: completed } = seen.at(-1) ?? { at: 0, completed_steps: 0 };
   const now = at + later;
-  return paceWords(paceOf(seen, hints), {
+  return describePace(paceOf(seen, hints), {
     status: 'running',
     completed,
     total: 400,
@@ -63,7 +63,7 @@ describe('the pace', () => {
     [2, '500 steps/s'],
     [4_800, '4.8 s/step'],
   ])('writes a rate with the digits that its size deserves (C3): %d', (stepMs, rate) => {
-    expect(rateWords(stepMs)).toBe(rate);
+    expect(formatRate(stepMs)).toBe(rate);
   });
 
   it('counts no step that a number cannot hold', () => {
@@ -199,10 +199,10 @@ describe('a run that waits', () => {
   it('is queued, and not silent (W11)', () => {
     const pace = paceOf([{ at: 0, completed_steps: 0 }]);
     const situation = { completed: 0, total: 900, observedAt: 98_000, now: 98_000, startedAt: 0 };
-    expect(paceWords(pace, { ...situation, status: 'pending' })).toBe('queued 1m 38s');
-    expect(paceWords(pace, { ...situation, status: 'queued', startedAt: undefined })).toBe('queued');
+    expect(describePace(pace, { ...situation, status: 'pending' })).toBe('queued 1m 38s');
+    expect(describePace(pace, { ...situation, status: 'queued', startedAt: undefined })).toBe('queued');
     // It continues: since when it waits is not known.
-    expect(paceWords(pace, { ...situation, status: 'pending', completed: 5 })).toBe('queued');
-    expect(paceWords(pace, { ...situation, status: 'running' })).toBe('no new step for at least 1m 38s');
+    expect(describePace(pace, { ...situation, status: 'pending', completed: 5 })).toBe('queued');
+    expect(describePace(pace, { ...situation, status: 'running' })).toBe('no new step for at least 1m 38s');
   });
 });

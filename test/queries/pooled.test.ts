@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { TrajectoryReward } from '../../src/contract/evaluations.ts';
 import { isOpen } from '../../src/present/statistics/tasks.ts';
 import { compareTasks } from '../../src/queries/compare.ts';
-import { pooled } from '../../src/queries/pooled.ts';
+import { poolRewards } from '../../src/queries/pooled.ts';
 import type { ReadRewards } from '../../src/queries/run-extent.ts';
-import { contradictionWords, eachOnce } from '../../src/queries/run-rewards.ts';
+import { describeContradictions, eachOnce } from '../../src/queries/run-rewards.ts';
 import { compareRuns } from '../../src/resources/comparison.ts';
 import { Random } from '../../tools/rig/random.ts';
 
@@ -31,7 +31,7 @@ function randomRun(random: Random, { tasks, each, lacking = 0, unlisted = 0 }: S
 }
 
 /** The data of a comparison, without its functions. */
-function said(base: ReadRewards, fresh: ReadRewards) {
+function compareData(base: ReadRewards, fresh: ReadRewards) {
   const { gate, tasksForHalf, ...compared } = compareRuns(compareTasks(base, fresh));
   return { ...compared, gate: gate(0), half: tasksForHalf() };
 }
@@ -58,7 +58,7 @@ it.each([
         randomRun(random, { tasks, each: random.between(1, 3), ...more }),
       );
     const [base, fresh] = [poolOf(), poolOf()];
-    expect(said(pooled(base), pooled(fresh))).toEqual(said(asOne(base), asOne(fresh)));
+    expect(compareData(poolRewards(base), poolRewards(fresh))).toEqual(compareData(asOne(base), asOne(fresh)));
   }
 });
 
@@ -82,7 +82,7 @@ it('knows the rollouts of each task where every run lists all of its tasks', () 
       [runOf(), runOf()],
       [runOf(), runOf(), runOf()],
     ];
-    expect(said(pooled(base), pooled(fresh))).toEqual(said(asOne(base, 6), asOne(fresh, 9)));
+    expect(compareData(poolRewards(base), poolRewards(fresh))).toEqual(compareData(asOne(base, 6), asOne(fresh, 9)));
   }
 });
 
@@ -90,8 +90,8 @@ it('lets a missing rollout belong to another task where a run does not list all 
   const samplesPerTask = { each: 1, isSent: false };
   const whole = { rewards: [rewardOf(0, 1), rewardOf(1, 1)], total: 2, status: 'completed', samplesPerTask };
   const part = { ...whole, rewards: [rewardOf(0, 1)] };
-  expect(pooled([whole, part]).samplesPerTask).toBeUndefined();
-  expect(pooled([whole, whole]).samplesPerTask).toEqual({ each: 2, isSent: false });
+  expect(poolRewards([whole, part]).samplesPerTask).toBeUndefined();
+  expect(poolRewards([whole, whole]).samplesPerTask).toEqual({ each: 2, isSent: false });
 });
 
 const ended = { rewards: [rewardOf(0, 1)], listed: 1, total: 1, status: 'completed' };
@@ -103,44 +103,46 @@ it.each([
   [[null, 'running', 'failed'], 'running'],
 ])('has the status of the run that leaves most open: %j', (statuses, status) => {
   const runs = statuses.map(each => ({ ...ended, total: 2, status: each }));
-  expect(pooled(runs)).toMatchObject({ status, total: 2 * statuses.length, listed: statuses.length });
+  expect(poolRewards(runs)).toMatchObject({ status, total: 2 * statuses.length, listed: statuses.length });
 });
 
 it('is open if one of its runs is, though the others lack rewards that can be counted', () => {
   const open = { ...ended, status: 'failed' };
   expect(isOpen({ tasks: [[1]], total: 1, end: 'stopped' })).toBe(true);
-  const pool = pooled([open, { ...ended, total: 3 }]);
-  expect(said(pool, ended).verdict.words).toContain('does not report how many rewards are missing');
-  expect(said(pooled([ended, { ...ended, total: 3 }]), ended).verdict.words).toContain('of 4 rollouts of the base run');
+  const pool = poolRewards([open, { ...ended, total: 3 }]);
+  expect(compareData(pool, ended).verdict.words).toContain('does not report how many rewards are missing');
+  expect(compareData(poolRewards([ended, { ...ended, total: 3 }]), ended).verdict.words).toContain(
+    'of 4 rollouts of the base run',
+  );
 });
 
 it('counts what some runs are known to lack where the total of another is unknown', () => {
-  const pool = pooled([
+  const pool = poolRewards([
     { ...ended, total: undefined },
     { ...ended, total: 3 },
   ]);
   expect(pool).toMatchObject({ total: undefined, listed: 4 });
-  const { base, verdict } = said(pool, pooled([ended, ended]));
+  const { base, verdict } = compareData(pool, poolRewards([ended, ended]));
   expect([base.rated, base.rollouts, base.isUncounted]).toEqual([2, 4, true]);
   expect(verdict.kind).toBe('undecided');
 });
 
 it('adds up the failed rollouts, and the trajectories with several rewards', () => {
   const several = eachOnce([0, 1].map(reward => ({ ...rewardOf(0, reward), trajectory_id: 'traj_1' })));
-  const pool = pooled([{ ...ended, failed: 2 }, ended, { ...ended, failed: 1, rewards: several }]);
+  const pool = poolRewards([{ ...ended, failed: 2 }, ended, { ...ended, failed: 1, rewards: several }]);
   expect(pool.failed).toBe(3);
-  expect(contradictionWords(pool.rewards)).toMatch(/^1 trajectory has several rewards/);
+  expect(describeContradictions(pool.rewards)).toMatch(/^1 trajectory has several rewards/);
 });
 
 it('has what any of its runs has, and nothing that none has', () => {
   const unread = new Error('not read');
-  expect(pooled([ended, { ...ended, unread, isMeasuredAsChosen: true }])).toMatchObject({
+  expect(poolRewards([ended, { ...ended, unread, isMeasuredAsChosen: true }])).toMatchObject({
     ...{ unread, isMeasuredAsChosen: true },
   });
-  const without = pooled([ended, { ...ended, failed: 0 }]);
+  const without = poolRewards([ended, { ...ended, failed: 0 }]);
   expect(Object.keys(without)).not.toEqual(expect.arrayContaining([expect.stringMatching(/failed|unread|Chosen/)]));
 });
 
 it('is the run itself if there is one only', () => {
-  expect(pooled([ended])).toBe(ended);
+  expect(poolRewards([ended])).toBe(ended);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { readListed } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
-import { remembering, rememberingOne, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import { rememberingOne, rememberRows, withRemembered } from '../../src/queries/remembered-fallback.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { observeOnce } from '../../src/resources/look.ts';
@@ -37,7 +37,7 @@ function listOf(answer: () => Run[]): ListSource<Run> {
     id: run => run.id,
     readPage: async () => ({ items: answer(), has_more: false, next_cursor: null, dropped: 0 }),
   };
-  return remembering(listed, about);
+  return withRemembered(listed, about);
 }
 
 const missing = (): never => {

@@ -1,14 +1,14 @@
 /** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
 import { describe, expect, it } from 'vitest';
 import { certaintyOf, intervalBeside, isSettled, rememberedCertainty, runMeanOf } from '../../src/queries/run-mean.ts';
-import { certaintyFields, certaintyWords, intervalWordsBeside } from '../../src/resources/run-mean.ts';
+import { certaintyFields, describeCertainty, formatIntervalBeside } from '../../src/resources/run-mean.ts';
 
 const rewards = (...values: readonly number[]) =>
   values.map((reward, index) => ({ task_id: `t${index}`, trajectory_id: `tr${index}`, reward }));
 const values = Array.from({ length: 20 }, (_, index) => index / 20);
 const range = [0, 1] as const;
 const ended = { status: 'completed', total: 20, range };
-const known = certaintyOf(rewards(...values), ended);
+const knownCertainty = certaintyOf(rewards(...values), ended);
 const mean = 0.475;
 
 it('the total of a run that continues says nothing of its tasks while a reward has none', () => {
@@ -27,14 +27,14 @@ it('a run that was stopped with all rewards of its total has an interval under t
   const { run, certainty } = of(20, ...values);
   const complete = runMeanOf(rewards(...values), ended);
   expect(run.interval).toEqual(complete.interval);
-  expect(certaintyWords(run, run.mean)).toBe(
-    `${certaintyWords(complete, run.mean)}, if no more rollouts were planned (stopped)`,
+  expect(describeCertainty(run, run.mean)).toBe(
+    `${describeCertainty(complete, run.mean)}, if no more rollouts were planned (stopped)`,
   );
   expect(certaintyFields(run)).toMatchObject({ interval_condition: expect.stringContaining('no more rollouts') });
   expect(certainty).toMatchObject({ reason: 'uncounted' });
   for (const open of [of(undefined, ...values), of(21, ...values, undefined)]) {
     expect([open.run.isOpen, open.run.interval, open.certainty.reason]).toEqual([true, undefined, 'open']);
-    expect(certaintyWords(open.run, 0.5)).toContain('no interval');
+    expect(describeCertainty(open.run, 0.5)).toContain('no interval');
   }
 });
 
@@ -62,7 +62,7 @@ describe('an interval', () => {
     };
     // Clopper and Pearson: 6 of 32.
     expect(of(1).interval?.low).toBeCloseTo(0.072_076, 5);
-    expect(certaintyWords(of(1), 1)).toContain('over 6 of 32 tasks');
+    expect(describeCertainty(of(1), 1)).toContain('over 6 of 32 tasks');
     // The others may belong to these tasks.
     expect(of().interval).toBeUndefined();
     // The service may have ignored the options that were sent.
@@ -71,9 +71,9 @@ describe('an interval', () => {
 
   it('is that of the mean and the number of rewards beside it', () => {
     const beside = (more: object) =>
-      intervalBeside({ mean, graded: 20, status: 'completed', certainty: known, ...more }, range);
-    expect(beside({})).toEqual(known.interval);
-    expect(beside({ graded: undefined })).toEqual(known.interval);
+      intervalBeside({ mean, graded: 20, status: 'completed', certainty: knownCertainty, ...more }, range);
+    expect(beside({})).toEqual(knownCertainty.interval);
+    expect(beside({ graded: undefined })).toEqual(knownCertainty.interval);
     for (const other of [{ mean: 0.5 }, { graded: 19 }, { status: 'running', graded: 19 }, { mean: undefined }])
       expect(beside(other)).toBeUndefined();
   });
@@ -92,8 +92,8 @@ describe('an interval', () => {
     const some = Array.from({ length: 176 }, (_, index) => ({ task_id: `t${index % 44}`, reward: index % 2 }) as never);
     const options = { status: 'completed', total: 176, range };
     const shown = { mean: 0.5, graded: 176, status: 'completed', certainty: certaintyOf(some, options) };
-    expect(intervalWordsBeside(shown, range)).toMatch(/ over 44 tasks$/);
-    expect(intervalWordsBeside(shown, range)).toBe(certaintyWords(runMeanOf(some, options), 0.5));
+    expect(formatIntervalBeside(shown, range)).toMatch(/ over 44 tasks$/);
+    expect(formatIntervalBeside(shown, range)).toBe(describeCertainty(runMeanOf(some, options), 0.5));
   });
 
   it('is none beside a mean outside it, though the record has this mean', () => {
@@ -106,11 +106,11 @@ describe('an interval', () => {
 
 describe('the rewards of an ended run', () => {
   it('are read again for another mean or number, and for another range', () => {
-    expect(isSettled(known, { mean, graded: 20 }, range)).toBe(true);
-    expect(isSettled(known, { mean: 0.6, graded: 20 }, range)).toBe(false);
-    expect(isSettled(known, { mean, graded: 24 }, range)).toBe(false);
-    expect(isSettled(known, { mean, graded: 20 }, [0, 2])).toBe(false);
-    expect(isSettled({ ...known, isFinal: false }, { mean, graded: 20 }, range)).toBe(false);
+    expect(isSettled(knownCertainty, { mean, graded: 20 }, range)).toBe(true);
+    expect(isSettled(knownCertainty, { mean: 0.6, graded: 20 }, range)).toBe(false);
+    expect(isSettled(knownCertainty, { mean, graded: 24 }, range)).toBe(false);
+    expect(isSettled(knownCertainty, { mean, graded: 20 }, [0, 2])).toBe(false);
+    expect(isSettled({ ...knownCertainty, isFinal: false }, { mean, graded: 20 }, range)).toBe(false);
   });
 
   it('are not read again where the record counted others from the start', () => {
@@ -128,8 +128,16 @@ describe('the rewards of an ended run', () => {
 
 it('a remembered certainty is read again if it came from another method, or from one that says no number', () => {
   const of = (method: number | undefined) =>
-    rememberedCertainty({ find: () => ({ status: 'completed', certainty: { ...known, method } }) as never }, '', {
-      status: 'completed',
-    });
-  expect([of(known.method), of(known.method - 1), of(undefined)]).toEqual([known, undefined, undefined]);
+    rememberedCertainty(
+      { find: () => ({ status: 'completed', certainty: { ...knownCertainty, method } }) as never },
+      '',
+      {
+        status: 'completed',
+      },
+    );
+  expect([of(knownCertainty.method), of(knownCertainty.method - 1), of(undefined)]).toEqual([
+    knownCertainty,
+    undefined,
+    undefined,
+  ]);
 });

@@ -6,7 +6,7 @@ import { evalRunQuery } from '../../src/queries/evaluations.ts';
 import { extentOfRecord, readRunRewards } from '../../src/queries/run-extent.ts';
 import { runMeanOf } from '../../src/queries/run-mean.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
-import { contradictionWords, eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
+import { describeContradictions, eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
@@ -67,10 +67,10 @@ describe('a trajectory that is listed twice', () => {
   it('has the later reward, if there is one, and all that either row says', () => {
     const row = (reward: number | null, task_id: string | null = 'a') => ({ trajectory_id: 'one', task_id, reward });
     expect(eachOnce([row(0.2), row(0.7)])).toEqual([row(0.7)]);
-    expect(contradictionWords(eachOnce([row(0.2), row(0.7), row(0.2)]))).toMatch(
+    expect(describeContradictions(eachOnce([row(0.2), row(0.7), row(0.2)]))).toMatch(
       /^1 trajectory has several rewards .*last one/,
     );
-    expect(contradictionWords(eachOnce([row(0.2), row(null), row(0.2)]))).toBe('');
+    expect(describeContradictions(eachOnce([row(0.2), row(null), row(0.2)]))).toBe('');
     expect(eachOnce([row(0.2), row(null)])).toEqual([row(0.2)]);
     expect(eachOnce([row(null), row(0, null)])).toEqual([row(0)]);
   });

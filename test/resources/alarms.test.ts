@@ -10,9 +10,9 @@ import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { type HeldOutMean, heldOutMeans, heldOutMeansOf } from '../../src/queries/held-out.ts';
 import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
-import { reportLines } from '../../src/resources/alarm-words.ts';
+import { reportLines } from '../../src/resources/alarm-report.ts';
 import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
-import { alarmOf, eventFields, happenedWords } from '../../src/resources/inbox.ts';
+import { alarmOf, describeEventKind, eventFields } from '../../src/resources/inbox.ts';
 import { stateOf } from '../../src/resources/line-state.ts';
 import { historyOf, pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { intervalOfHeldOut } from '../../src/resources/training-columns.ts';
@@ -479,8 +479,8 @@ describe('Watch', () => {
     const [event] = workbench.inbox.list();
     expect(event).toMatchObject({ at: later, detail: { since: begin + 20_000 } });
     // As of the last read in both, so that time in which nothing was read is no silence.
-    expect(event && happenedWords(event, workbench.statuses.doneReadAt(event))).toBe('stalled 6m');
-    expect(event && happenedWords(event)).toBe('stalled 6m+');
+    expect(event && describeEventKind(event, workbench.statuses.doneReadAt(event))).toBe('stalled 6m');
+    expect(event && describeEventKind(event)).toBe('stalled 6m+');
     const stalled = line(later + 2_000);
     expect(stalled && stateOf(stalled, later + 2_000)).toMatchObject({
       text: 'ALARM stalled 6m',
@@ -524,7 +524,7 @@ describe('Watch', () => {
     const stalled = line(later);
     expect(stalled && stateOf(stalled, later)).toMatchObject({ text: 'ALARM stalled 6m+', short: 'ALARM stall 6m+' });
     const [event] = workbench.inbox.list();
-    expect(event && happenedWords(event, later)).toBe('stalled 6m+');
+    expect(event && describeEventKind(event, later)).toBe('stalled 6m+');
   });
 
   it('knows of a run that stalled before it was first read by its checkpoints, until a step arrives', () => {
@@ -547,13 +547,13 @@ describe('Watch', () => {
     expect(stalled?.pace).toBe('last checkpoint 2h ago');
     const [event] = workbench.inbox.list();
     // One of eight gaps may have lasted long, and the others as long as before: what is certain is their mean.
-    expect(event && happenedWords(event, begin)).toBe('stalled 22m+');
+    expect(event && describeEventKind(event, begin)).toBe('stalled 22m+');
     // It grows as fast in Watch as in the inbox.
     const later = begin + 16 * minuteMs;
     read(27, later, { startedAt: at(3.1) });
     const same = line(later);
     expect(same && stateOf(same, later).short).toBe('ALARM stall 38m+');
-    expect(event && happenedWords(event, later)).toBe('stalled 38m+');
+    expect(event && describeEventKind(event, later)).toBe('stalled 38m+');
     read(28, later + 2_000);
     expect(inbox()).toEqual([]);
     expect(line(later + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);

@@ -1,7 +1,7 @@
 /** How the answers of compared runs ended: in commands, reports and on screen, without false claims. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type AnswerEnds, answerEndsWords, cutOffWords, readAnswerEnds } from '../../src/resources/answer-ends.ts';
+import { type AnswerEnds, cutOffMessage, describeAnswerEnds, readAnswerEnds } from '../../src/resources/answer-ends.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { CompareView } from '../../src/ui/views/runs/compare.tsx';
 import { CompareManyView } from '../../src/ui/views/runs/compare-many.tsx';
@@ -61,7 +61,7 @@ it.each<[string, AnswerEnds | undefined, AnswerEnds | undefined, string]>([
     '6 of 9 rollouts of the new run had a tool error (0 of 9 read in the base)',
   ],
 ])('says %s', (_, base, fresh, words) => {
-  expect(answerEndsWords(base, fresh)).toBe(words);
+  expect(describeAnswerEnds(base, fresh)).toBe(words);
 });
 
 const tasks = Array.from({ length: 20 }, (_, index) => `t${index}`);
@@ -244,6 +244,6 @@ it('says in the head of a run how many answers were cut off (B10)', async () => 
   const rows = ['length', 'stop'].map((finish_reason, index) => ({
     ...{ trajectory_id: `traj_${index}`, status: 'completed', finish_reason },
   }));
-  expect(cutOffWords(rows, false)).toBe('1 of 2 answers read were cut off');
-  expect(cutOffWords(rows.slice(1), true)).toBe('');
+  expect(cutOffMessage(rows, false)).toBe('1 of 2 answers read were cut off');
+  expect(cutOffMessage(rows.slice(1), true)).toBe('');
 });

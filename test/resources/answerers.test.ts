@@ -19,7 +19,7 @@ async function answerers(trajectory: Partial<Trajectory>, answers: Answers) {
   return answerersOf({ trajectory_id: 'trj_1', ...trajectory }, context);
 }
 
-const known: Answers = {
+const knownAnswers: Answers = {
   getEvalRun: () => ({
     eval_run_id: 'evr_1',
     status: 'completed',
@@ -33,7 +33,7 @@ const known: Answers = {
 };
 
 it('are the base model and the deployed checkpoint that was evaluated, by a name that answers', async () => {
-  expect(await answerers({ eval_run_id: 'evr_1' }, known)).toEqual({
+  expect(await answerers({ eval_run_id: 'evr_1' }, knownAnswers)).toEqual({
     base: base_model_slug,
     checkpoint: 'dep_middle',
     training: 'trn_1',
@@ -42,13 +42,13 @@ it('are the base model and the deployed checkpoint that was evaluated, by a name
 });
 
 it('are the checkpoint committed by the step of a rollout in training', async () => {
-  const of = (policy_step: number) => answerers({ training_run_id: 'trn_1', policy_step }, known);
+  const of = (policy_step: number) => answerers({ training_run_id: 'trn_1', policy_step }, knownAnswers);
   expect(await of(3)).toMatchObject({ base: base_model_slug, checkpoint: 'early', training: 'trn_1' });
   expect(await of(5)).toMatchObject({ checkpoint: 'dep_middle' });
 });
 
 it('say that a checkpoint is not deployed, what to do, and what else is deployed of its model', async () => {
-  const { checkpoint, words } = await answerers({ training_run_id: 'trn_1' }, known);
+  const { checkpoint, words } = await answerers({ training_run_id: 'trn_1' }, knownAnswers);
   expect(checkpoint).toBe('early');
   expect(words).toBe(
     'acme/small is its base model. The checkpoint at step 6 is not deployed, so it cannot answer: deploy it from its training run first. early is another deployment of the same base model.',
@@ -56,7 +56,7 @@ it('say that a checkpoint is not deployed, what to do, and what else is deployed
 });
 
 it('are only the base model where the service lists neither deployments nor checkpoints', async () => {
-  const { getEvalRun = () => notFound('evr_1') } = known;
+  const { getEvalRun = () => notFound('evr_1') } = knownAnswers;
   expect(
     await answerers(
       { eval_run_id: 'evr_1' },
@@ -72,7 +72,7 @@ it('are only the base model where the service lists neither deployments nor chec
 });
 
 it('are unknown for an uploaded trajectory', async () => {
-  expect(await answerers({}, known)).toEqual({
+  expect(await answerers({}, knownAnswers)).toEqual({
     base: undefined,
     checkpoint: undefined,
     training: undefined,

@@ -1,7 +1,7 @@
 /** What is remembered of a training run's audit. */
 import { expect, it } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
-import { readAudit, readAuditWords } from '../../src/resources/audit.ts';
+import { readAudit, readAuditText } from '../../src/resources/audit.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -16,7 +16,7 @@ it('a checkpoint that goes live has the notes on its evaluations (out30 B8)', as
   const note = { kind: 'run', message: 0, author: 'me', flag: 'gamed', text: 'it counts', label: '', at: 1, since: 1 };
   memory.notes.put(['evr_1', 'evr_2'].map(id => ({ ...note, id })));
   const context: QueryContext = { service: fakeService({}), memory, signal: new AbortController().signal };
-  expect(await readAuditWords({ training_run_id: 'trn_1', step: 5 }, context)).toBe(
+  expect(await readAuditText({ training_run_id: 'trn_1', step: 5 }, context)).toBe(
     'Not audited: describe trn_1 --audit. Its evaluation nn-after: flagged gamed; it counts.',
   );
 });
@@ -31,7 +31,7 @@ it('a later command knows an audit of the same curve and range, and of no other 
     getTrajectory: () => ({ trajectory_id: 'traj_1', status: 'completed' }),
   });
   const context: QueryContext = { service, memory, signal: new AbortController().signal };
-  const words = (step = 5) => readAuditWords({ training_run_id: 'trn_1', step }, context);
+  const words = (step = 5) => readAuditText({ training_run_id: 'trn_1', step }, context);
   const never = 'Not audited: describe trn_1 --audit.';
   expect(await words()).toBe(never);
   await readAudit('trn_1', range, context);

@@ -8,7 +8,7 @@ import { certaintyOf } from '../../src/queries/run-mean.ts';
 import {
   baselineColumns,
   baselineOf,
-  baselineWords,
+  describeBaseline,
   finalDifference,
   fromBaseline,
   knownFromBaseline,
@@ -55,7 +55,7 @@ describe('the baseline', () => {
     const cells = all({ ...fresh.run, from_baseline: paired });
     expect(cells).toMatchObject({ difference: '+0.0250' });
     expect(cells['difference-interval']).toMatch(/^-0\.\d+\.\.\+0\.\d+$/);
-    expect(baselineWords({ ...fresh.run, from_baseline: paired })).toMatch(/^\+0\.0250, 95% .*, paired by task$/);
+    expect(describeBaseline({ ...fresh.run, from_baseline: paired })).toMatch(/^\+0\.0250, 95% .*, paired by task$/);
     expect(all({ ...base.run, from_baseline: fromBaseline(base, base, compareDefaults) })).toEqual({
       ...{ difference: 'baseline', 'difference-interval': '' },
     });
@@ -81,7 +81,7 @@ describe('the baseline', () => {
     ] as const) {
       const from_baseline = fromBaseline(one, other, compareDefaults);
       expect(all({ ...fresh.run, from_baseline })['difference']).toBe('');
-      expect(baselineWords({ ...fresh.run, from_baseline })).toBeUndefined();
+      expect(describeBaseline({ ...fresh.run, from_baseline })).toBeUndefined();
     }
   });
 });

@@ -4,7 +4,7 @@ import { cellText } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
 import {
-  evaluatedWords,
+  describeEvaluations,
   measuredCheckpointFacts,
   newestUncertain,
   poolKey,
@@ -110,7 +110,7 @@ describe('checkpoints', () => {
     expect(measured.map(({ evaluations }) => evaluations?.runs)).toEqual([2, 1, undefined, 1]);
     expect(measured[0]?.evaluations?.mean).toBeCloseTo(0.65);
     expect(cells(measured[0] ?? {})).toMatchObject({ EVALUATED: '0.650', RUNS: '2' });
-    const words = measured.flatMap(({ evaluations }) => (evaluations ? evaluatedWords(evaluations) : []));
+    const words = measured.flatMap(({ evaluations }) => (evaluations ? describeEvaluations(evaluations) : []));
     expect(words).toEqual(['evaluated 0.650 n=400 in 2 runs', 'evaluated 0.500 n=10', 'evaluated 0.500']);
     const facts = measured.map(row => measuredCheckpointFacts(row, range).find(({ label }) => label === 'evaluated'));
     expect(facts[0]?.value).toBe('0.650 of 400 rewards in 2 evaluations, interval not read yet');
@@ -121,7 +121,7 @@ describe('checkpoints', () => {
     const runs = [run('ckpt_10', 0.2, 100), { ...run('ckpt_10', 0.8, 300), reward_count: null }];
     const { evaluations, ...measured } = withMeasured(rows, [], runs, range)[0] ?? {};
     expect(cells({ ...measured, evaluations })['EVALUATED']).toBe('0.500?');
-    expect(evaluations && evaluatedWords(evaluations)).toBe('evaluated 0.500? in 2 runs');
+    expect(evaluations && describeEvaluations(evaluations)).toBe('evaluated 0.500? in 2 runs');
     const facts = measuredCheckpointFacts({ evaluations }, range);
     expect(facts.find(({ label }) => label === 'evaluated')?.value).toBe(
       '0.500? in 2 evaluations, interval not read yet',

@@ -7,7 +7,7 @@ import { evidenceFor, intervalDefaults } from '../../src/present/statistics/inte
 import type { RunTasks } from '../../src/present/statistics/tasks.ts';
 import type { ComparedRun } from '../../src/queries/compare.ts';
 import {
-  familyWords,
+  describeFamilyIntervals,
   gridColumns,
   gridFacts,
   gridOf,
@@ -36,7 +36,7 @@ describe('a grid of runs', () => {
   it('compares each with the baseline, with intervals that hold together', () => {
     const grid = gridOf(runs, 'evr_0');
     expect(grid.confidence).toBeCloseTo(1 - 0.05 / 3);
-    expect(familyWords(grid, 0.95)).toBe('98.3% CI each, so that all 3 hold at 95% (Bonferroni)');
+    expect(describeFamilyIntervals(grid, 0.95)).toBe('98.3% CI each, so that all 3 hold at 95% (Bonferroni)');
     const cells = grid.rows.map(row => gridColumns(grid.confidence).map(column => cellText(column, row)));
     expect(cells.map(row => row.slice(0, 5))).toEqual([
       ['run evr_0', 'A', expect.any(String), '', 'baseline'],
@@ -48,7 +48,7 @@ describe('a grid of runs', () => {
     const alone = gridOf(runs.slice(0, 2), 'evr_0').rows[1];
     const width = (row: typeof better) => (row?.compared.interval?.high ?? 0) - (row?.compared.interval?.low ?? 0);
     expect(width(better)).toBeGreaterThan(width(alone));
-    expect(familyWords(gridOf(runs.slice(0, 2), 'evr_0'), 0.95)).toBe('');
+    expect(describeFamilyIntervals(gridOf(runs.slice(0, 2), 'evr_0'), 0.95)).toBe('');
     expect(better && gridFacts(better).find(({ label }) => label === 'interval')?.value).toMatch(/^98\.3% CI \+/);
   });
 

@@ -10,7 +10,7 @@ import { observationOf } from '../../src/queries/run-results.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { stateOf } from '../../src/resources/line-state.ts';
-import { following } from '../../src/resources/rotation.ts';
+import { roundsQuery } from '../../src/resources/rotation.ts';
 import { watchedOf } from '../../src/resources/watch.ts';
 import type { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
@@ -41,7 +41,7 @@ function atList(answers: Answers) {
 function reading(workbench: Workbench): () => Promise<void> {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  const round = following(workbench, { counted: false, atHome: false });
+  const round = roundsQuery(workbench, { counted: false, atHome: false });
   return async () => {
     vi.setSystemTime(Date.now() + 60_000);
     await fetchOnce(workbench, round);
@@ -64,7 +64,7 @@ it('reads the curve of an ended run once, in Watch its missing progress, and not
     { ...event, id: 'trn_3', ended: known },
   ]);
   statuses.report([{ kind: 'training', id: 'trn_2', label: 'older', ...known }], { askedAt: 1, at: 1 });
-  const round = following(workbench, { counted: false, atHome: false });
+  const round = roundsQuery(workbench, { counted: false, atHome: false });
   const readRounds = async () => {
     for (const _ of [1, 2, 3]) {
       await fetchOnce(workbench, round);
@@ -176,7 +176,7 @@ it('reads the failed rollouts of an ended evaluation once for its line in Watch,
   inbox.raise('failed rollouts', statuses.get(run) as never, Date.parse(ended), { alarm: words });
   expect(line()).toEqual([['ALARM', words]]);
   inbox.dismissAll(run);
-  const round = following(workbench, { counted: false, atHome: false });
+  const round = roundsQuery(workbench, { counted: false, atHome: false });
   await fetchOnce(workbench, round);
   expect([scripted.asked('getEvalProgress'), line()]).toEqual([0, [['completed']]]);
   show('watch');
@@ -213,7 +213,7 @@ async function withRewards(...first: readonly number[]) {
   const report = (observation: Observation): void => statuses.report([observation], { askedAt: at, at });
   report(observationOf(run.id, certainty));
   show('watch');
-  const round = following(workbench, { counted: false, atHome: false });
+  const round = roundsQuery(workbench, { counted: false, atHome: false });
   const shown = () => ({ mean: undefined, graded: undefined, total: undefined, ...statuses.get(run) });
   const intervalOf = () => intervalBeside(shown(), [0, 1]);
   const readLater = async () => {

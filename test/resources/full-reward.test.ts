@@ -1,7 +1,7 @@
 /** How many rewards are full, where a mean of partial rewards hides it: in facts, comparisons, reports and on screen. */
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { countFull, fullWords, hasPartial } from '../../src/present/full-reward.ts';
+import { countFull, formatFullRewards, hasPartial } from '../../src/present/full-reward.ts';
 import { summariseRewards } from '../../src/resources/run-outcome.ts';
 import { summaryLines } from '../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
@@ -18,7 +18,7 @@ it.each<[number[], boolean, string]>([
   [[0.5, 3], true, ''],
   [[], false, ''],
 ])('counts those of %j', (rewards, isPartial, words) => {
-  expect([hasPartial(rewards, [0, 1]), fullWords(rewards, [0, 1])]).toEqual([isPartial, words]);
+  expect([hasPartial(rewards, [0, 1]), formatFullRewards(rewards, [0, 1])]).toEqual([isPartial, words]);
 });
 
 it('goes by the range in the settings', () => {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { fitColumns } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { eventFields, eventWords, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
+import { describeEvent, eventFields, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
 import type { InboxEvent } from '../../src/workbench/inbox.ts';
 
 it('has times that can be compared: an instant, and how long it took', () => {
@@ -22,7 +22,7 @@ it('says how long a run took that nobody saw leave the queue, with its time ther
   const detail = { status: 'succeeded', startedAt: '2026-03-04T05:30:00Z', endTime: '2026-03-04T06:00:00Z' };
   const of = (beganAt?: number | null) => {
     const event = { kind: 'training', id: 'a', label: 'a', what: 'end', at, isExact: true } as const;
-    return eventWords({ ...event, detail: { ...detail, ...(beganAt !== undefined && { beganAt }) } });
+    return describeEvent({ ...event, detail: { ...detail, ...(beganAt !== undefined && { beganAt }) } });
   };
   expect(of(null)).toBe('succeeded, after 30m including the queue');
   expect(of(at - 20 * 60_000)).toBe('succeeded, after 20m');
@@ -79,7 +79,7 @@ it('says of held-out rewards that a newer one may follow, to programs too', () =
 it('counts the rollouts without a reward if there is no mean (C4)', () => {
   const detail = { status: 'completed', done: 4, total: 4, graded: 0, failed: 1 };
   const event: InboxEvent = { kind: 'run', id: 'a', label: 'a', what: 'end', at: 0, isExact: false, detail };
-  expect(eventWords(event)).toBe('completed, 4 of 4; 4 without a reward (1 failed)');
+  expect(describeEvent(event)).toBe('completed, 4 of 4; 4 without a reward (1 failed)');
   const running = { ...event, what: 'failed rollouts', detail: { ...detail, status: 'running', alarm: 'all failed' } };
-  expect(eventWords(running)).toBe('alarm, all failed; 4 of 4');
+  expect(describeEvent(running)).toBe('alarm, all failed; 4 of 4');
 });

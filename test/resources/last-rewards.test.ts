@@ -3,7 +3,7 @@ import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
-import { following } from '../../src/resources/rotation.ts';
+import { roundsQuery } from '../../src/resources/rotation.ts';
 import { busyWorld } from '../busy-world.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -33,7 +33,7 @@ function openBusy(shown: string) {
     runs.slice(0, 44).map(({ id, name }) => ({ kind: 'training', id, label: name, status: 'running' })),
     { askedAt: at, at },
   );
-  const round = following(workbench, { counted: false, atHome: false });
+  const round = roundsQuery(workbench, { counted: false, atHome: false });
   /** Runs a round every two seconds. Returns the number of requests. */
   const pass = async (seconds: number): Promise<number> => {
     const before = scripted.requests.length;

@@ -2,7 +2,7 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fetchOnce } from '../../src/queries/live-query.ts';
-import { following } from '../../src/resources/rotation.ts';
+import { roundsQuery } from '../../src/resources/rotation.ts';
 import { watchedOf } from '../../src/resources/watch.ts';
 import { pageOf, scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -35,7 +35,7 @@ function watching(live?: object) {
     askedAt: Date.now(),
     at: Date.now(),
   });
-  const round = following(workbench, { counted: false, atHome: false });
+  const round = roundsQuery(workbench, { counted: false, atHome: false });
   /** Two rounds: the second one makes the reads that the first one finds necessary. */
   const pass = async (): Promise<unknown[]> => {
     for (const _ of [1, 2]) {

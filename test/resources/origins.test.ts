@@ -1,7 +1,7 @@
 /** The origins of deployed checkpoints: found with few requests, and shown to distinguish deployments. */
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../src/contract/deployments.ts';
-import { knownOrigin, originWords } from '../../src/queries/checkpoint-memory.ts';
+import { formatTrainingOrigin, knownOrigin } from '../../src/queries/checkpoint-memory.ts';
 import { deploymentFacts, deployments } from '../../src/resources/deployments.ts';
 import { originOf, servedBefore, withOrigins } from '../../src/resources/origins.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
@@ -121,7 +121,7 @@ describe('the origin of 300 deployments', () => {
 it('names the checkpoint that a training run continues', async () => {
   const { context } = service();
   const from = await originOf({ checkpoint_id: 'ckpt_7_12' }, context);
-  expect(from && originWords(from)).toBe('run trn_7 step 12');
+  expect(from && formatTrainingOrigin(from)).toBe('run trn_7 step 12');
 });
 
 it('tells deployments of one slug apart in the list on the command line, narrow or wide', async () => {

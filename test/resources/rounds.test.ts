@@ -3,7 +3,7 @@ import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
-import { following } from '../../src/resources/rotation.ts';
+import { roundsQuery } from '../../src/resources/rotation.ts';
 import { NotFoundError, ServerError } from '../../src/service/errors.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -35,11 +35,11 @@ function world(
 
 it('reports each answer, and asks nothing more once it is given up', async () => {
   const whole = world(() => {});
-  await following(whole.workbench, { counted: false, atHome: false }).read(whole.context);
+  await roundsQuery(whole.workbench, { counted: false, atHome: false }).read(whole.context);
   expect(whole.asked('getEvalProgress')).toBe(ids.length);
   expect(whole.progressed.mock.calls.length).toBeGreaterThanOrEqual(ids.length);
   const stopped = world(stop => stopped.asked('getEvalProgress') > 0 && stop.abort());
-  await expect(following(stopped.workbench, { counted: false, atHome: false }).read(stopped.context)).rejects.toThrow(
+  await expect(roundsQuery(stopped.workbench, { counted: false, atHome: false }).read(stopped.context)).rejects.toThrow(
     'aborted',
   );
   await new Promise(setImmediate);
@@ -51,7 +51,7 @@ it('fails if nothing answers, but the next one does not wait as long as one endp
     throw new ServerError('Down until noon.', { status: 503, retryAfterMs: 3_600_000 });
   };
   const { workbench, context } = world(() => {}, { more: { getEvalProgress: down, getEvalRun: down } });
-  const failed = following(workbench, { counted: false, atHome: false }).read(context);
+  const failed = roundsQuery(workbench, { counted: false, atHome: false }).read(context);
   await expect(failed).rejects.toMatchObject({ message: 'Down until noon.', status: 503, retryAfterMs: undefined });
 });
 
@@ -65,7 +65,7 @@ it('goes on failing until something answers, also where nothing is due yet', asy
     getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
   };
   const { workbench, context, asked } = world(() => {}, { pinned: ['evr_0'], more, focusedMs: 60_000 });
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   await expect(rounds.read(context)).rejects.toThrow('Down.');
   await expect(rounds.read(context)).rejects.toThrow('Down.');
   expect(asked('getEvalProgress')).toBe(2);
@@ -84,19 +84,19 @@ it('reads the checkpoints of a running training run that stands still once, unti
     listCheckpoints: () => [],
   };
   const { workbench, context, asked } = world(() => {}, { pinned: [], more });
-  const rounds = following(workbench, { counted: true, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: true, atHome: false });
   await rounds.read(context);
   expect(asked('listCheckpoints')).toBe(0);
   const still = world(() => {}, { pinned: [], more });
   still.workbench.remembered.recordProgress('trn_1', 27, Date.now() - 100_000);
-  const ofStill = following(still.workbench, { counted: true, atHome: false });
+  const ofStill = roundsQuery(still.workbench, { counted: true, atHome: false });
   for (let round = 0; round < 4; round += 1) await ofStill.read(still.context);
   expect(still.asked('listCheckpoints')).toBe(1);
   const other = world(() => {}, { pinned: [], more });
   for (const steps of [26, 27]) other.workbench.remembered.recordProgress('trn_1', steps);
   completed_steps = 28;
-  await following(other.workbench, { counted: true, atHome: false }).read(other.context);
-  await following(other.workbench, { counted: true, atHome: false }).read(other.context);
+  await roundsQuery(other.workbench, { counted: true, atHome: false }).read(other.context);
+  await roundsQuery(other.workbench, { counted: true, atHome: false }).read(other.context);
   expect(other.asked('listCheckpoints')).toBe(0);
 });
 
@@ -116,7 +116,7 @@ it('reads a held-out curve again in each turn while a round is due, also if no f
   const { workbench, context, asked } = world(() => {}, { pinned: [], more, focusedMs: 2_000, visibleMs: 10_000 });
   const observer = new QueryObserver(workbench.cache, { queryKey: ['watch'], queryFn: () => 0 });
   onTestFinished(observer.subscribe(() => {}));
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   const readsIn = async (count: number): Promise<number> => {
     const before = asked('getHeldOutRewards');
     for (let round = 0; round < count; round += 1) {
@@ -149,7 +149,7 @@ it('continues without a curve that does not end, and does not send it again', as
   onTestFinished(observer.subscribe(() => {}));
   const running = { kind: 'training', id: 'trn_1', status: 'running', startedAt: '2026-01-01' };
   workbench.statuses.report([running], { askedAt: Date.now(), at: Date.now() });
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   for (let round = 0; round < 2; round += 1) {
     const isOver = rounds.read(context);
     for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
@@ -173,7 +173,7 @@ it('counts the failed rollouts of an evaluation whose progress does not, a few t
       ),
   };
   const { workbench, context, asked } = world(() => {}, { pinned: ['evr_0'], more });
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   await rounds.read(context);
   expect(asked('listTrajectories')).toBe(0);
   for (; terminal_rollouts <= 40; terminal_rollouts += 1) {
@@ -196,7 +196,7 @@ it('reads no record as often as a list on screen, where the service has no progr
     pinned: [],
     more: { getEvalRun: () => run, getEvalProgress },
   });
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   for (let round = 0; round < 20; round += 1) {
     vi.setSystemTime(Date.now() + 5_000);
     const at = Date.now();
@@ -216,10 +216,10 @@ it('waits for the lists while nothing is known to run, and reads what they say',
     getTrainingProgress: () => ({ status: 'running', completed_steps: 1 }),
   };
   const whole = world(() => {}, { pinned: [], more });
-  await following(whole.workbench, { counted: true, atHome: false }).read(whole.context);
+  await roundsQuery(whole.workbench, { counted: true, atHome: false }).read(whole.context);
   expect(whole.asked('getTrainingProgress')).toBe(ids.length);
   const stopped = world(stop => stop.abort(), { pinned: [], more });
-  await expect(following(stopped.workbench, { counted: true, atHome: false }).read(stopped.context)).rejects.toThrow(
+  await expect(roundsQuery(stopped.workbench, { counted: true, atHome: false }).read(stopped.context)).rejects.toThrow(
     'aborted',
   );
   expect(stopped.asked('getTrainingProgress')).toBe(0);
@@ -243,7 +243,7 @@ it('reads what rows on screen lack before the curves that only alarms need', asy
   workbench.statuses.report(active, read);
   const run = { eval_run_id: 'evr_0', bench_id: 'bench_1', status: 'completed', reward_mean: 1 };
   workbench.lists.of(everyRun).see({}, [run]);
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   for (let round = 0; round < 10; round += 1) await rounds.read(context);
   const details = requests.filter(request => /^get(HeldOutRewards|TrajectoryRewards) /.test(request));
   expect(details.length).toBeGreaterThan(10);
@@ -268,7 +268,7 @@ it('reads the progress of the runs in a list on screen that ended early, a few i
   const early = Array.from({ length: 25 }, (_, index) => ({ kind: 'training', id: `trn_${index}`, status: 'failed' }));
   const whole = { kind: 'training', id: 'trn_whole', status: 'succeeded' };
   workbench.statuses.report([...early, whole], { askedAt: Date.now(), at: Date.now() });
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   await rounds.read(context);
   expect(asked('getTrainingProgress')).toBeLessThanOrEqual(10);
   for (let round = 0; round < 20; round += 1) await rounds.read(context);
@@ -291,7 +291,7 @@ it('reads again how far a run came that ended early while it was followed', asyn
   const report = (more: object): void =>
     statuses.report([{ ...listed, ...more }], { askedAt: Date.now(), at: Date.now() });
   report({ status: 'running' });
-  const rounds = following(workbench, { counted: false, atHome: false });
+  const rounds = roundsQuery(workbench, { counted: false, atHome: false });
   await rounds.read(context);
   expect(statuses.get(listed)?.done).toBe(4);
   vi.setSystemTime(Date.now() + 60_000);

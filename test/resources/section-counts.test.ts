@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { listQuery } from '../../src/queries/lists/list-query.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { resourceNamed } from '../../src/resources/catalogue.ts';
-import { following } from '../../src/resources/rotation.ts';
+import { roundsQuery } from '../../src/resources/rotation.ts';
 import { Counts } from '../../src/resources/section-counts.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { eventually } from '../eventually.ts';
@@ -27,7 +27,7 @@ function counting(answers: Answers) {
   const round = () => {
     // As if the wait after a failure were over.
     workbench.failed.forget();
-    return fetchOnce(workbench, following(workbench, { counted: true, atHome: false }));
+    return fetchOnce(workbench, roundsQuery(workbench, { counted: true, atHome: false }));
   };
   const rowsOf = (name: string) => workbench.lists.countOf(resourceNamed(name)?.list({}).key ?? [])?.rows;
   return { ...scripted, call, workbench, counts, round, rowsOf };

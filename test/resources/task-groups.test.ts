@@ -1,15 +1,15 @@
 /** The words about groups of rollouts. */
 import { expect, it } from 'vitest';
-import { groupsOf, groupsWords, parseSteps } from '../../src/resources/task-groups.ts';
+import { describeGroups, groupsOf, parseSteps } from '../../src/resources/task-groups.ts';
 
 it('say of a training run which steps its passed rollouts are of', () => {
   const rows = [10, 20, 30].map(policy_step => ({
     ...{ trajectory_id: `t${policy_step}`, task_id: 'a', status: 'completed', reward: 1, policy_step },
   }));
   const words = 'From 3 steps of training, 10 to 30: from different models';
-  expect(groupsWords(groupsOf(rows, { range: [0, 1] }))).toContain(words);
+  expect(describeGroups(groupsOf(rows, { range: [0, 1] }))).toContain(words);
   const ofOne = rows.map(row => ({ ...row, policy_step: 30 }));
-  expect(groupsWords(groupsOf(ofOne, { range: [0, 1] })).join()).not.toContain('training');
+  expect(describeGroups(groupsOf(ofOne, { range: [0, 1] })).join()).not.toContain('training');
 });
 
 it('name the models of pooled rollouts, the most frequent ones first, but not those of training steps', () => {
@@ -19,9 +19,9 @@ it('name the models of pooled rollouts, the most frequent ones first, but not th
   const words = `From 5 models together: b (mean 0.500 of 2 rewards), ${['a', 'c', 'd']
     .map((model, index) => `${model} (mean ${['0', '1.00', '0'][index]} of 1 reward)`)
     .join(', ')}, 1 more`;
-  expect(groupsWords(groupsOf(rows, { range: [0, 1] }))[1]).toBe(words);
+  expect(describeGroups(groupsOf(rows, { range: [0, 1] }))[1]).toBe(words);
   const ofSteps = rows.map((row, policy_step) => ({ ...row, policy_step }));
-  expect(groupsWords(groupsOf(ofSteps, { range: [0, 1] })).join()).not.toContain('together');
+  expect(describeGroups(groupsOf(ofSteps, { range: [0, 1] })).join()).not.toContain('together');
 });
 
 it('read the steps that are wanted', () => {

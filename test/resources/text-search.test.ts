@@ -5,10 +5,10 @@ import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { fitColumns } from '../../src/present/column.ts';
 import { referenceFact } from '../../src/present/fact.ts';
 import { createArrange } from '../../src/present/rows.ts';
-import { countHits, tallyWords } from '../../src/present/tallies.ts';
+import { countHits, describeTally } from '../../src/present/tallies.ts';
 import { transcriptOf } from '../../src/present/transcript.ts';
 import { storedLengths } from '../../src/resources/stored-text.ts';
-import { hitColumns, hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
+import { describeSearch, hitColumns, hitFacts } from '../../src/resources/text-hits.ts';
 import { type TextHit, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 import { ApiError } from '../../src/service/errors.ts';
@@ -100,7 +100,7 @@ describe('a search through texts', () => {
   it('adds up the kinds without a match in words (out24 C24)', () => {
     const tally = (name: string, found: number) => ({ name, found, of: 3 });
     const all = ['0', '0.2', '0.4', '0.5', '0.6', '1.00'].map(name => tally(name, name === '1.00' ? 2 : 0));
-    expect(tallyWords(all)).toBe('0: 0 of 3, 0.2: 0 of 3, 0.4: 0 of 3, 0.5: 0 of 3, 1.00: 2 of 3, 1 other: 0 of 3');
+    expect(describeTally(all)).toBe('0: 0 of 3, 0.2: 0 of 3, 0.4: 0 of 3, 0.5: 0 of 3, 1.00: 2 of 3, 1 other: 0 of 3');
   });
 
   it('counts lines in messages apart from those in rewards and other fields, read and from the index', async () => {
@@ -118,7 +118,7 @@ describe('a search through texts', () => {
         ['said', 1, 1, 'assistant'],
         ['expected', 0, 1, 'details'],
       ]);
-      expect(searchedWords(state, 'A searches on')).toContain(
+      expect(describeSearch(state, 'A searches on')).toContain(
         '1 line in 1 trajectory · outside messages 2 lines in 2 trajectories · ',
       );
     }
@@ -421,7 +421,7 @@ describe('a search through texts', () => {
     };
     const broken = reading(whole, parts, 'The saved texts were damaged.');
     const state = await searchFor('apple', all, { index: broken, service }).run();
-    expect(searchedWords(state, 'A searches on')).toContain(' · The saved texts were damaged.');
+    expect(describeSearch(state, 'A searches on')).toContain(' · The saved texts were damaged.');
     const { hits, searched, stored } = state;
     expect([searched, stored]).toEqual([3, 1]);
     expect(hits.map(({ trajectory_id, lines }) => [trajectory_id, lines])).toEqual(
@@ -568,7 +568,7 @@ it('says how to continue in a longer list, and keeps what it has read (B12)', as
   const ports = { index: index(), service };
   const first = await searchFor('needle', all, { ...ports, most: 2 }).run();
   expect([first.hits.length, first.known, first.beyond]).toEqual([2, 2, 1]);
-  expect(searchedWords(first, 'A searches 2 more')).toContain(
+  expect(describeSearch(first, 'A searches 2 more')).toContain(
     'the list is longer: these are its first 2; A searches 2 more',
   );
   const more = await searchFor('needle', all, { ...ports, most: 4 }).run();

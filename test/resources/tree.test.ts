@@ -8,7 +8,7 @@ import {
   type TreeRow,
   treeColumns,
   treeRows,
-  unfolded,
+  unfoldedRows,
 } from '../../src/resources/tree.ts';
 import { treeKey, treePlaceOf } from '../../src/resources/tree-place.ts';
 
@@ -17,7 +17,7 @@ const nothing: KnownLineage = {
   parts: new Map(),
   isBaseline: () => false,
 };
-const known: KnownLineage = {
+const knownLineage: KnownLineage = {
   ...nothing,
   benchmarks: [{ bench_id: 'bench_1', label: 'words', description: '', eval_run_count: 2 } as never],
   runs: [
@@ -79,7 +79,7 @@ const known: KnownLineage = {
   isBaseline: run => run.eval_run_id === 'evr_1',
 };
 const read: KnownLineage = {
-  ...known,
+  ...knownLineage,
   parts: new Map([
     [
       'trn_1',
@@ -111,8 +111,8 @@ describe('the tree', () => {
 
   it('names what a deployment comes from while its branch is closed, if that is known', () => {
     const from_run = { training_run_id: 'trn_9', display_name: 'tutor', step: 40 };
-    const deployments = known.deployments.map(each => ({ ...each, from_run })) as never;
-    expect(drawn({ ...known, training: [], runs: [], deployments })).toContain(
+    const deployments = knownLineage.deployments.map(each => ({ ...each, from_run })) as never;
+    expect(drawn({ ...knownLineage, training: [], runs: [], deployments })).toContain(
       'deployment other test  of tutor step 40',
     );
   });
@@ -122,7 +122,7 @@ describe('the tree', () => {
       ...{ training_run_id: `trn_${index}`, bench_id: 'bench_1', base_model_slug: model },
       options: { num_steps: 8 + index, seed: 1 },
     })) as never;
-    expect(drawn({ ...nothing, benchmarks: known.benchmarks, training }).slice(1)).toEqual([
+    expect(drawn({ ...nothing, benchmarks: knownLineage.benchmarks, training }).slice(1)).toEqual([
       '-training trn_0 steps 8  model tutor-base',
       '-training trn_1 steps 9  model clerk-small',
     ]);
@@ -135,8 +135,8 @@ describe('the tree', () => {
   });
 
   it('knows a checkpoint that was not read by what was evaluated from it', () => {
-    expect(drawn(known)).toContain('--checkpoint step 6');
-    expect(drawn(known)).not.toContain('--checkpoint step 4');
+    expect(drawn(knownLineage)).toContain('--checkpoint step 6');
+    expect(drawn(knownLineage)).not.toContain('--checkpoint step 4');
   });
 
   it('has the last and the best held-out reward of a training run, also before its branch is read', () => {
@@ -147,16 +147,19 @@ describe('the tree', () => {
     const parts = new Map([
       ['trn_1', { checkpoints: [], heldOut: [0.7, 0.5].map((held_out_reward, step) => ({ step, held_out_reward })) }],
     ]);
-    expect(of({ ...known, parts: parts as never })).toEqual([0.5, 0.7]);
+    expect(of({ ...knownLineage, parts: parts as never })).toEqual([0.5, 0.7]);
     const point = (reward: number) => ({ step: 2, reward, samples: 8 });
-    expect(of({ ...known, heldOutOf: () => ({ last: point(0.2), best: point(0.4) }) })).toEqual([0.2, 0.4]);
-    expect(of(known)).toEqual([undefined, undefined]);
+    expect(of({ ...knownLineage, heldOutOf: () => ({ last: point(0.2), best: point(0.4) }) })).toEqual([0.2, 0.4]);
+    expect(of(knownLineage)).toEqual([undefined, undefined]);
   });
 
   it('says of how many samples a held-out reward is that lacks some', () => {
     const counts = { step: 4, held_out_reward: 1, expected_samples: 100, completed_samples: 2, failed_samples: 98 };
     const checkpoints = [{ checkpoint_id: 'ckpt_4', step_index: 4 }];
-    const rows = treeRows({ ...known, parts: new Map([['trn_1', { checkpoints, heldOut: [counts] }]]) as never });
+    const rows = treeRows({
+      ...knownLineage,
+      parts: new Map([['trn_1', { checkpoints, heldOut: [counts] }]]) as never,
+    });
     const column = treeColumns([0, 1]).find(({ id }) => id === 'held-out');
     const shown = (id: string) => column?.text?.(rows.find(row => row.id === id) as never);
     expect([shown('trn_1'), shown('ckpt_4'), shown('trn_2')]).toEqual(['1.00 n=2', '1.00 n=2', '']);
@@ -165,11 +168,11 @@ describe('the tree', () => {
   it('has the interval of each mean and held-out reward', () => {
     const rewards = Array.from({ length: 40 }, (_, index) => ({ task_id: `t${index}`, reward: index % 2 }));
     const certainty = certaintyOf(rewards, { status: 'completed', total: 40 });
-    const runs = known.runs.map(run => ({ ...run, status: 'completed', reward_mean: 0.5, certainty }));
+    const runs = knownLineage.runs.map(run => ({ ...run, status: 'completed', reward_mean: 0.5, certainty }));
     const heldOut = [{ step: 6, held_out_reward: 0.6, expected_samples: 100, completed_samples: 100 }];
     const checkpoints = [{ checkpoint_id: 'ckpt_6', step_index: 6 }];
     const parts = new Map([['trn_1', { checkpoints, heldOut }]]) as never;
-    const rows = treeRows({ ...known, runs, parts });
+    const rows = treeRows({ ...knownLineage, runs, parts });
     const texts = (id: string) =>
       treeColumns([0, 1])
         .filter(column => column.id === id)
@@ -180,7 +183,10 @@ describe('the tree', () => {
   });
 
   it('cuts names, not the indentation that says what they belong to', () => {
-    const named = { ...known, training: known.training.map(run => ({ ...run, display_name: 'long-'.repeat(20) })) };
+    const named = {
+      ...knownLineage,
+      training: knownLineage.training.map(run => ({ ...run, display_name: 'long-'.repeat(20) })),
+    };
     const columns = treeColumns([0, 1], () => '+ ').slice(0, 1);
     const rows = treeRows(named);
     const [name] = withNamesCut(fitColumns(columns, 20, {}, rows), rows);
@@ -212,7 +218,7 @@ describe('the tree', () => {
   it('ends each list that was not read to its end with a line that says so', () => {
     const list = { read: 200, isReading: false };
     const rows = drawn({
-      ...known,
+      ...knownLineage,
       unread: [
         { kind: 'run', benchmark: 'bench_1', ...list },
         { kind: 'deployment', ...list, isReading: true },
@@ -234,7 +240,7 @@ describe('the tree', () => {
         { checkpoints: [{ checkpoint_id: `ckpt_${number}`, step_index: 1 }] as never, heldOut: [] },
       ]),
     );
-    const keys = treeRows({ ...known, runs: [], deployments: [], training: round as never, parts }).map(
+    const keys = treeRows({ ...knownLineage, runs: [], deployments: [], training: round as never, parts }).map(
       ({ key }) => key,
     );
     expect(keys.toSorted()).toEqual(
@@ -243,7 +249,7 @@ describe('the tree', () => {
   });
 
   it('folds what is below', () => {
-    const rows = unfolded(treeRows(read), key => key !== treeKey('training', 'trn_1'));
+    const rows = unfoldedRows(treeRows(read), key => key !== treeKey('training', 'trn_1'));
     expect(rows.map(({ name }) => name)).toEqual(['words', 'base', 'first', 'other']);
   });
 

@@ -5,9 +5,9 @@ import { observeTraining, trainingProgressQuery } from '../../src/queries/traini
 import { alarmsIn, judge, readingOf } from '../../src/resources/alarms.ts';
 import { resourceOfKind } from '../../src/resources/catalogue.ts';
 import { numbersOf } from '../../src/resources/inbox.ts';
-import { stateOf, stateText, waitingWords } from '../../src/resources/line-state.ts';
+import { describeWaiting, stateOf, stateText } from '../../src/resources/line-state.ts';
 import { noteAlarms, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
-import { reasonWords, watchColumns } from '../../src/ui/views/watch-columns.ts';
+import { describeReason, watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 import { newWorkbench } from '../workbench/new-workbench.ts';
@@ -292,7 +292,7 @@ it('the state of a run that waits begins with the reason of the service, without
   const full = 'The disk is full';
   const waiting = lineOf(full);
   expect(stateOf(waiting, at)).toEqual({ word: 'waiting', text: `waits: ${full}`, short: 'waits', look: 'waiting' });
-  expect([waiting.pace, waiting.rate, reasonWords(waiting)]).toEqual(['', '', `waits: ${full}`]);
+  expect([waiting.pace, waiting.rate, describeReason(waiting)]).toEqual(['', '', `waits: ${full}`]);
   const reading = readingOf({ ...waiting, waits: full }, workbench.remembered.progressOf('trn_1'), at + 600_000);
   const alarms = alarmsIn(judge(reading, { ...workbench.alarmsFor(undefined), silentMs: 60_000 }, [0, 1]));
   expect(alarms.map(({ words }) => words)).toEqual([`waits: ${full}; no new step for more than 1m`]);
@@ -303,9 +303,9 @@ it('the state of a run that waits begins with the reason of the service, without
   // The summary counts it apart from the runs that go on.
   const running = { ...waiting, waits: undefined };
   expect([
-    waitingWords([running]),
-    waitingWords([waiting]),
-    waitingWords([running, waiting, { ...running, gone: true }]),
+    describeWaiting([running]),
+    describeWaiting([waiting]),
+    describeWaiting([running, waiting, { ...running, gone: true }]),
   ]).toEqual(['', '1 waiting', '1 running, 1 waiting']);
   expect(stateOf(lineOf(null), at).text).toBe('running, ETA 36s');
 });

@@ -51,7 +51,7 @@ async function answer(behaviour: Behaviour, options = {}) {
   return { server, ...(await collect(service.chat.stream(question))) };
 }
 
-const said = (events: readonly ChatEvent[]) =>
+const textOf = (events: readonly ChatEvent[]) =>
   events.flatMap(event => (event.kind === 'delta' ? [event.content ?? `(${event.reasoning})`] : [])).join('');
 const kinds = (events: readonly ChatEvent[]) => events.map(({ kind }) => kind);
 
@@ -124,13 +124,13 @@ describe('a stream', () => {
   ])('bears %s', async (_, chunks, expected) => {
     const { events, error } = await answer(stream([...chunks, stop, done]));
     expect(error).toBeUndefined();
-    expect(said(events)).toBe(expected);
+    expect(textOf(events)).toBe(expected);
   });
 
   it('bears characters cut in two', async () => {
     const bytes = new TextEncoder().encode(chunk({ content: 'zażółć 😀' }) + stop + done);
     const { events } = await answer(stream(Array.from(bytes, byte => Uint8Array.of(byte))));
-    expect(said(events)).toBe('zażółć 😀');
+    expect(textOf(events)).toBe('zażółć 😀');
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe('a stream', () => {
   it('is cut off if only a choice that is not shown has finished', async () => {
     const other = chunk({}, { index: 1, finish_reason: 'stop' });
     const { events, error } = await answer(stream([chunk({ content: 'The answer is' }), other]));
-    expect(said(events)).toBe('The answer is');
+    expect(textOf(events)).toBe('The answer is');
     expect(error).toMatchObject({ code: 'stream_cut' });
   });
 
@@ -154,7 +154,7 @@ describe('a stream', () => {
     const named = (events: readonly ChatEvent[]) =>
       events.flatMap(event => (event.kind === 'model' ? [event.model] : []));
     const streamed = await answer(stream([by('', 'a'), by('acme/other', 'b'), by('acme/other', 'c'), stop, done]));
-    expect([named(streamed.events), said(streamed.events)]).toEqual([['acme/other'], 'abc']);
+    expect([named(streamed.events), textOf(streamed.events)]).toEqual([['acme/other'], 'abc']);
     expect(named((await answer(stream([chunk({ content: 'a' }), stop, done]))).events)).toEqual([]);
     const message = { role: 'assistant', content: 'a' };
     const whole = await answer(json({ model: 'acme/other', choices: [{ index: 0, message }] }));
@@ -239,7 +239,7 @@ describe('an answer, streamed or whole', () => {
     const whole = json({ choices: [{ message: { content: 'a' } }], usage: counts });
     for (const behaviour of [whole, stream([chunk({ content: 'a' }), stop, last, done])]) {
       const { events, error } = await answer(behaviour);
-      expect([error, said(events)]).toEqual([undefined, 'a']);
+      expect([error, textOf(events)]).toEqual([undefined, 'a']);
       expect(events.flatMap(event => (event.kind === 'usage' ? [event.usage] : []))).toEqual(read ? [read] : []);
     }
   });
@@ -256,7 +256,7 @@ describe('an answer, streamed or whole', () => {
     const piece = `data: ${JSON.stringify({ choices: [{ index, delta: { content: 'a', ...side } }] })}\n\n`;
     for (const behaviour of [whole, stream([piece, done])]) {
       const { events, error } = await answer(behaviour);
-      expect([error, said(events)]).toEqual([undefined, 'a']);
+      expect([error, textOf(events)]).toEqual([undefined, 'a']);
       expect(events.flatMap(event => ('index' in event ? event.index : []))).not.toContain(1);
     }
   });
@@ -289,7 +289,7 @@ it('is read to its end where it begins before the whole request has been sent', 
   const { service } = serviceAt(`http://127.0.0.1:${port}`);
   const long = { ...question, messages: [{ role: 'user', content: 'hello '.repeat(2_000_000) }] };
   const { events, error } = await collect(service.chat.stream(long));
-  expect([said(events), error]).toEqual(['begun and ended', undefined]);
+  expect([textOf(events), error]).toEqual(['begun and ended', undefined]);
 });
 
 describe('a stream that fails', () => {
@@ -336,7 +336,7 @@ describe('a stream that fails', () => {
     ['an event of another form', 'data: {"choices": "none"}\n\n', { kind: 'response', code: 'answer_unexpected' }],
   ])('%s keeps what had arrived', async (_, bad, expected) => {
     const { events, error } = await answer(stream([...begun, bad, chunk({ content: 'never' })]));
-    expect(said(events)).toBe('Hel(hm)lo');
+    expect(textOf(events)).toBe('Hel(hm)lo');
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ ...expected, partial: kept, status: 200, operation: 'createChatCompletion' });
   });
@@ -380,7 +380,7 @@ describe('a stream that fails', () => {
       const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }], ...side })}\n\n`;
       for (const behaviour of [whole, stream([piece, stop, done])]) {
         const { events, error } = await answer(behaviour);
-        expect([error, said(events)]).toEqual([undefined, 'a']);
+        expect([error, textOf(events)]).toEqual([undefined, 'a']);
       }
       const { service } = serviceAt((await hostileServer(whole)).url);
       expect(await service.chat.complete(question)).toMatchObject({ choices: [{ message: { content: 'a' } }] });
@@ -486,7 +486,7 @@ describe('before the first word', () => {
       stream([chunk({ content: 'a' }), stop, done]),
     );
     const { service } = serviceAt(server.url);
-    expect(said((await collect(service.chat.stream(question))).events)).toBe('a');
+    expect(textOf((await collect(service.chat.stream(question))).events)).toBe('a');
     await collect(service.chat.stream(question));
     expect(server.requests.map(({ body }) => 'stream_options' in JSON.parse(body))).toEqual([true, false, false]);
   });
@@ -517,8 +517,8 @@ describe('a service that refuses to stream (C5)', () => {
     const first = await collect(service.chat.stream(question));
     expect(first.error).toBeUndefined();
     expect(kinds(first.events)).toEqual(['delta', 'finish', 'usage']);
-    expect(said(first.events)).toBe('hi');
-    expect(said((await collect(service.chat.stream(question))).events)).toBe('hi');
+    expect(textOf(first.events)).toBe('hi');
+    expect(textOf((await collect(service.chat.stream(question))).events)).toBe('hi');
     await collect(service.chat.stream({ ...question, model: 'acme/other' }));
     expect(server.requests.map(streams)).toEqual([true, false, false, true, false]);
     expect(JSON.parse(server.requests[1]?.body ?? '')).toEqual({ ...question, stream: false });
@@ -530,7 +530,7 @@ describe('a service that refuses to stream (C5)', () => {
     expect((await collect(service.chat.stream(question))).error).toMatchObject({
       message: expect.stringContaining('no such model'),
     });
-    expect(said((await collect(service.chat.stream(question))).events)).toBe('hi');
+    expect(textOf((await collect(service.chat.stream(question))).events)).toBe('hi');
     expect(server.requests.map(streams)).toEqual([true, false, true, false]);
   });
 

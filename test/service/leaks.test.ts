@@ -25,7 +25,7 @@ const value = 'correct horse battery staple';
 const credentials = [apiKey, inferenceToken, token, value];
 
 /** All that has been sent so far: a service knows no more than that. */
-function known(server: { readonly requests: readonly SeenRequest[] }): string {
+function sentText(server: { readonly requests: readonly SeenRequest[] }): string {
   return server.requests
     .map(({ headers, body }) => `${headers['x-api-key']} ${headers.authorization} ${body}`)
     .join(' ');
@@ -111,12 +111,12 @@ const parrots: [string, Parrot][] = [
 ];
 
 it.each(parrots)('%s: the error holds no credential', async (_, parrot) => {
-  const server = await hostileServer((response, request) => parrot(known(server))(response, request));
+  const server = await hostileServer((response, request) => parrot(sentText(server))(response, request));
   const { service, log, trace } = serviceAt(server.url, { timeouts: brief });
   for (const call of calls) expectNoLeak(await errorOf(call(service)));
   expect(server.requests.length).toBeGreaterThanOrEqual(calls.length);
   // The service did know them all.
-  for (const credential of credentials) expect(known(server)).toContain(credential);
+  for (const credential of credentials) expect(sentText(server)).toContain(credential);
   expectClean(JSON.stringify(log));
   expect(trace.length).toBeGreaterThan(calls.length);
   expectClean(JSON.stringify(trace));

@@ -14,7 +14,7 @@ const answer = stream([
 ]);
 const request = { model: 'talker', messages: [{ role: 'user', content: 'say hi' }] };
 
-async function asked(at: string, service: ReturnType<typeof serviceAt>['service']): Promise<string> {
+async function answerAt(at: string, service: ReturnType<typeof serviceAt>['service']): Promise<string> {
   let content = '';
   for await (const event of service.chat.stream(request, { at })) {
     if (event.kind === 'delta') content += event.content ?? '';
@@ -30,7 +30,7 @@ describe('the address', () => {
   ])('%s of the service gets the key', async (path, url) => {
     const server = await hostileServer(answer);
     const { service } = serviceAt(server.url);
-    expect(await asked(`${server.url}${path}`, service)).toBe('hi');
+    expect(await answerAt(`${server.url}${path}`, service)).toBe('hi');
     expect(server.requests[0]).toMatchObject({ method: 'POST', url });
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${inferenceToken}`);
   });
@@ -39,7 +39,7 @@ describe('the address', () => {
     const server = await hostileServer(answer);
     const { port } = new URL(server.url);
     const { service } = serviceAt(`http://localhost:${port}`);
-    expect(await asked(`http://LocalHost.:${port}/p/dep_1`, service)).toBe('hi');
+    expect(await answerAt(`http://LocalHost.:${port}/p/dep_1`, service)).toBe('hi');
     const { authorization, host } = server.requests[0]?.headers ?? {};
     expect([authorization, host]).toEqual([`Bearer ${inferenceToken}`, `localhost:${port}`]);
   });
@@ -47,7 +47,7 @@ describe('the address', () => {
   it('of another origin gets none', async () => {
     const [server, other] = [await hostileServer(answer), await hostileServer(answer)];
     const { service } = serviceAt(server.url);
-    expect(await asked(`${other.url}/p/dep_1`, service)).toBe('hi');
+    expect(await answerAt(`${other.url}/p/dep_1`, service)).toBe('hi');
     expect(server.requests).toEqual([]);
     expect(JSON.stringify(other.requests[0]?.headers)).not.toContain(inferenceToken);
     expect(other.requests[0]?.headers).not.toHaveProperty('authorization');
@@ -56,7 +56,7 @@ describe('the address', () => {
   it('of another origin that wants one is said to be that', async () => {
     const server = await hostileServer(answer);
     const other = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
-    const error = await errorOf(asked(`${other.url}/p/dep_1`, serviceAt(server.url).service));
+    const error = await errorOf(answerAt(`${other.url}/p/dep_1`, serviceAt(server.url).service));
     expect(error).toMatchObject({ kind: 'authentication' });
     expect(String(error)).toContain('None was sent');
     expect(String(error)).toContain('inferenceUrl');
@@ -64,7 +64,7 @@ describe('the address', () => {
 
   it.each(['http://playground.example/p/dep_1', 'ftp://x/y', 'nonsense'])('%s is refused', async at => {
     const server = await hostileServer(answer);
-    expect(await errorOf(asked(at, serviceAt(server.url).service))).toMatchObject({ kind: 'request' });
+    expect(await errorOf(answerAt(at, serviceAt(server.url).service))).toMatchObject({ kind: 'request' });
     expect(server.requests).toEqual([]);
   });
 });
@@ -77,7 +77,7 @@ it.each([
   async (allowInsecureHttp, code) => {
     const { service } = serviceAt('https://service.example', { allowInsecureHttp });
     // Either way it is too far inside.
-    expect(await errorOf(asked('http://10.0.0.1/p/dep_1', service))).toMatchObject({ code });
+    expect(await errorOf(answerAt('http://10.0.0.1/p/dep_1', service))).toMatchObject({ code });
   },
 );
 
@@ -99,7 +99,7 @@ it.each(['inside', 'outside'])(
     }) as never);
     onTestFinished(() => lookup.mockRestore());
     const { service } = serviceAt('https://service.invalid', { allowInsecureHttp: true });
-    const asking = asked(model.url.replace('127.0.0.1', 'rebound.invalid'), service);
+    const asking = answerAt(model.url.replace('127.0.0.1', 'rebound.invalid'), service);
     if (where === 'inside') {
       expect(await asking).toBe('hi');
       return;

@@ -10,7 +10,7 @@ import { foreignRecord } from '../../src/uploads/field-formats.ts';
 import { type FileTrajectory, Reading, trajectoriesIn } from '../../src/uploads/foreign-files.ts';
 
 const user = { role: 'user', content: 'hi' };
-const said = (content: unknown) => ({ role: 'assistant', content });
+const assistantMessage = (content: unknown) => ({ role: 'assistant', content });
 const only = (fields: object) => foreignRecord(fields as Record<string, unknown>)?.trajectories[0];
 
 const failedSteps = [{ messages: [], has_error: true }];
@@ -46,7 +46,7 @@ describe('a rollout of verifiers', () => {
     example_id: 7,
     task: 'maths',
     prompt: [user],
-    completion: [said('let me see'), tool, said('4')],
+    completion: [assistantMessage('let me see'), tool, assistantMessage('4')],
     reward: 0.5,
     correct_answer: 1,
     answer: '4',
@@ -61,7 +61,7 @@ describe('a rollout of verifiers', () => {
       termination_reason: 'TRUNCATION',
       metrics: { correct_answer: 1 },
       metadata: { answer: '4' },
-      steps: [{ messages: [user, said('let me see'), tool] }, { messages: [said('4')] }],
+      steps: [{ messages: [user, assistantMessage('let me see'), tool] }, { messages: [assistantMessage('4')] }],
     });
   });
 
@@ -90,7 +90,7 @@ describe('a rollout of verifiers', () => {
     const call = { id: 'a', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
     const fields = (tool_calls: unknown) => ({
       prompt: [user],
-      completion: [{ ...said(''), tool_calls }, tool],
+      completion: [{ ...assistantMessage(''), tool_calls }, tool],
       reward: 1,
     });
     const calls = [call, 'cut {', '7'];
@@ -103,7 +103,7 @@ describe('a rollout of verifiers', () => {
     expect(foreignRecord(rollout)?.leftOut).toEqual(['trajectory']);
     expect(only({ prompt: 'hi', completion: 'ho', reward: 0 })).toEqual({
       reward: 0,
-      steps: [{ messages: [user, said('ho')] }],
+      steps: [{ messages: [user, assistantMessage('ho')] }],
     });
   });
 
@@ -119,12 +119,12 @@ describe('a rollout of verifiers', () => {
     ['', ''],
   ])('with the reward %j, which is no number, has none, and keeps it in its metadata', (reward, kept) => {
     for (const fields of [
-      { prompt: [user], completion: [said('ho')], reward },
+      { prompt: [user], completion: [assistantMessage('ho')], reward },
       { prompt: 'hi', completion: 'ho', reward },
     ]) {
       const read = foreignRecord(fields);
       expect(read?.trajectories).toEqual([
-        { metadata: { unread_rewards: { reward: kept } }, steps: [{ messages: [user, said('ho')] }] },
+        { metadata: { unread_rewards: { reward: kept } }, steps: [{ messages: [user, assistantMessage('ho')] }] },
       ]);
       expect(read?.unreadRewards).toBe(1);
     }
@@ -138,8 +138,8 @@ describe('a rollout of verifiers', () => {
   });
 
   it.each([null, Number.NaN])('with the reward %s has none', reward => {
-    const read = foreignRecord({ prompt: [user], completion: [said('ho')], reward });
-    expect(read?.trajectories).toEqual([{ steps: [{ messages: [user, said('ho')] }] }]);
+    const read = foreignRecord({ prompt: [user], completion: [assistantMessage('ho')], reward });
+    expect(read?.trajectories).toEqual([{ steps: [{ messages: [user, assistantMessage('ho')] }] }]);
     expect(read?.unreadRewards).toBe(0);
   });
 
@@ -258,19 +258,19 @@ it.each([
         { from: 'gpt', value: 'ho' },
       ],
     },
-    [user, said('ho')],
+    [user, assistantMessage('ho')],
   ],
-  ['an OpenAI conversation', { messages: [user, said('ho')] }, [user, said('ho')]],
+  ['an OpenAI conversation', { messages: [user, assistantMessage('ho')] }, [user, assistantMessage('ho')]],
   [
     'an OpenAI batch result',
-    { custom_id: 'a', response: { body: { choices: [{ message: said('ho'), finish_reason: 'stop' }] } } },
-    [{ ...said('ho'), finish_reason: 'stop' }],
+    { custom_id: 'a', response: { body: { choices: [{ message: assistantMessage('ho'), finish_reason: 'stop' }] } } },
+    [{ ...assistantMessage('ho'), finish_reason: 'stop' }],
   ],
   ['Anthropic messages', { system: 'be kind', messages: [user] }, [{ role: 'system', content: 'be kind' }, user]],
   [
     'Anthropic messages',
-    { messages: [user, said([{ type: 'tool_use', id: 't', name: 'f', input: {} }])] },
-    [user, said([{ type: 'tool_use', id: 't', name: 'f', input: {} }])],
+    { messages: [user, assistantMessage([{ type: 'tool_use', id: 't', name: 'f', input: {} }])] },
+    [user, assistantMessage([{ type: 'tool_use', id: 't', name: 'f', input: {} }])],
   ],
   [
     'an Anthropic batch result',
@@ -281,7 +281,7 @@ it.each([
         message: { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'ho' }] },
       },
     },
-    [said([{ type: 'text', text: 'ho' }])],
+    [assistantMessage([{ type: 'text', text: 'ho' }])],
   ],
 ])('reads %s', (format, fields, messages) => {
   const read = foreignRecord(fields);
@@ -291,7 +291,7 @@ it.each([
 });
 
 describe('a dump by a trainer or a script (B14)', () => {
-  const steps = [{ messages: [user, said('ho')] }];
+  const steps = [{ messages: [user, assistantMessage('ho')] }];
 
   it('has an input and an output, or a prompt and a completion, with a score, a step and a task', () => {
     const more = { gts: '4', acc: 1 };
@@ -311,7 +311,13 @@ describe('a dump by a trainer or a script (B14)', () => {
   });
 
   it('has messages with a score, a task and an id of its own', async () => {
-    const fields = { id: 'r0', task: 'task-0', messages: [user, said('ho')], score: 0.5, error: 'TimeoutError' };
+    const fields = {
+      id: 'r0',
+      task: 'task-0',
+      messages: [user, assistantMessage('ho')],
+      score: 0.5,
+      error: 'TimeoutError',
+    };
     expect(only(fields)).toEqual({ trace_id: 'r0', task_id: 'task-0', reward: 0.5, error: 'TimeoutError', steps });
     expect((await readFileOf(JSON.stringify(fields))).sent).toMatchObject([{ value: { reward: 0.5, steps } }]);
   });
@@ -328,7 +334,7 @@ it('reads the reward, the score, the model and the task of a ShareGPT conversati
     { from: 'human', value: 'hi' },
     { from: 'gpt', value: 'ho' },
   ];
-  const steps = [{ messages: [user, said('ho')] }];
+  const steps = [{ messages: [user, assistantMessage('ho')] }];
   expect(only({ id: 'x1', conversations, reward: 0.7, score: 9, model: 'm', task_id: 4, lang: 'en' })).toEqual({
     ...{ conversation_id: 'x1', task_id: '4', model_id: 'm', reward: 0.7, metadata: { score: 9, lang: 'en' }, steps },
   });
@@ -345,21 +351,21 @@ it('reads the reward, the score, the model and the task of a ShareGPT conversati
 });
 
 it('reads the score where the reward is null (attack31 C1)', () => {
-  const steps = [{ messages: [user, said('ho')] }];
+  const steps = [{ messages: [user, assistantMessage('ho')] }];
   const scored = { reward: null, score: 0.5 };
   expect(only({ prompt: 'hi', completion: 'ho', task_id: 'a', ...scored })).toEqual({
     reward: 0.5,
     task_id: 'a',
     steps,
   });
-  expect(only({ messages: [user, said('ho')], ...scored })).toEqual({ reward: 0.5, steps });
+  expect(only({ messages: [user, assistantMessage('ho')], ...scored })).toEqual({ reward: 0.5, steps });
 });
 
 it('reads a rollout of verifiers with a task of its own (attack31 C1)', () => {
-  const rollout = { prompt: [user], completion: [said('ho')], reward: 1, example_id: 7, task: 'maths' };
+  const rollout = { prompt: [user], completion: [assistantMessage('ho')], reward: 1, example_id: 7, task: 'maths' };
   expect(only({ ...rollout, task_id: 'a' })).toEqual({
     ...{ task_id: 'a', reward: 1, metadata: { example_id: 7, task: 'maths' } },
-    steps: [{ messages: [user, said('ho')] }],
+    steps: [{ messages: [user, assistantMessage('ho')] }],
   });
 });
 
@@ -376,24 +382,26 @@ describe("Anthropic's stop reason and tokens", () => {
   ])('%s of messages and of a response is the finish reason %s', (stop_reason, finish_reason) => {
     const end = { finish_reason, ...tokens };
     const ho = [{ type: 'text', text: 'ho' }];
-    expect(only({ messages: [user, said('ho'), user], stop_reason, usage })).toEqual({
-      steps: [{ messages: [user, { ...said('ho'), ...end }, user] }],
+    expect(only({ messages: [user, assistantMessage('ho'), user], stop_reason, usage })).toEqual({
+      steps: [{ messages: [user, { ...assistantMessage('ho'), ...end }, user] }],
     });
     expect(only({ type: 'message', role: 'assistant', content: ho, stop_reason, usage })).toEqual({
-      steps: [{ messages: [{ ...said(ho), ...end }] }],
+      steps: [{ messages: [{ ...assistantMessage(ho), ...end }] }],
     });
   });
 
   it('stay among the other fields if they are unknown, or if nothing was answered', () => {
     const more = { ...usage, cache_read_input_tokens: 7 };
-    expect(only({ system: 'be kind', messages: [said('ho')], stop_reason: 'pause_turn', usage: more })).toEqual({
+    expect(
+      only({ system: 'be kind', messages: [assistantMessage('ho')], stop_reason: 'pause_turn', usage: more }),
+    ).toEqual({
       stop_reason: 'pause_turn',
       usage: { cache_read_input_tokens: 7 },
       steps: [
         {
           messages: [
             { role: 'system', content: 'be kind' },
-            { ...said('ho'), ...tokens },
+            { ...assistantMessage('ho'), ...tokens },
           ],
         },
       ],
@@ -403,7 +411,7 @@ describe("Anthropic's stop reason and tokens", () => {
   });
 
   it('are read before an upload, too', async () => {
-    const line = JSON.stringify({ messages: [user, said('ho')], stop_reason: 'max_tokens' });
+    const line = JSON.stringify({ messages: [user, assistantMessage('ho')], stop_reason: 'max_tokens' });
     const { sent } = await readFileOf(line);
     expect(sent).toMatchObject([{ value: { steps: [{ messages: [{}, { finish_reason: 'length' }] }] } }]);
   });
@@ -679,13 +687,13 @@ describe('a file', () => {
   });
 
   it('of messages goes to the service as it is, and is read all the same', async () => {
-    const { sent, all } = await readFileOf(`${JSON.stringify({ messages: [user, said('ho')] })}\nx\n`);
-    expect(sent).toMatchObject([{ value: { messages: [user, said('ho')] } }, { place: 'line 2' }]);
+    const { sent, all } = await readFileOf(`${JSON.stringify({ messages: [user, assistantMessage('ho')] })}\nx\n`);
+    expect(sent).toMatchObject([{ value: { messages: [user, assistantMessage('ho')] } }, { place: 'line 2' }]);
     expect(all).toMatchObject([{ value: { steps: [{}] } }, { place: 'line 2' }]);
   });
 
   describe('whose records differ (attack31 A3)', () => {
-    const messages = [user, said('ho')];
+    const messages = [user, assistantMessage('ho')];
     const textOf = (records: readonly object[]) => records.map(each => JSON.stringify(each)).join('\n');
 
     it('is converted record by record: no score, system prompt or stop reason is lost', async () => {
@@ -706,7 +714,7 @@ describe('a file', () => {
   });
 
   it('names each trajectory by its place in the file (attack31 B5)', async () => {
-    const choices = [{ message: said('a') }, { message: said('b') }];
+    const choices = [{ message: assistantMessage('a') }, { message: assistantMessage('b') }];
     const { all } = await readFileOf(`x\n\n${JSON.stringify({ choices })}\n${JSON.stringify({ messages: [user] })}`);
     expect(all.map(({ place }) => place)).toEqual(['line 1', 'line 3, rollout 1', 'line 3, rollout 2', 'line 4']);
   });

@@ -10,7 +10,7 @@ import { Tables } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import type { Outcome } from '../../src/uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
-import { countsOfRun, runWords } from '../../src/uploads/trajectory-upload-state.ts';
+import { countsOfRun, describeRunCounts } from '../../src/uploads/trajectory-upload-state.ts';
 import fc from '../../tools/rig/property.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -165,7 +165,7 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
   const send = async (contents: readonly string[], how: Send) => {
     const { upload, fresh, run } = start(contents, how);
     await run;
-    return { fresh, words: runWords(upload.state).join(', ') };
+    return { fresh, words: describeRunCounts(upload.state).join(', ') };
   };
   /** Forgets all that may be forgotten. */
   const prune = (): void => new SentRecord(tables, { path: '', ...uploadOf({ account: 'A' }) }, () => {}, 0).prune();
@@ -323,7 +323,7 @@ it('stores nothing twice that is not started over, and says nothing is sent that
 
 /** Sent in four requests. */
 const eight = [...'abcdefgh'];
-const [whole, beforeWords] = ['8 stored, 0 skipped, 0 failed', '0 stored, 0 skipped, 0 failed, 8 sent before'];
+const [whole, beforeText] = ['8 stored, 0 skipped, 0 failed', '0 stored, 0 skipped, 0 failed, 8 sent before'];
 
 it.each([
   ['has a line rejected', ['rejects the first']],
@@ -332,9 +332,9 @@ it.each([
 ] as const)('sends nothing again to the account that has a file where --new with another key %s', async (_, fates) => {
   const { send } = world();
   expect((await send(eight, { account: 'A' })).words).toBe(whole);
-  expect((await send(eight, { account: 'B' })).words).toBe(`${beforeWords} with another API key`);
+  expect((await send(eight, { account: 'B' })).words).toBe(`${beforeText} with another API key`);
   await send(eight, { account: 'B', isNew: true, fates });
-  expect((await send(eight, { account: 'A' })).words).toBe(beforeWords);
+  expect((await send(eight, { account: 'A' })).words).toBe(beforeText);
 });
 
 it('tells what is sent without an agent and for one apart: neither settles the other, nor starts it over', async () => {
@@ -352,9 +352,9 @@ it('tells what is sent without an agent and for one apart: neither settles the o
   );
   expect((await send(eight, alice)).words).toBe('2 stored, 0 skipped, 0 failed, 6 sent before');
   await send(eight, { ...none, isNew: true, fates: ['forbids'] });
-  expect((await send(eight, alice)).words).toBe(beforeWords);
+  expect((await send(eight, alice)).words).toBe(beforeText);
   await send(eight, { account: 'B', agent: 'name:alice', isNew: true });
-  expect((await send(eight, { ...alice, account: 'B' })).words).toBe(beforeWords);
+  expect((await send(eight, { ...alice, account: 'B' })).words).toBe(beforeText);
 });
 
 it.each([

@@ -5,7 +5,7 @@ import { certaintyOf } from '../../src/queries/run-mean.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { StatusStore } from '../../src/queries/statuses/store.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { eventWords, summaryOf } from '../../src/resources/inbox.ts';
+import { describeEvent, summaryOf } from '../../src/resources/inbox.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { Inbox } from '../../src/workbench/inbox.ts';
 import { eventually } from '../eventually.ts';
@@ -38,7 +38,7 @@ function start(path: string) {
     });
     query.setData({ rows: said });
   };
-  return { workbench, answer, said: () => workbench.inbox.list().map(event => `${event.id} ${eventWords(event)}`) };
+  return { workbench, answer, said: () => workbench.inbox.list().map(event => `${event.id} ${describeEvent(event)}`) };
 }
 
 async function end({ workbench }: ReturnType<typeof start>): Promise<void> {

@@ -69,7 +69,7 @@ function pageOf(query: Readonly<Record<string, unknown>> = {}, count: number, ro
 /** Every hundredth task of the new run goes wrong, the first one most; these steps are the same in both runs, the last is not. */
 const comparedSteps = 20;
 /** The words of the last step of a compared task. */
-export const comparedWords = (task: number, run: string): string =>
+export const comparedText = (task: number, run: string): string =>
   `task ${task} is done ${run === 'new' && task % 100 === 0 ? 'wrongly' : 'rightly'}.`;
 
 /** The answers about two evaluation runs with this many tasks; `others` has the other trajectories. */
@@ -96,7 +96,7 @@ function comparedRuns(tasks: number, others: Answers): Answers {
       const [, run, number] = /^traj_(old|new)_(\d+)$/.exec(trajectory_id) ?? [];
       if (run === undefined) return others.getTrajectory?.(ids, query);
       const task = Number(number);
-      const last = `${text}\n${comparedWords(task, run)}\n${text}`;
+      const last = `${text}\n${comparedText(task, run)}\n${text}`;
       const steps = [...Array<string>(comparedSteps).fill(text), last].map((content, step_index) => ({
         step_index,
         messages: [{ role: 'assistant', content }],

@@ -7,7 +7,7 @@ import type { BenchOptions } from '../bench.ts';
 import {
   chatBytes,
   commonWords,
-  comparedWords,
+  comparedText,
   type LargeService,
   rareWords,
   startLargeService,
@@ -464,7 +464,7 @@ async function compare(bench: Bench): Promise<void> {
   let task = 0;
   // Each time another task, whose transcripts were not read yet: the next one is read ahead.
   const opened = await bench.times(6, async () => {
-    const { ms } = await terminal.keyUntil('=', comparedWords(task, 'new'));
+    const { ms } = await terminal.keyUntil('=', comparedText(task, 'new'));
     await terminal.keyUntil('\u001b', `▸ task ${task} `);
     await terminal.key('jjj');
     task += 300;
@@ -472,8 +472,8 @@ async function compare(bench: Bench): Promise<void> {
   });
   bench.row(`compared task to both transcripts, ${tasks} tasks`, Math.max(...opened), 1_000, 'ms');
   await terminal.keyUntil('g', '▸ task 0 ');
-  await terminal.keyUntil('=', comparedWords(0, 'new'));
-  const next = await terminal.keyUntil(']', comparedWords(100, 'new'));
+  await terminal.keyUntil('=', comparedText(0, 'new'));
+  const next = await terminal.keyUntil(']', comparedText(100, 'new'));
   bench.row('the same of the next changed task', next.ms, 1_000, 'ms');
 }
 

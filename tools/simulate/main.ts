@@ -133,7 +133,7 @@ const session = (seed: number): Promise<boolean> =>
   });
 
 /** A session with this plan. Returns whether it has failed. */
-async function known(name: string, plan: Plan): Promise<boolean> {
+async function playKnown(name: string, plan: Plan): Promise<boolean> {
   const result = await play(1, plan);
   add(result);
   say(`${name}: ${result.failures.join('\n') || 'ok'}`);
@@ -148,9 +148,9 @@ async function simulate(): Promise<number> {
   };
   if (values.plans) {
     const plans = JSON.parse(readFileSync(values.plans, 'utf8')) as Record<string, Plan>;
-    for (const [name, plan] of Object.entries(plans)) note(await known(name, plan));
+    for (const [name, plan] of Object.entries(plans)) note(await playKnown(name, plan));
   }
-  if (values.watch) note(await known('the watch', watchOf(values.watch)));
+  if (values.watch) note(await playKnown('the watch', watchOf(values.watch)));
   for (const seed of values.only.split(',').filter(Boolean).map(Number)) {
     const hasFailed = await session(seed);
     say(`seed ${seed}: ${hasFailed ? 'failed' : 'ok'}`);

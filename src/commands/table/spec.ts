@@ -20,10 +20,10 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   /** Whether it may be given several times. */
   readonly many?: true;
   /**
-   * Set if line mode asks for it. `unless` is the key of a flag that replaces it; a flag with `defaultWords` is asked
+   * Set if line mode asks for it. `unless` is the key of a flag that replaces it; a flag with `defaultText` is asked
    * for only if no flag is given, and may be left out.
    */
-  readonly prompt?: { readonly unless?: string; readonly defaultWords?: string };
+  readonly prompt?: { readonly unless?: string; readonly defaultText?: string };
   /** The environment variable with the same meaning. */
   readonly variable?: string;
   /** Set if it selects the service; help lists these flags once for all commands. */
@@ -125,7 +125,7 @@ export function flagTerm(key: string, { short, value }: FlagSpec): string {
 }
 
 /** A flag's help: its description, then its choices and its variable in parentheses. */
-export function flagWords({ description, choices, variable }: FlagSpec): string {
+export function describeFlag({ description, choices, variable }: FlagSpec): string {
   const notes = [choices?.join(', '), variable].filter(Boolean).join('; ');
   if (notes === '') return description;
   return description.endsWith(')') ? `${description.slice(0, -1)}; ${notes})` : `${description} (${notes})`;

@@ -14,7 +14,7 @@ import { type CommandSpec, spec } from './spec.ts';
 const nameFlag = {
   value: 'TEXT',
   description: 'name of the run (default: from benchmark and model)',
-  prompt: { defaultWords: 'one made of benchmark and model' },
+  prompt: { defaultText: 'one made of benchmark and model' },
 } as const;
 const modelFlag = (what: string) => {
   const description = `${what} (default: the checkpoint's)`;
@@ -33,7 +33,7 @@ const optionFlag = (of: string, example: string) => {
 };
 const checkpointFlag = (description: string) =>
   ({ value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description }) as const;
-const checkpointWords =
+const checkpointHelp =
   'ckpt_…, first@latest, first@best (highest held-out reward), first@6 or a training run (its latest)';
 
 const startFlags = { ...idempotencyKeyFlag, ...waitFlags } as const;
@@ -53,7 +53,7 @@ runs as one.`,
     flags: {
       ...serviceFlags,
       model: { ...modelFlag('slug of the model; several start a run of each'), many: true },
-      checkpoint: checkpointFlag(checkpointWords),
+      checkpoint: checkpointFlag(checkpointHelp),
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
       seed: { value: 'N|N-M', many: true, description: 'the option seed; several, e.g. 1-3, start a run with each' },
@@ -76,7 +76,7 @@ runs as one.`,
     flags: {
       ...serviceFlags,
       model: modelFlag('slug of the base model'),
-      checkpoint: checkpointFlag(`continue from ${checkpointWords}`),
+      checkpoint: checkpointFlag(`continue from ${checkpointHelp}`),
       name: nameFlag,
       option: optionFlag('training', 'num_steps=20'),
       ...startFlags,
@@ -89,19 +89,19 @@ runs as one.`,
     summary: 'deploy a checkpoint under a slug',
     about: `Prints the id of the deployment. With --wait, exit code 0 only if it was deployed. --role production asks for
 the slug first, or takes --yes.`,
-    args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
+    args: [{ name: 'CHECKPOINT', description: checkpointHelp, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
       slug: {
         value: 'SLUG',
         short: 's',
         description: 'name used in chat (default: derived from the name of the run)',
-        prompt: { defaultWords: 'one made of the name of the run' },
+        prompt: { defaultText: 'one made of the name of the run' },
       },
       role: {
         value: 'ROLE',
         choices: ['test', 'production'],
-        prompt: { defaultWords: 'test' },
+        prompt: { defaultText: 'test' },
         description: 'test, the default, is reached only by its id; production serves the slug',
       },
       ...startFlags,

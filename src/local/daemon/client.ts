@@ -84,7 +84,7 @@ const maxBytes = 1024 * 1024;
 const agents = new Agents(undefined);
 
 /** @throws WireFailure if there is no response in time, Error if it is not JSON */
-async function ask(
+async function requestJson(
   method: 'GET' | 'POST',
   { base_url, api_key }: Pick<ServiceAddress, 'base_url' | 'api_key'>,
   path: string,
@@ -106,7 +106,7 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
   if (!address) return undefined;
   try {
     const { base_url: baseUrl, api_key: apiKey, pid, instance_id: instanceId } = address;
-    const { instance_id, ...answer } = health.parse(await ask('GET', address, '/local/health'));
+    const { instance_id, ...answer } = health.parse(await requestJson('GET', address, '/local/health'));
     return instance_id === instanceId ? { baseUrl, apiKey, pid, instanceId, ...answer } : undefined;
   } catch {
     return undefined;
@@ -116,7 +116,7 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
 /** Whether a service exists but does not respond in time, e.g. because it is suspended or overloaded. */
 export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl' | 'apiKey'>): Promise<boolean> {
   try {
-    await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', probeTimeoutMs);
+    await requestJson('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', probeTimeoutMs);
     return false;
   } catch (error) {
     return error instanceof WireFailure && error.reason !== 'network';
@@ -307,7 +307,7 @@ export async function stopService(
   if (successor) announceSuccessor(dataFolder);
   if (running && address) {
     // The response is lost if the process exits first, e.g. when killed; the lock shows whether it has exited.
-    await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`).catch(() => {});
+    await requestJson('POST', address, `/local/stop${successor ? '?successor=1' : ''}`).catch(() => {});
   }
   // The address is removed first and the lock last, once running work has been saved.
   const deadline = performance.now() + (running ? stopMs : requestTimeoutMs);

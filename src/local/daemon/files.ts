@@ -51,18 +51,18 @@ function describe(folder: string, error: unknown): DataFolderError {
       `The data folder cannot be used: ${error.message}, or set BENCHTOP_DATA_DIR to another.`,
     );
   const reason = errorMessage(error).replace(/\.$/, '');
-  const advice = isDiskFull(error) ? `Free some space, ${otherwise}` : 'Set BENCHTOP_DATA_DIR to another one';
+  const advice = isDiskFull(error) ? `Free some space, ${otherwiseAdvice}` : 'Set BENCHTOP_DATA_DIR to another one';
   return new DataFolderError(`The data folder ${folder} cannot be used: ${reason}. ${advice}.`);
 }
 
 /** Whether the file system is read-only, where SQLite cannot open or write a file. */
 const isReadOnly = (error: unknown): boolean => errorCode(error) === 'EROFS' || sqliteCode(error) === 8;
 
-const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
+const otherwiseAdvice = 'or set BENCHTOP_DATA_DIR to another folder';
 
 /** Explains that the database is damaged, with advice. */
 function damageMessage(folder: string, error: unknown): string {
-  return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Restore it from a backup, move it away to start without its data, ${otherwise}.`;
+  return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Restore it from a backup, move it away to start without its data, ${otherwiseAdvice}.`;
 }
 
 /** Turns the error of a failed start into a DataFolderError with advice, if the folder or its files caused it. */
@@ -105,7 +105,7 @@ export function refuseEmptyDatabase(folder: string): void {
   const others = readdirSync(folder).filter(name => laterFiles.has(name));
   if (others.length === 0) return;
   throw new DataFolderError(
-    `The database ${path} is empty, although the folder has ${others.sort().join(', ')}. Restore it from a backup, delete it to start without its data, ${otherwise}.`,
+    `The database ${path} is empty, although the folder has ${others.sort().join(', ')}. Restore it from a backup, delete it to start without its data, ${otherwiseAdvice}.`,
   );
 }
 
@@ -131,7 +131,7 @@ export function keyringOf(folder: string): Keyring {
   const path = join(folder, masterKeyFile);
   if (!existsSync(path) && hasSecrets(folder)) {
     throw new DataFolderError(
-      `The key ${path} is missing, and the database holds secrets that no other key can decrypt. Restore it from a backup, move the database away to start without its data, ${otherwise}.`,
+      `The key ${path} is missing, and the database holds secrets that no other key can decrypt. Restore it from a backup, move the database away to start without its data, ${otherwiseAdvice}.`,
     );
   }
   if (!existsSync(path)) writePrivate(folder, masterKeyFile, randomBytes(masterKeyLength).toString('base64'));

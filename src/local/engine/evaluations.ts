@@ -16,7 +16,14 @@ import type { Job, JobSource } from './job-queue.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { type EvaluationOptions, evaluationOptions } from './options.ts';
 import type { EngineParts } from './parts.ts';
-import { failedRollout, orderOf, type PlannedRollout, requireSecrets, rolloutRecord, ungraded } from './rollouts.ts';
+import {
+  failedRollout,
+  orderOf,
+  type PlannedRollout,
+  requireSecrets,
+  rolloutRecord,
+  ungradedResult,
+} from './rollouts.ts';
 import { answerUpstream, withRetries } from './upstream.ts';
 
 /** How many rollouts are recorded per transaction. At most this many are lost if the process is killed. */
@@ -111,7 +118,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       try {
         requireSecrets(task, run.organization_id, secrets);
         if (turns.length > 0 || grader.kind !== 'none') return [orderOf(planned, { seed, longest })];
-        others.push({ ...failedRollout(name, sample, ''), ...ungraded(grader.reason) });
+        others.push({ ...failedRollout(name, sample, ''), ...ungradedResult(grader.reason) });
       } catch (error) {
         if (isStorageError(error)) throw error;
         others.push(failedRollout(name, sample, error));

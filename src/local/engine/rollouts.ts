@@ -60,7 +60,7 @@ export function failedRollout(task_id: string, sample: number, error: unknown): 
 }
 
 /** The outcome of a rollout without a grader: it has no reward, but did not fail. */
-export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explanation' | 'error'> {
+export function ungradedResult(reason: string): Pick<RolloutResult, 'reward' | 'explanation' | 'error'> {
   return { reward: null, explanation: `Not graded: ${reason}.`, error: null };
 }
 

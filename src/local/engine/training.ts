@@ -30,7 +30,7 @@ class NothingToTrain extends Error {
 }
 
 /** The statuses of a run that has been cancelled but has not ended. */
-const cancelling = ['cancel_signaled', 'cancelling'] as const;
+const cancellingStatuses = ['cancel_signaled', 'cancelling'] as const;
 
 export class TrainingRunner implements JobSource, JobRecords {
   readonly kind = 'training';
@@ -44,14 +44,14 @@ export class TrainingRunner implements JobSource, JobRecords {
   readonly jobs = (): Job[] =>
     this.#parts.training.unfinished().map(run => ({
       id: run.training_run_id,
-      isCancelled: cancelling.some(status => status === run.status),
+      isCancelled: cancellingStatuses.some(status => status === run.status),
       run: signal => this.#train(run, signal),
     }));
 
   readonly progress = (runId: string): number => this.#parts.training.latestStep(runId);
 
   readonly fail = (runId: string, failure: Failure): boolean =>
-    this.#parts.training.move(runId, ['pending', 'running', ...cancelling], 'failed', failure);
+    this.#parts.training.move(runId, ['pending', 'running', ...cancellingStatuses], 'failed', failure);
 
   /**
    * Once the signal aborts, the run ends after its current step and commits a checkpoint to resume from. If the step

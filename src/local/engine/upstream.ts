@@ -6,7 +6,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { parseDeepJson } from '../../base/json-depth.ts';
 import { backoff, isTransientStatus, maxRetries, maxRetryAfterMs, retryAfter } from '../../base/retry-waits.ts';
 import { trimEnd } from '../../base/trim.ts';
-import { written } from '../../contract/message-content.ts';
+import { toText } from '../../contract/message-content.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody, readErrorBody } from '../../net/body.ts';
@@ -96,7 +96,7 @@ const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() }
 const agents = new Agents(undefined);
 
 /** Sends a request. Redirects are not followed: they would send the key to a server that the user did not name. */
-async function ask(
+async function sendToUpstream(
   upstream: Upstream,
   path: string,
   request: Pick<WireRequest, 'method' | 'signal' | 'body'> & { readonly headers?: WireRequest['headers'] },
@@ -129,7 +129,7 @@ export async function sendUpstream(
 ): Promise<WireAnswer> {
   let answer: WireAnswer;
   try {
-    answer = await ask(upstream, 'chat/completions', {
+    answer = await sendToUpstream(upstream, 'chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(encoding && { 'content-encoding': encoding }) },
       body: typeof content === 'string' ? Buffer.from(content) : content,
@@ -209,7 +209,7 @@ export async function answerUpstream(
     refusal: message.refusal,
     // Without raw JSON, because a thread grades the answer.
     content_parts: message.content_parts && JSON.parse(JSON.stringify(message.content_parts)),
-    tool_calls: written(message.tool_calls),
+    tool_calls: toText(message.tool_calls),
   };
 }
 
@@ -275,7 +275,7 @@ const withWait = (message: string, ms: number): string =>
 /** The upstream server's models; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
-    const answer = await ask(upstream, 'models', { method: 'GET', signal: AbortSignal.timeout(listMs) });
+    const answer = await sendToUpstream(upstream, 'models', { method: 'GET', signal: AbortSignal.timeout(listMs) });
     const body = parseDeepJson(await readBody(answer, maxBytes));
     return answer.status < 300 ? (parseWhole(modelList, body).data?.data ?? []) : [];
   } catch {

@@ -6,13 +6,13 @@ import { type Episode, episode } from '../model/episode.ts';
 import type { PolicyModel } from '../model/policy.ts';
 import { answerShare, callRewards } from '../model/tools.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
-import { ungraded } from './rollouts.ts';
+import { ungradedResult } from './rollouts.ts';
 
 /** Grades a rollout. If it cannot be graded, it has no reward, which is not the same as a reward of 0. */
 export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): RolloutResult {
   const { task_id, sample, grader, tools } = order;
   const ended = { task_id, sample, grader, calls, step_rewards: [], answer, latency_ms };
-  if (grader.kind === 'none') return { ...ended, ...ungraded(grader.reason) };
+  if (grader.kind === 'none') return { ...ended, ...ungradedResult(grader.reason) };
   try {
     const { reward, explanation } = answer
       ? gradeEnded(grader, answer.text, answer)

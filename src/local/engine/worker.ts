@@ -12,11 +12,11 @@ import { train } from './worker-training.ts';
 const tokensPerTurn = 8;
 const niceness = 10;
 
-const cancelled = new Set<number>();
-const open = new Set<number>();
+const cancelledIds = new Set<number>();
+const openIds = new Set<number>();
 
 const emit = (message: FromWorker): void => parentPort?.postMessage(message);
-const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' }): Promise<void> {
   // An empty chat answer is useless.
@@ -28,8 +28,8 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
       return;
     }
     emit({ kind: 'token', id, ...word.value });
-    if (count % tokensPerTurn === 0) await turn();
-    if (cancelled.has(id)) return;
+    if (count % tokensPerTurn === 0) await nextTurn();
+    if (cancelledIds.has(id)) return;
   }
 }
 
@@ -49,13 +49,13 @@ function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
 async function handle(message: ToWorker): Promise<void> {
   const { id } = message;
   if (message.kind === 'cancel') {
-    if (open.has(id)) cancelled.add(id);
+    if (openIds.has(id)) cancelledIds.add(id);
     return;
   }
-  open.add(id);
+  openIds.add(id);
   const shallStop = async (): Promise<boolean> => {
-    await turn();
-    return cancelled.has(id);
+    await nextTurn();
+    return cancelledIds.has(id);
   };
   try {
     switch (message.kind) {
@@ -85,8 +85,8 @@ async function handle(message: ToWorker): Promise<void> {
       ...(code && { code }),
     });
   } finally {
-    open.delete(id);
-    cancelled.delete(id);
+    openIds.delete(id);
+    cancelledIds.delete(id);
   }
 }
 

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { CorruptFileError, pack, unpack } from './container.ts';
 
-const about = z.object({ base_model_slug: z.string(), step: z.int().check(z.gte(0)) });
+const aboutSchema = z.object({ base_model_slug: z.string(), step: z.int().check(z.gte(0)) });
 
 export interface CheckpointContent {
   readonly base_model_slug: string;
@@ -11,8 +11,8 @@ export interface CheckpointContent {
   readonly weights: Float32Array;
 }
 
-function aboutOf(value: unknown): z.output<typeof about> {
-  const read = about.safeParse(value);
+function aboutOf(value: unknown): z.output<typeof aboutSchema> {
+  const read = aboutSchema.safeParse(value);
   if (!read.success) throw new CorruptFileError('The header of the checkpoint is incomplete.');
   return read.data;
 }

@@ -8,11 +8,16 @@ import { Vocabulary } from './tokenizer.ts';
 
 const kind = 'model';
 
-const share = z.number().check(z.gte(0));
-const about = z.object({
+const shareSchema = z.number().check(z.gte(0));
+const aboutSchema = z.object({
   slug: z.string(),
   hidden: z.int().check(z.gte(1)),
-  shares: z.object({ trigram: share, bigram: share, unigram: z.number().check(z.gt(0)), cache: share }),
+  shares: z.object({
+    trigram: shareSchema,
+    bigram: shareSchema,
+    unigram: z.number().check(z.gt(0)),
+    cache: shareSchema,
+  }),
   words: z.array(z.string()).check(z.minLength(1)),
 });
 
@@ -22,7 +27,7 @@ export function serialise(model: PolicyModel): Uint8Array<ArrayBuffer> {
   return pack(
     kind,
     { slug, hidden: network.shape.hidden, shares: ngram.weights, words: [...vocabulary.words] } satisfies z.input<
-      typeof about
+      typeof aboutSchema
     >,
     { ...ngram.counts, weights: network.weights },
   );
@@ -31,7 +36,7 @@ export function serialise(model: PolicyModel): Uint8Array<ArrayBuffer> {
 /** @throws CorruptFileError if the bytes are not a complete model */
 export function deserialise(bytes: Uint8Array): PolicyModel {
   const file = unpack(kind, bytes);
-  const read = about.safeParse(file.about);
+  const read = aboutSchema.safeParse(file.about);
   if (!read.success) throw new CorruptFileError('The header of the model is incomplete.');
   const { slug, hidden, shares, words } = read.data;
   const unigrams = file.counts('unigrams');

@@ -24,7 +24,7 @@ export interface NgramCounts {
 type Followers = readonly (readonly [token: number, probability: number])[];
 
 /** The pseudo-count of unseen words, so that training can still make them likelier. */
-const unseen = 0.01;
+const unseenCount = 0.01;
 
 export class Ngram {
   readonly counts: NgramCounts;
@@ -40,8 +40,8 @@ export class Ngram {
     this.counts = counts;
     this.weights = weights;
     this.#size = counts.unigrams.length;
-    const total = counts.unigrams.reduce((sum, count) => sum + count + unseen, 0);
-    this.#unigrams = Float64Array.from(counts.unigrams, count => (count + unseen) / total);
+    const total = counts.unigrams.reduce((sum, count) => sum + count + unseenCount, 0);
+    this.#unigrams = Float64Array.from(counts.unigrams, count => (count + unseenCount) / total);
     this.#logUnigrams = this.#unigrams.map(Math.log);
     this.#afterOne = followers(counts.bigrams, 1, this.#size);
     this.#afterTwo = followers(counts.trigrams, 2, this.#size);

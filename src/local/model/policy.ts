@@ -137,7 +137,7 @@ export class PolicyModel {
         finish_reason = 'stop';
         break;
       }
-      const decided = text.length - undecided(text, stops);
+      const decided = text.length - undecidedLength(text, stops);
       yield { token, text: text.slice(yielded, decided) };
       yielded = decided;
     }
@@ -191,7 +191,7 @@ function firstStop(text: string, stops: readonly string[], from: number): number
 }
 
 /** How many characters at the end of a text may be the start of a stop string. */
-function undecided(text: string, stops: readonly string[]): number {
+function undecidedLength(text: string, stops: readonly string[]): number {
   const longest = Math.min(
     text.length,
     maxOf(

@@ -5,19 +5,19 @@
 import * as z from 'zod/mini';
 import { own } from '../../base/own-property.ts';
 
-const filled = z.string().check(z.minLength(1), z.maxLength(1_000));
-const share = z.number().check(z.gt(0), z.lte(1));
+const filledText = z.string().check(z.minLength(1), z.maxLength(1_000));
+const shareSchema = z.number().check(z.gt(0), z.lte(1));
 
 export const toolSpec = z
   .object({
     /** The results of `look up KEY`. */
-    store: z.optional(z.record(filled, filled)),
+    store: z.optional(z.record(filledText, filledText)),
     /** Whether `plus`, `minus` and `times` are available. They take two numbers, in digits or words. */
     calculator: z.optional(z.boolean()),
     /** Maximum number of answers that the model may give in a rollout, including calls. */
     max_steps: z.optional(z.int().check(z.gte(1), z.lte(32))),
     /** Calls that earn part of the reward, each only once. The answer's grade determines the rest. */
-    rewards: z.optional(z.record(filled, share)),
+    rewards: z.optional(z.record(filledText, shareSchema)),
   })
   .check(
     z.refine(

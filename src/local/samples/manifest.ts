@@ -10,7 +10,7 @@ import type { ChatTurn } from '../model/policy.ts';
 import { type ToolSpec, toolSpec } from '../model/tools.ts';
 
 const name = z.string().check(z.minLength(1), z.maxLength(256));
-const filled = z.string().check(z.minLength(1));
+const filledText = z.string().check(z.minLength(1));
 
 /** A variable's value: a literal, or a reference to one of the organization's secrets. */
 const value = z.union(
@@ -25,12 +25,12 @@ const value = z.union(
   ],
   'expected a string, or an object with secret_ref',
 );
-const listed = z.union(
+const listedVariable = z.union(
   [z.looseObject({ name, value: z.string() }), z.looseObject({ name, secret_name: name })],
   'expected a name with value or secret_name',
 );
 const environment = z.nullish(
-  z.union([z.array(listed), z.record(name, value)], 'expected an object of variables, or a list of them'),
+  z.union([z.array(listedVariable), z.record(name, value)], 'expected an object of variables, or a list of them'),
 );
 
 /** The schema errors for a grader of a known kind; other kinds are kept unchanged. */
@@ -52,7 +52,7 @@ export const manifestTask = z.looseObject({
     z.array(
       z.looseObject({
         role: name,
-        content: z.nullish(z.union([z.string(), z.array(z.looseObject({ type: filled }))])),
+        content: z.nullish(z.union([z.string(), z.array(z.looseObject({ type: filledText }))])),
       }),
     ),
   ),
@@ -65,7 +65,7 @@ export const manifestTask = z.looseObject({
   /** Other services' spec, kept unchanged. Its grader need not be valid here, even if its kind is one of ours. */
   spec: z.optional(z.unknown()),
   /** Paths of uploaded files that the task needs. */
-  files: z.nullish(z.array(filled)),
+  files: z.nullish(z.array(filledText)),
   max_tokens: z.nullish(z.int().check(z.gte(1), z.lte(4096))),
 });
 export type ManifestTask = z.output<typeof manifestTask>;

@@ -31,11 +31,11 @@ export const limitBody = bodyLimit({
  */
 export async function decodedText(bytes: Buffer, encoding = 'identity'): Promise<string> {
   const isCompressed = encoding.toLowerCase() === 'gzip';
-  const plain = isCompressed ? await decompressed(bytes) : bytes;
+  const plain = isCompressed ? await decompress(bytes) : bytes;
   return plain.toString('utf8').replace(/^\uFEFF/, '');
 }
 
-async function decompressed(bytes: Buffer): Promise<Buffer> {
+async function decompress(bytes: Buffer): Promise<Buffer> {
   try {
     return await promisify(gunzip)(bytes, { maxOutputLength: largestBody });
   } catch {

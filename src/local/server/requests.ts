@@ -32,7 +32,7 @@ const startTraining = z.extend(z.partial(startTrainingBody, { bench_id: true }),
 });
 
 /** Bodies that differ from the contract's. */
-const accepted = {
+const acceptedBodies = {
   startEval,
   startTraining,
   startDeployment: z.extend(z.partial(startDeploymentBody, { role: true }), {
@@ -49,13 +49,13 @@ const accepted = {
 } satisfies Partial<Record<Operation, z.ZodMiniType>>;
 
 /** An operation's body, as returned by `readBody`. */
-export type BodyOf<Name extends Operation> = Name extends keyof typeof accepted
-  ? z.output<(typeof accepted)[Name]>
+export type BodyOf<Name extends Operation> = Name extends keyof typeof acceptedBodies
+  ? z.output<(typeof acceptedBodies)[Name]>
   : BodyRead<Name>;
 
 const schemas: ReadonlyMap<string, z.ZodMiniType> = new Map(
   Object.values<Endpoint>(endpoints).flatMap(({ operation, body }) => {
-    const schema = own<z.ZodMiniType>(accepted, operation) ?? body;
+    const schema = own<z.ZodMiniType>(acceptedBodies, operation) ?? body;
     if (!schema) return [];
     return [[operation, schema instanceof z.ZodMiniObject ? withOtherFields(schema) : schema]];
   }),

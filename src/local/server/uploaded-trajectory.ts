@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
-import { pathOf, tooLargeWords } from '../../contract/issues.ts';
+import { describeTooLarge, pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { trajectoryStatuses } from '../../contract/status.ts';
 import { lastToolError } from '../../contract/tool-error.ts';
@@ -27,7 +27,7 @@ const step = z.looseObject({
 });
 
 /** Finds a word, ignoring case; undefined if it is unknown. */
-function known<Word extends string>(words: readonly Word[], text: string): Word | undefined {
+function findWord<Word extends string>(words: readonly Word[], text: string): Word | undefined {
   return words.find(word => word.toLowerCase() === text.toLowerCase());
 }
 
@@ -88,7 +88,7 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
   if (!read.success) {
     const [issue] = read.error.issues;
     const path = pathOf(issue?.path ?? []);
-    const words = (issue && tooLargeWords(issue, value)) ?? issue?.message ?? 'cannot be read';
+    const words = (issue && describeTooLarge(issue, value)) ?? issue?.message ?? 'cannot be read';
     return failureOfItem(`${path === '' ? '' : `${path}: `}${words}`, index, { path });
   }
   const item = read.data;
@@ -98,7 +98,7 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
     return failureOfItem('steps: there are neither steps nor messages', index, { path: 'steps' });
   const rollout = rolloutOf(item);
   const status = item.status ?? textIn(rollout, 'status') ?? (item.error == null ? 'completed' : 'failed');
-  const knownStatus = known(trajectoryStatuses, status);
+  const knownStatus = findWord(trajectoryStatuses, status);
   const isOpen = knownStatus === 'running' || knownStatus === 'pending';
   return {
     ...aboutOf(item, {
@@ -106,12 +106,12 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
       ...keptRollout(rollout, isOpen),
     }),
     status: knownStatus ?? (item.error == null ? 'completed' : 'failed'),
-    steps: steps.map(numbered),
+    steps: steps.map(withStepIndex),
     ...moreOf(item),
   };
 }
 
-const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
+const openedSchema = z.extend(uploaded, { dataset: text, dataset_name: text });
 
 /**
  * Parses a trajectory that is being opened: it is still running, and may have steps.
@@ -119,11 +119,18 @@ const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
  * @throws ApiError `validation_error`
  */
 export function readOpened(value: unknown): UploadedTrajectory & { readonly dataset: string | undefined } {
-  const { dataset: named, dataset_name, ...item } = check(opened, value);
+  const { dataset: named, dataset_name, ...item } = check(openedSchema, value);
   const status = item.status?.toLowerCase() === 'pending' ? 'pending' : 'running';
   const dataset = named ?? dataset_name ?? undefined;
   const about = aboutOf(item, keptRollout(rolloutOf(item), true));
-  return { ...about, status, termination_reason: null, steps: stepsOf(item).map(numbered), ...moreOf(item), dataset };
+  return {
+    ...about,
+    status,
+    termination_reason: null,
+    steps: stepsOf(item).map(withStepIndex),
+    ...moreOf(item),
+    dataset,
+  };
 }
 
 type Uploaded = z.output<typeof uploaded>;
@@ -173,7 +180,7 @@ function aboutOf(item: Uploaded, more: Fields) {
     trace_id: item.trace_id ?? undefined,
     conversation_id: item.conversation_id ?? ('conversation_id' in task ? task.conversation_id : null) ?? undefined,
     // An unknown reason is kept unchanged.
-    termination_reason: reason === undefined ? null : (known(terminationReasons, reason) ?? reason),
+    termination_reason: reason === undefined ? null : (findWord(terminationReasons, reason) ?? reason),
     task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
     // Keep an explicit null, which means no reward even if rewards were logged.
@@ -261,7 +268,7 @@ function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readon
   return { counted, others: others.length === 0 ? undefined : others };
 }
 
-function numbered({ messages, reward, has_error, ...more }: z.output<typeof step>, step_index: number) {
+function withStepIndex({ messages, reward, has_error, ...more }: z.output<typeof step>, step_index: number) {
   const { step_index: _, ...others } = more;
   return {
     step_index,

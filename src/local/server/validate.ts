@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { own } from '../../base/own-property.ts';
-import { pathOf, tooLargeWords } from '../../contract/issues.ts';
+import { describeTooLarge, pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { type ApiError, apiError } from './errors.ts';
 
@@ -30,7 +30,7 @@ export function invalid(issues: readonly Issue[]): ApiError {
 function issuesOf(error: z.core.$ZodError, value: unknown): Issue[] {
   return error.issues.map(issue => {
     const stray = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    return { path: pathOf([...issue.path, ...stray]), message: tooLargeWords(issue, value) ?? issue.message };
+    return { path: pathOf([...issue.path, ...stray]), message: describeTooLarge(issue, value) ?? issue.message };
   });
 }
 
@@ -56,12 +56,12 @@ export function readQuery(schema: z.ZodMiniType | undefined, query: Readonly<Rec
   const values = Object.entries(query).flatMap(([name, value]) => {
     const field = own<z.core.$ZodType>(schema.shape, name);
     if (!field) return [];
-    return [[name, z.safeParse(field, value).success ? value : typed(value)] as const];
+    return [[name, z.safeParse(field, value).success ? value : typedValue(value)] as const];
   });
   return check(schema, Object.fromEntries(values));
 }
 
-function typed(value: string): string | number | boolean {
+function typedValue(value: string): string | number | boolean {
   if (/^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   return value === 'true' || value === 'false' ? value === 'true' : value;
 }

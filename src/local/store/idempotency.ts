@@ -50,7 +50,7 @@ export class IdempotencyStore {
     const known = this.#database.get<{ request_hash: string; answer: string }>(
       'select request_hash, answer from idempotency_keys where organization_id = ? and key = ?',
       organizationId,
-      scoped(request),
+      scopedKey(request),
     );
     if (known && known.request_hash !== hash)
       throw new IdempotencyConflict('This Idempotency-Key has already been used for another request.');
@@ -72,7 +72,7 @@ export class IdempotencyStore {
       this.#prune();
       this.#database.insert('idempotency_keys', {
         organization_id: request.organizationId,
-        key: scoped(request),
+        key: scopedKey(request),
         request_hash,
         answer: JSON.stringify(answer),
         created_at: now(),
@@ -85,4 +85,4 @@ export class IdempotencyStore {
 /** Ignores the order of fields, which may differ when a client repeats a request. */
 const bodyHash = ({ body }: KeyedRequest): string => sha256(orderedJson(body));
 
-const scoped = ({ operation, key }: Pick<KeyedRequest, 'operation' | 'key'>): string => `${operation} ${key}`;
+const scopedKey = ({ operation, key }: Pick<KeyedRequest, 'operation' | 'key'>): string => `${operation} ${key}`;

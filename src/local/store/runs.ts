@@ -66,7 +66,7 @@ export function newRun<Run extends RunStart>(
 }
 
 /** An SQL condition for runs that have not ended. */
-export function unended(statuses: readonly string[]): string {
+export function unendedCondition(statuses: readonly string[]): string {
   const running = statuses.filter(status => !hasEnded(status));
   return `status in (${running.map(status => `'${status}'`).join(', ')})`;
 }
@@ -105,7 +105,9 @@ export abstract class RunStore<Row extends RunRow> {
   /** Unfinished runs, oldest first, including a killed process's runs. */
   unfinished(): Row[] {
     const { name, id, statuses } = this.#table;
-    return this.database.all<Row>(`select * from ${name} where ${unended(statuses)} order by created_at, ${id}`);
+    return this.database.all<Row>(
+      `select * from ${name} where ${unendedCondition(statuses)} order by created_at, ${id}`,
+    );
   }
 
   /** Changes a run's status if it is one of `from`. Returns whether it changed. */

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
 import type { CheckpointRow, TrainingRunRow } from './records.ts';
-import { newRun, type Rollout, type RunStart, RunStore, unended } from './runs.ts';
+import { newRun, type Rollout, type RunStart, RunStore, unendedCondition } from './runs.ts';
 import type { TrajectoryStore } from './trajectories.ts';
 import { WeightFileError } from './weight-files.ts';
 
@@ -201,7 +201,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     const others = this.database.all<{ id: string }>(
       `select deployment_id as id from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING')
          and checkpoint_id in (select checkpoint_id from checkpoints where training_run_id = ?1)
-       union all select training_run_id from training_runs where ${unended(trainingStatuses)}
+       union all select training_run_id from training_runs where ${unendedCondition(trainingStatuses)}
          and parent_checkpoint_id in (select checkpoint_id from checkpoints where training_run_id = ?1)`,
       runId,
     );

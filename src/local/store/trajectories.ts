@@ -2,7 +2,7 @@
 
 import { parseExactly } from '../../base/exact-json.ts';
 import { isRawJson, isRecord } from '../../base/own-property.ts';
-import { contentText, written } from '../../contract/message-content.ts';
+import { contentText, toText } from '../../contract/message-content.ts';
 import { hasEnded } from '../../contract/status.ts';
 import { lastToolError } from '../../contract/tool-error.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
@@ -193,7 +193,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 const integerOf = (value: unknown): number | null => (Number.isInteger(value) ? Number(value) : null);
-const writtenOrNull = (value: unknown): string | null => written(value) ?? null;
+const writtenOrNull = (value: unknown): string | null => toText(value) ?? null;
 
 /** A step in the contract's form; the stored one may lack fields. */
 function stepOf(step: Fields, step_index: number) {

@@ -56,7 +56,7 @@ export class UploadClosed extends Error {
 /** Lists the declared files, one per line; if a path appears twice, the last line wins. */
 const declarations = 'declared.jsonl';
 /** The suffix of a folder that is being removed. */
-const swept = '.swept';
+const sweptSuffix = '.swept';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -192,13 +192,13 @@ export class UploadFolder {
     const kept = new Set(benchIds.map(benchId => this.#folder(benchId)));
     for (const name of foldersIn(this.#root)) {
       const folder = join(this.#root, name);
-      if (name.endsWith(swept)) {
+      if (name.endsWith(sweptSuffix)) {
         rmSync(folder, { recursive: true, force: true });
         continue;
       }
       if (!kept.has(folder) && Date.now() - statSync(folder).mtimeMs > dayMs) {
-        renameSync(folder, folder + swept);
-        rmSync(folder + swept, { recursive: true, force: true });
+        renameSync(folder, folder + sweptSuffix);
+        rmSync(folder + sweptSuffix, { recursive: true, force: true });
         continue;
       }
       for (const file of readdirSync(folder)) if (file.endsWith('.part')) rmSync(join(folder, file), { force: true });

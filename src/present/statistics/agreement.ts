@@ -98,20 +98,20 @@ function tableOf(kappa: number, rate: number, difference: number): Cells {
   return [both, split + difference / 2, split - difference / 2, 1 - rate - split];
 }
 
-const golden = (Math.sqrt(5) - 1) / 2;
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** A few rounds are enough, because the functions are flat near their minimum. */
 const goldenRounds = 16;
 
 /** The minimum of a function that falls and then rises, by golden-section search. */
 function lowestOf(low: number, high: number, value: (at: number) => number): number {
   let [from, width] = [low, high - low];
-  let [left, right] = [value(high - golden * width), value(low + golden * width)];
+  let [left, right] = [value(high - goldenRatio * width), value(low + goldenRatio * width)];
   for (let round = 0; round < goldenRounds; round++) {
-    width *= golden;
-    if (left < right) [left, right] = [value(from + (1 - golden) * width), left];
+    width *= goldenRatio;
+    if (left < right) [left, right] = [value(from + (1 - goldenRatio) * width), left];
     else {
-      from += (width / golden) * (1 - golden);
-      [left, right] = [right, value(from + golden * width)];
+      from += (width / goldenRatio) * (1 - goldenRatio);
+      [left, right] = [right, value(from + goldenRatio * width)];
     }
   }
   return Math.min(left, right);

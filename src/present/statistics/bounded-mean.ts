@@ -4,7 +4,7 @@
  */
 import { chanceAtMost } from './dirichlet-mean.ts';
 import { crossing } from './root.ts';
-import { below, joined, type Tally, tallyOf } from './tally.ts';
+import { joinTallies, type Tally, tallyOf, valuesBelow } from './tally.ts';
 
 /** A limit's precision, as a share of the distance from the floor to the largest value. */
 const precision = 1e-8;
@@ -36,4 +36,4 @@ export function lowerLimit(sample: Tally, floor: number, risk: number, optional:
  * more value lies between this value and the mean without it.
  */
 export const greatestChance = (sample: Tally, optional: Tally, floor: number, point: number): number =>
-  chanceAtMost(joined(sample, below(optional, point)), floor, point);
+  chanceAtMost(joinTallies(sample, valuesBelow(optional, point)), floor, point);

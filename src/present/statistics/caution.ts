@@ -5,27 +5,29 @@ import { type BySide, otherSide, type Side, sides } from '../../base/sides.ts';
 import { counted } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
 import type { IntervalOptions } from './interval.ts';
-import { lacks, type TaskMean } from './task-mean.ts';
+import { lacksRewards, type TaskMean } from './task-mean.ts';
 import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
 
 /**
  * The caveat for a run on the same tasks as its checkpoint's held-out curve: the best point of a curve is partly luck.
  */
-export const optimisticWords = 'optimistic if its checkpoint was chosen by held-out reward on these tasks';
+export const optimisticNote = 'optimistic if its checkpoint was chosen by held-out reward on these tasks';
 
 /** Caveats about how the checkpoints were chosen and about the rollouts per task; may be empty. */
-export function cautionWords(runs: readonly RunTasks[], means: BySide<TaskMean>, options: IntervalOptions): string {
+export function describeCautions(runs: readonly RunTasks[], means: BySide<TaskMean>, options: IntervalOptions): string {
   const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
   const perTask = sides.flatMap((side, index) => {
     const [run, other] = [runs[index], runs[1 - index]];
-    const isUsed = run && lacks(means[side]) && !means[side].isOpen && missingOf(run, options) === 'bound';
-    return isUsed && other ? eachWords(side, run, { run: other, isWhole: !lacks(means[otherSide(side)]) }) : [];
+    const isUsed = run && lacksRewards(means[side]) && !means[side].isOpen && missingOf(run, options) === 'bound';
+    return isUsed && other
+      ? describeSamplesPerTask(side, run, { run: other, isWhole: !lacksRewards(means[otherSide(side)]) })
+      : [];
   });
-  return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...perTask].join('; ');
+  return [...chosen.map(side => `the ${side} run is ${optimisticNote}`), ...perTask].join('; ');
 }
 
 /** Whether the user's number of rollouts per task is used, and whether the other run contradicts it. */
-function eachWords(
+function describeSamplesPerTask(
   side: Side,
   { isEachGiven, unusedEach, ...run }: RunTasks,
   other: { readonly run: RunTasks; readonly isWhole: boolean },

@@ -2,17 +2,17 @@
 
 import { type BySide, sides } from '../../base/sides.ts';
 import { mean, meanDifference, withoutRounding } from '../../base/statistics.ts';
-import { cautionWords } from './caution.ts';
+import { describeCautions } from './caution.ts';
 import { missingOf } from './filled.ts';
 import { evidenceFor, type Interval, intervalDefaults, timesUntil } from './interval.ts';
-import { lacks, type TaskMean, taskMean, withoutReward } from './task-mean.ts';
+import { lacksRewards, type TaskMean, taskMean, withoutReward } from './task-mean.ts';
 import {
   evenlyFilled,
   isListed,
   isUncounted,
   lengthOf,
   type RunTasks,
-  rated,
+  ratedRewards,
   type SharedTasks,
   sharedTasks,
   withEach,
@@ -85,7 +85,7 @@ export function summariseComparison(
   ];
   const ignored = [means.base, means.new].filter(run => missingOf(run, options) === 'ignore');
   const isAssumed = (run: RunTasks): boolean => isUncounted(run) && missingOf(run, options) === 'bound';
-  const isWhole = !sides.some(side => lacks(means[side]));
+  const isWhole = !sides.some(side => lacksRewards(means[side]));
   const ungraded = runs.some(({ end }) => end === 'running') ? [] : ungradedIn(runs);
   const lost = sides.reduce((sum, side) => sum + withoutReward(means[side]) + means[side].unlistedRollouts, 0);
   const ungradedRollouts = lengthOf(runs.flatMap(({ tasks }) => ungraded.map(index => tasks[index] ?? [])));
@@ -101,7 +101,7 @@ export function summariseComparison(
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     even:
       missingOf(base, options) === 'bound' || missingOf(fresh, options) === 'bound' ? evenOf(runs, options) : undefined,
-    caution: cautionWords(runs, means, options),
+    caution: describeCautions(runs, means, options),
     options,
   };
   return {
@@ -126,7 +126,7 @@ export function summariseComparison(
 /** The means of each task that has a reward in both runs, and their difference. */
 const pairsOf = ([base, fresh]: readonly [RunTasks, RunTasks]) =>
   base.tasks.flatMap((rewards, index) => {
-    const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
+    const [before, after] = [ratedRewards(rewards), ratedRewards(fresh.tasks[index] ?? [])];
     const [one, other, difference] = [mean(before), mean(after), meanDifference(before, after)];
     return one === undefined || other === undefined || difference === undefined
       ? []
@@ -137,7 +137,7 @@ const pairsOf = ([base, fresh]: readonly [RunTasks, RunTasks]) =>
 const ungradedIn = ([base, fresh]: readonly [RunTasks, RunTasks]): number[] =>
   base.tasks.flatMap((rewards, index) => {
     const both = [rewards, fresh.tasks[index] ?? []];
-    return both.every(each => isListed(each) && rated(each).length === 0) ? [index] : [];
+    return both.every(each => isListed(each) && ratedRewards(each).length === 0) ? [index] : [];
   });
 
 /** How many tasks would confirm a difference half as large, assuming that tasks keep varying as much. */
@@ -148,13 +148,13 @@ function tasksForHalf({ evidence, pairs, interval }: Situation, average: number 
 }
 
 /** The comparison of a run with itself. */
-export function ofSameRun<Compared extends ComparedRuns & { readonly endsWords?: string }>(
+export function ofSameRun<Compared extends ComparedRuns & { readonly endsText?: string }>(
   compared: Compared,
 ): Compared {
   return {
     ...compared,
     interval: undefined,
-    endsWords: '',
+    endsText: '',
     verdict: { kind: 'equal', words: 'this is the same run twice' },
     gate: () => ({ outcome: 'undecided', words: 'Undecided: this is the same run twice.' }),
   };

@@ -1,7 +1,7 @@
 /** Fills in missing rewards with the lowest or the highest reward. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean, withoutRounding } from '../../base/statistics.ts';
-import { joined, lowestIn, lowestMean, type Tally, tallyOf, tallyOfSame } from './tally.ts';
+import { joinTallies, lowestIn, lowestMean, type Tally, tallyOf, tallyOfSame } from './tally.ts';
 import {
   type Bounds,
   isListed,
@@ -9,7 +9,7 @@ import {
   planOf,
   type Range,
   type RunTasks,
-  rated,
+  ratedRewards,
   type TaskRewards,
 } from './tasks.ts';
 
@@ -43,7 +43,7 @@ export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Fill
 
 /** A listed task's mean with every missing reward at the lowest, and at the highest. */
 function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, high]: Range): Bounds | undefined {
-  const values = rated(rewards);
+  const values = ratedRewards(rewards);
   const average = mean(values);
   if (missing === 'ignore') return average === undefined ? undefined : [average, average];
   if (average === undefined) return isListed(rewards) ? [low, high] : undefined;
@@ -57,7 +57,7 @@ function sideOf(run: RunTasks, filling: FillOptions) {
   return {
     tasks: run.tasks.map(rewards => ({
       bounds: boundsOf(rewards, each, missing, filling.range),
-      rewards: rated(rewards),
+      rewards: ratedRewards(rewards),
       count: Math.max(rewards.length, each),
     })),
     reach: missing === 'ignore' ? 0 : reach,
@@ -83,7 +83,9 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
     const its = other ? other.tasks[index] : mine;
     const bounds = (side: typeof mine | undefined): Bounds => side?.bounds ?? range;
     const task: Listed = {
-      value: other ? between(bounds(mine), bounds(its), [...mine.rewards, ...(its?.rewards ?? [])]) : bounds(mine),
+      value: other
+        ? differenceBounds(bounds(mine), bounds(its), [...mine.rewards, ...(its?.rewards ?? [])])
+        : bounds(mine),
       parts: [mine, ...(other && its ? [its] : [])].map((side, at) => ({
         bounds: bounds(side),
         count: side.count,
@@ -105,7 +107,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   const { range } = filling;
   const [one, other] = [sideOf(first, filling), second && sideOf(second, filling)];
   const { certain, optional, single } = byCertainty(one, other, range);
-  const [least, most] = other ? between(range, range) : range;
+  const [least, most] = other ? differenceBounds(range, range) : range;
   const reaches = [one.reach, other?.reach ?? 0] as const;
   const [inBoth, all] = [other ? minOf(reaches) : one.reach, reaches[0] + reaches[1]];
   const isAny = one.isAny || other?.isAny === true;
@@ -114,8 +116,8 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
     // Tasks that neither run lists are assumed to belong to both.
     const unknown = tallyOfSame(end, inBoth);
     if (!isAny) {
-      const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
-      return { certain: tally(certain), optional: joined(tally(optional), lowestIn(open, all)) };
+      const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joinTallies, unknown);
+      return { certain: tally(certain), optional: joinTallies(tally(optional), lowestIn(open, all)) };
     }
     const falling = (tasks: readonly Listed[], first: number): FallingValues[] => {
       const steps = Math.min(all, Math.ceil(maxValues / tasks.length));
@@ -237,7 +239,7 @@ export const meansOf = ({ low, mirrored }: FilledValues): Bounds => [
 ];
 
 /** The bounds of a difference, second minus first, without the rewards' rounding errors. */
-const between = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
+const differenceBounds = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
   withoutRounding(second[0] - first[1], rewards),
   withoutRounding(second[1] - first[0], rewards),
 ];

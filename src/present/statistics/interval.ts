@@ -2,8 +2,8 @@
 
 import { greatestChance, lowerLimit } from './bounded-mean.ts';
 import { type FillOptions, filled, meansOf, missingOf, type WorstCase } from './filled.ts';
-import { repeated } from './tally.ts';
-import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withExactEnds } from './tasks.ts';
+import { repeatTally } from './tally.ts';
+import { isOpen, isOutside, type Range, type RunTasks, ratedRewards, withEach, withExactEnds } from './tasks.ts';
 
 /**
  * How an interval is computed. If a reward is outside the range, the true range is unknown, and there is no interval: a
@@ -50,7 +50,7 @@ export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: Inte
   const { confidence, range } = options;
   const runs = withExactEnds(withEach(given), range);
   const present = runs.filter(run => run !== undefined);
-  const isRated = (index: number): boolean => present.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
+  const isRated = (index: number): boolean => present.every(({ tasks }) => ratedRewards(tasks[index] ?? []).length > 0);
   if (!runs[0].tasks.some((_, index) => isRated(index))) return none('nothing');
   if (present.some(run => isOpen(run) && missingOf(run, options) === 'bound')) return none('open');
   const { low: values, mirrored } = filled(runs, options);
@@ -59,7 +59,7 @@ export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: Inte
   const [low, high] = present.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
   const limit = ({ certain, optional }: WorstCase, floor: number): number => lowerLimit(certain, floor, risk, optional);
   const exceeds = ({ certain, optional }: WorstCase, floor: number, point: number, times: number): boolean =>
-    greatestChance(repeated(certain, times), repeated(optional, times), floor, point) < risk;
+    greatestChance(repeatTally(certain, times), repeatTally(optional, times), floor, point) < risk;
   return {
     interval: () => ({
       low: limit(values, low),

@@ -29,7 +29,7 @@ export const tallyOfSame = (value: number, count: number): Tally =>
   count === 0 ? tallyOf([]) : { values: Float64Array.of(value), counts: Float64Array.of(count), size: count };
 
 /** Joins two samples. */
-export function joined(one: Tally, other: Tally): Tally {
+export function joinTallies(one: Tally, other: Tally): Tally {
   if (one.size === 0 || other.size === 0) return one.size === 0 ? other : one;
   const values = Float64Array.from(new Set([...one.values, ...other.values])).sort();
   const counts = new Float64Array(values.length);
@@ -56,7 +56,7 @@ export function lowestIn(sample: Tally, size: number): Tally {
   return { values: sample.values.slice(0, kinds), counts: counts.slice(0, kinds), size };
 }
 
-export function below(sample: Tally, limit: number): Tally {
+export function valuesBelow(sample: Tally, limit: number): Tally {
   const first = sample.values.findIndex(value => value >= limit);
   if (first < 0) return sample;
   const counts = sample.counts.slice(0, first);
@@ -76,7 +76,7 @@ export function lowestMean(sample: Tally, optional: Tally): number {
 }
 
 /** The sample with all counts multiplied by `times`. */
-export function repeated({ values, counts, size }: Tally, times: number): Tally {
+export function repeatTally({ values, counts, size }: Tally, times: number): Tally {
   return { values, counts: counts.map(count => count * times), size: size * times };
 }
 

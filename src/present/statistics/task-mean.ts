@@ -14,7 +14,7 @@ import {
   type Range,
   type RunEnd,
   type RunTasks,
-  rated,
+  ratedRewards,
   totalOf,
   withEach,
   withExactEnds,
@@ -57,8 +57,8 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   const [run] = withExactEnds(withEach([given] as const), range);
   const { tasks, end } = run;
   const total = totalOf(run);
-  const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
-  const count = lengthOf(tasks.map(rated));
+  const means = tasks.flatMap(rewards => mean(ratedRewards(rewards)) ?? []);
+  const count = lengthOf(tasks.map(ratedRewards));
   const listed = tasks.filter(isListed);
   const rollouts = Math.max(total ?? 0, lengthOf(tasks));
   const open = isOpen(run);
@@ -113,7 +113,8 @@ interface ListedTask {
 export const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts - rated;
 
 /** Whether a rollout or a task is missing from the mean. */
-export const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
+export const lacksRewards = (run: TaskMean): boolean =>
+  withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
 
 /** Maximum product of loose rollouts and tasks for placing rollouts singly. Above it, uses wider but valid bounds. */
 const maxPlacements = 100_000;

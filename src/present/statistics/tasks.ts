@@ -73,7 +73,7 @@ export interface RunTasks {
 /** The lowest and the highest value over all possible missing rewards. */
 export type Bounds = readonly [low: number, high: number];
 
-export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward => reward !== undefined);
+export const ratedRewards = (rewards: TaskRewards): number[] => rewards.filter(reward => reward !== undefined);
 
 export const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
@@ -175,7 +175,7 @@ export function isOpen({ tasks, total = 0, end, isPartOpen = false }: RunTasks):
   if (total < listed || total === 0) return true;
   // The total may count only rollouts that had begun before the stop, or have begun so far. While the run is in
   // progress, rollouts without a reward count as missing in any case.
-  return total === (end === 'stopped' ? listed : lengthOf(tasks.map(rated)));
+  return total === (end === 'stopped' ? listed : lengthOf(tasks.map(ratedRewards)));
 }
 
 /** The tasks for which both runs should have a reward. */
@@ -192,7 +192,7 @@ export function sharedTasks([base, fresh]: readonly [RunTasks, RunTasks]): Share
   const [before, after] = [planOf(base).reach, planOf(fresh).reach];
   const pairs = base.tasks.map((rewards, index) => [rewards, fresh.tasks[index] ?? []] as const);
   const shared = pairs.filter(pair => pair.every(isListed));
-  const lacking = shared.filter(pair => pair.some(rewards => rated(rewards).length === 0)).length;
+  const lacking = shared.filter(pair => pair.some(rewards => ratedRewards(rewards).length === 0)).length;
   const onlyBase = pairs.filter(([mine, its]) => isListed(mine) && !isListed(its)).length;
   const onlyFresh = pairs.filter(([mine, its]) => isListed(its) && !isListed(mine)).length;
   const inNone = Math.max(0, Math.min(before - onlyFresh, after - onlyBase));
@@ -201,7 +201,7 @@ export function sharedTasks([base, fresh]: readonly [RunTasks, RunTasks]): Share
 }
 
 export function isOutside(runs: readonly RunTasks[], range: Range): boolean {
-  return runs.some(({ tasks }) => tasks.some(rewards => rated(rewards).some(reward => isBeyond(reward, range))));
+  return runs.some(({ tasks }) => tasks.some(rewards => ratedRewards(rewards).some(reward => isBeyond(reward, range))));
 }
 
 /** The runs with each reward {@link withinRange}. */

@@ -167,7 +167,7 @@ function movesOf(values: readonly number[], pieces: readonly Piece[], noise: num
 
 const isSlope = (turn: Turn | undefined): turn is Turn => turn === 'rises' || turn === 'falls';
 
-function merged(moves: readonly Move[]): readonly Move[] {
+function mergeMoves(moves: readonly Move[]): readonly Move[] {
   const list: Move[] = [];
   for (const [index, move] of moves.entries()) {
     const before = list.at(-1);
@@ -240,12 +240,12 @@ export function trendOf(all: readonly number[]): readonly Stretch[] {
   if (range <= Math.max(Math.abs(low), Math.abs(high)) * 1e-12) return [{ turn: 'level', last }];
   const scaled = values.map(value => (value - low) / range);
   const noise = Math.max(noiseOf(scaled), minNoise ** 2);
-  const moves = merged(movesOf(scaled, piecesOf(scaled, noise), noise));
+  const moves = mergeMoves(movesOf(scaled, piecesOf(scaled, noise), noise));
   // Several small jumps may add up to a change.
-  const whole = merged(
+  const whole = mergeMoves(
     moves.map(move => (move.turn === 'level' ? { ...move, turn: turnOf(move.end - move.start) } : move)),
   );
-  const few = whole.length <= maxStretches ? whole : merged(whole.map(withoutRest));
+  const few = whole.length <= maxStretches ? whole : mergeMoves(whole.map(withoutRest));
   const stretches = few.map(
     ({ turn = 'level', last: index }): Stretch => ({
       turn: values.length < levelFrom && few.length === 1 && turn === 'level' ? 'unclear' : turn,

@@ -6,7 +6,7 @@ import { type BySide, type Side, sides } from '../../base/sides.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
 import { type Evidence, type Interval, type IntervalOptions, timesUntil } from './interval.ts';
-import { lacks, type TaskMean, withoutReward } from './task-mean.ts';
+import { lacksRewards, type TaskMean, withoutReward } from './task-mean.ts';
 import type { RunEnd } from './tasks.ts';
 
 export interface VerdictOptions extends IntervalOptions {
@@ -53,7 +53,7 @@ export interface Situation {
 }
 
 /** Names the flag that would decide the comparison; empty if it would not. */
-function evenWords({ even }: Situation, decides: (evidence: Evidence) => boolean): string {
+function describeEvenSamples({ even }: Situation, decides: (evidence: Evidence) => boolean): string {
   if (even === undefined || !decides(even.evidence)) return '';
   return `if each task has ${counted(even.each, 'rollout')}, compare --samples-per-task ${even.each} decides it`;
 }
@@ -74,14 +74,14 @@ function verdictFor(evidence: Evidence, equalWithin: number, times: number): Ver
 }
 
 /** `equal within ±0.05`, with a note if the new run is certainly higher or lower. */
-function equalWords(evidence: Evidence, equalWithin: number): string {
+function describeEqual(evidence: Evidence, equalWithin: number): string {
   const certain = direction(evidence, 1);
   const higher = certain && `, although the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
 /** The facts that the service does not report about uncounted runs, and the condition for a verdict without them. */
-function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
+function describeUnreported({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
   const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
   const atMost =
     each.size === 0 ? 'all rollouts are listed' : `no task has more than ${[...each].join(' and ')} rollouts`;
@@ -91,20 +91,20 @@ function unreportedWords({ uncounted, means }: Situation): { readonly reason: st
   return { reason: `the service does not report how many rollouts ${which}`, condition: `if ${atMost}` };
 }
 
-function unlistedWords(ignoring: readonly TaskMean[], ended = false): string {
+function describeUnlisted(ignoring: readonly TaskMean[], ended = false): string {
   const unlisted = ignoring.reduce((sum, run) => sum + run.unlistedRollouts, 0);
   if (unlisted > 0) return `${ended ? '' : 'at least '}${counted(unlisted, 'rollout')} that the service does not list`;
   return !ended && ignoring.some(run => run.isUncounted) ? 'rollouts that the service may not list' : '';
 }
 
-function ignoredWords(situation: Situation): string {
+function describeIgnored(situation: Situation): string {
   const { ignored, means, options } = situation;
   const ignoring = sides.map(side => means[side]).filter(run => missingOf(run, options) === 'ignore');
   const readable = sides.some(name => means[name].unreadable > 0) ? 'readable ' : '';
   const orTask = sides.some(name => means[name].nameless > means[name].unreadable) ? ' or a readable task' : '';
   const parts = [
     ignored === 0 ? '' : `${counted(ignored, 'rollout')} without a ${readable}reward${orTask}`,
-    unlistedWords(ignoring, options.ended),
+    describeUnlisted(ignoring, options.ended),
     ignoring.some(run => run.unlisted > 0) ? 'tasks that one of the runs does not list' : '',
   ].filter(Boolean);
   return parts.length === 0 ? '' : `ignoring ${enumerated(parts)}`;
@@ -113,10 +113,10 @@ function ignoredWords(situation: Situation): string {
 export function verdictOf(situation: Situation): Verdict {
   const verdict = plainVerdict(situation);
   const isUndecided = verdict.kind === 'undecided';
-  const words = [verdict.words, ignoredWords(situation)].filter(Boolean).join(', ');
+  const words = [verdict.words, describeIgnored(situation)].filter(Boolean).join(', ');
   if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
     return { ...verdict, words };
-  const { reason, condition } = unreportedWords(situation);
+  const { reason, condition } = describeUnreported(situation);
   // Give no other reason why the verdict is undecided: a long text may be truncated.
   const isLacking = situation.uncounted.some(side => situation.means[side].unlistedRollouts > 0);
   if (isUndecided && isLacking && verdict.moreTasks === undefined) return { ...verdict, words };
@@ -125,14 +125,14 @@ export function verdictOf(situation: Situation): Verdict {
 }
 
 /** A verdict in words, without a reason or a condition. */
-export const plainWords = (kind: VerdictKind): string => `the new run is ${kind}`;
+export const describeVerdictKind = (kind: VerdictKind): string => `the new run is ${kind}`;
 
 function plainVerdict(situation: Situation): Verdict {
   const { evidence, ignoring, options } = situation;
   const { equalWithin } = options;
   const kind = verdictFor(evidence, equalWithin, 1);
-  if (kind === 'better' || kind === 'worse') return { kind, words: plainWords(kind) };
-  if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
+  if (kind === 'better' || kind === 'worse') return { kind, words: describeVerdictKind(kind) };
+  if (kind === 'equal') return { kind, words: describeEqual(evidence, equalWithin) };
   const without = verdictFor(ignoring, equalWithin, 1);
   const reverses = without !== 'undecided' && mayReverse(without, evidence, equalWithin);
   const reason = whyNot(situation, reverses);
@@ -143,8 +143,8 @@ function plainVerdict(situation: Situation): Verdict {
       : {
           words: [
             reason,
-            isDecidedWithout ? withoutThese(situation) : gradedWords(situation, without),
-            evenWords(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided'),
+            isDecidedWithout ? withoutThese(situation) : describeGraded(situation, without),
+            describeEvenSamples(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided'),
           ]
             .filter(Boolean)
             .join('; '),
@@ -177,16 +177,16 @@ function whyNot({ evidence, means, options }: Situation, reverses = false): stri
     return `rewards are outside ${options.range.join('..')}; set their range with --reward-range or the setting compare.rewardRange`;
   if (evidence.reason === 'open') {
     const side = sides.find(name => means[name].isOpen) ?? 'new';
-    return `the ${side} run ${endWords[means[side].end]}, and the service does not report how many rewards are missing`;
+    return `the ${side} run ${endLabels[means[side].end]}, and the service does not report how many rewards are missing`;
   }
-  const bounded = sides.filter(name => lacks(means[name]) && missingOf(means[name], options) === 'bound');
-  const missing = enumerated(bounded.flatMap(name => missingWords(name, means[name])));
+  const bounded = sides.filter(name => lacksRewards(means[name]) && missingOf(means[name], options) === 'bound');
+  const missing = enumerated(bounded.flatMap(name => describeMissing(name, means[name])));
   if (missing === '') return undefined;
   return reverses ? `${missing}, which could reverse it` : missing;
 }
 
 /** `4 of 28 rollouts of the new run have no reward`, `2 have no readable task`, `1 could not be read` */
-function missingWords(side: string, run: TaskMean): readonly string[] {
+function describeMissing(side: string, run: TaskMean): readonly string[] {
   const lacking = withoutReward(run) - run.nameless;
   const nameless = run.nameless - run.unreadable;
   const yet = run.end === 'running' ? ' yet' : '';
@@ -208,7 +208,7 @@ function missingWords(side: string, run: TaskMean): readonly string[] {
   return [...rollouts, ...unlisted.map(words => `the ${side} run ${words}`)];
 }
 
-const endWords: Readonly<Record<RunEnd, string>> = {
+const endLabels: Readonly<Record<RunEnd, string>> = {
   running: 'is still running',
   stopped: 'stopped early',
   complete: 'is complete',
@@ -252,26 +252,26 @@ export function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
   const isUnsure = situation.uncounted.length > 0 && situation.interval !== undefined;
   const isAssumed = isUnsure && outcome !== 'undecided';
-  const { reason } = unreportedWords(situation);
+  const { reason } = describeUnreported(situation);
   const words = [
     ...(isAssumed
-      ? [`${openWords(least)}: ${reason}`, 'to treat the listed rewards as complete, use --ended']
+      ? [`${describeOpen(least)}: ${reason}`, 'to treat the listed rewards as complete, use --ended']
       : sentences),
     isUnsure && !isAssumed ? reason : '',
-    ignoredWords(situation),
+    describeIgnored(situation),
     situation.caution,
   ];
   return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
 }
 
 /** The lowest allowed difference with all its digits. */
-const leastWords = (least: number): string => differenceUntil(least, shown => shown === least);
+const formatLeast = (least: number): string => differenceUntil(least, shown => shown === least);
 
 /** An interval limit, with enough digits to stay on its side of the lowest allowed difference. */
-const limitWords = (limit: number, least: number): string =>
+const formatLimit = (limit: number, least: number): string =>
   differenceUntil(limit, shown => Math.sign(shown - least) === Math.sign(limit - least));
 
-const openWords = (least: number): string => `undecided whether the difference is at least ${leastWords(least)}`;
+const describeOpen = (least: number): string => `undecided whether the difference is at least ${formatLeast(least)}`;
 
 const sentence = (words: string): string => `${capitalised(words)}.`;
 
@@ -280,11 +280,11 @@ function plainGate(
   least: number,
 ): Pick<Gate, 'outcome'> & { readonly sentences: readonly string[] } {
   const { evidence, ignoring, interval } = situation;
-  const open = openWords(least);
+  const open = describeOpen(least);
   if (interval === undefined || evidence.reason !== undefined)
     return { outcome: 'undecided', sentences: [`${open}: ${whyNot(situation) ?? nothingInBoth}`] };
-  const between = `between ${limitWords(interval.low, least)} and ${limitWords(interval.high, least)}`;
-  const known = [`the difference is ${between}`, `required: at least ${leastWords(least)}`];
+  const between = `between ${formatLimit(interval.low, least)} and ${formatLimit(interval.high, least)}`;
+  const known = [`the difference is ${between}`, `required: at least ${formatLeast(least)}`];
   if (interval.low >= least) return { outcome: 'passed', sentences: ['passed', ...known] };
   if (interval.high < least) return { outcome: 'failed', sentences: ['too low', ...known] };
   const isDecided = (data: Evidence, times: number): boolean =>
@@ -295,32 +295,32 @@ function plainGate(
   if (reason !== undefined)
     return undecided(
       reason,
-      evenWords(situation, data => isDecided(data, 1)),
+      describeEvenSamples(situation, data => isDecided(data, 1)),
       isDecided(ignoring, 1) ? withoutThese(situation) : '',
     );
   const { moreTasks } = moreOf(situation, times => isDecided(evidence, times));
   return undecided(
-    moreTasks === undefined ? marginWords(situation, interval.low) : `${aboutMore(moreTasks)} would decide the gate`,
+    moreTasks === undefined ? describeMargin(situation, interval.low) : `${aboutMore(moreTasks)} would decide the gate`,
   );
 }
 
 /** Notes that the missing rewards matter, and names the flags that ignore them, unless they may still arrive. */
 function withoutThese({ means }: Situation): string {
-  const ends = sides.filter(side => lacks(means[side])).map(side => means[side].end);
+  const ends = sides.filter(side => lacksRewards(means[side])).map(side => means[side].end);
   if (ends.includes('running')) return 'these could decide it';
   const flags = ends.includes('unreported') ? ', if the runs have ended: --ended' : ':';
   return `ignoring these would decide it${flags} --missing ignore`;
 }
 
 /** Names the flag that leaves out tasks that neither run has graded, which would keep it undecided forever. */
-function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
+function describeGraded({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
   if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
   const other = `the ${counted(pairs, 'task')} that both graded`;
   return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', which is undecided too' : ''}`;
 }
 
 /** Suggests a limit that would pass, because more tasks like these would not decide it. */
-function marginWords({ options: { range }, uncounted }: Situation, low: number): string {
+function describeMargin({ options: { range }, uncounted }: Situation, low: number): string {
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
   const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));
   if (uncounted.length > 0 || !(margin > range[0] - range[1])) return '';

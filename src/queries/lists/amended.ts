@@ -8,7 +8,7 @@ import { inParallel } from '../../base/in-parallel.ts';
  *
  * @throws Error if the signal aborts
  */
-export async function amended<Row>(
+export async function amendRows<Row>(
   rows: readonly Row[],
   lacks: (row: Row) => boolean,
   ask: (row: Row) => Promise<Row>,

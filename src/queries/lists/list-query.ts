@@ -7,7 +7,7 @@ import type { ListData, ListSource } from './list-source.ts';
 import { type ListReader, pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
 /** The newer of two versions of a list. */
-function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
+function newerList<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
   return previous && previous.version > answer.version ? previous : answer;
 }
 
@@ -43,7 +43,7 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
       const isShown = cachedQuery(host, source.key)?.isActive() ?? false;
       return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
     },
-    share: newer,
+    share: newerList,
   };
 }
 

@@ -48,11 +48,11 @@ export type AnnotatedPage<Row> = Page<Row> & {
 };
 
 /** The note about rows left out because the service did not apply the list's filter. */
-export const othersWords = (others: number): string =>
+export const describeUnrelated = (others: number): string =>
   `${others} unrelated row${others === 1 ? '' : 's'} left out: the service did not apply the filter`;
 
 /** The note about rows that may not belong to the list. */
-export const unsureWords = (rows: number): string =>
+export const describeUnsure = (rows: number): string =>
   rows === 1
     ? '1 row may be unrelated: the service does not report its parent'
     : `${rows} rows may be unrelated: the service does not report their parents`;

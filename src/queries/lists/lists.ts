@@ -135,7 +135,7 @@ export class Lists {
     const hash = hashKey(key);
     this.#shownCounts.add(hash);
     const orders = [...this.#readers].filter(([, { sameRowsAs }]) => sameRowsAs === hash);
-    return orders.map(([order]) => this.#counts.get(order)).reduce(better, this.#counts.get(hash));
+    return orders.map(([order]) => this.#counts.get(order)).reduce(betterCount, this.#counts.get(hash));
   }
 
   /** Whether the service has refused to sort a list by a field. */
@@ -171,7 +171,7 @@ export class Lists {
 }
 
 /** The better of two counts of the same rows: complete before partial, then the newer one. */
-function better(left: ListCount | undefined, right: ListCount | undefined): ListCount | undefined {
+function betterCount(left: ListCount | undefined, right: ListCount | undefined): ListCount | undefined {
   if (!left || !right) return left ?? right;
   if (left.complete !== right.complete) return left.complete ? left : right;
   if (left.complete) return left.readAt >= right.readAt ? left : right;

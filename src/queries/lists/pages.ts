@@ -4,9 +4,9 @@
  * row at once. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { partlyReadWords } from '../../contract/lists.ts';
-import { cutOffWords } from '../../service/pagination.ts';
-import { type ListData, othersWords, unsureWords } from './list-source.ts';
+import { describePartlyRead } from '../../contract/lists.ts';
+import { cutOffMessage } from '../../service/pagination.ts';
+import { describeUnrelated, describeUnsure, type ListData } from './list-source.ts';
 
 /** One response: a page of a list. */
 export interface ListAnswer<Row> {
@@ -96,16 +96,16 @@ export class ListPages<Row> {
     const pages = this.#pages;
     const { complete } = this;
     const last = pages.at(-1);
-    const rest = complete ? undefined : last?.isCutOff ? cutOffWords : last?.rest;
+    const rest = complete ? undefined : last?.isCutOff ? cutOffMessage : last?.rest;
     const others = pages.reduce((sum, page) => sum + page.others, 0);
     const doubted = new Set(pages.flatMap(page => [...page.unsure]));
     const unsure = [...doubted].filter(id => this.#pageOf.has(id)).length;
     const rows = pages.flatMap(page => [...page.rows.values()]);
     const notes = [
-      partlyReadWords(rows as object[]),
+      describePartlyRead(rows as object[]),
       ...pages.map(({ note }) => note),
-      others === 0 ? undefined : othersWords(others),
-      unsure === 0 ? undefined : unsureWords(unsure),
+      others === 0 ? undefined : describeUnrelated(others),
+      unsure === 0 ? undefined : describeUnsure(unsure),
       rest,
     ];
     const fresh = {
@@ -116,7 +116,7 @@ export class ListPages<Row> {
       notes: [...new Set(notes)].filter(note => note !== undefined),
       remembered_at: pages[0]?.rememberedAt,
     };
-    this.#data = newest(this.#data, fresh);
+    this.#data = keepIdentity(this.#data, fresh);
     return this.#data;
   }
 
@@ -151,10 +151,10 @@ export class ListPages<Row> {
     this.#taken += 1;
     // With offset cursors, two responses may contain the same row. The later one has the newer copy.
     const owner = new Map(answers.flatMap(answer => [...answer.rows.keys()].map(id => [id, answer] as const)));
-    const fresh = answers.map(answer => this.#withKnown(only(answer, id => owner.get(id) === answer)));
+    const fresh = answers.map(answer => this.#withKnown(onlyKept(answer, id => owner.get(id) === answer)));
     const taken = new Set(owner.keys());
     const touched = new Set([...taken].map(id => this.#pageOf.get(id)));
-    const untaken = (page: ListPage<Row>) => (touched.has(page) ? only(page, id => !taken.has(id)) : page);
+    const untaken = (page: ListPage<Row>) => (touched.has(page) ? onlyKept(page, id => !taken.has(id)) : page);
     const follow = last.next !== null && meet ? this.#after(from, lastId(last), untaken) : [];
     const [next, ...more] = follow.filter(({ rows, dropped, others }) => rows.size > 0 || dropped > 0 || others > 0);
     const rest = next ? [{ ...next, cursor: last.next }, ...more] : [];
@@ -169,7 +169,7 @@ export class ListPages<Row> {
   remove(ids: readonly string[]): void {
     const gone = new Set(ids);
     const touched = new Set(ids.map(id => this.#pageOf.get(id)));
-    this.#set(this.#pages.map(page => (touched.has(page) ? only(page, id => !gone.has(id)) : page)));
+    this.#set(this.#pages.map(page => (touched.has(page) ? onlyKept(page, id => !gone.has(id)) : page)));
   }
 
   /** The pages after a row. The rest of the row's page is merged with the next page, since one cursor reads both. */
@@ -183,7 +183,13 @@ export class ListPages<Row> {
     if (!page || at < from) return [];
     const ids = [...page.rows.keys()];
     const later = new Set(ids.slice(ids.indexOf(end as string) + 1));
-    const left = { ...only(untaken(page), id => later.has(id)), dropped: 0, repeated: 0, others: 0, note: undefined };
+    const left = {
+      ...onlyKept(untaken(page), id => later.has(id)),
+      dropped: 0,
+      repeated: 0,
+      others: 0,
+      note: undefined,
+    };
     const [next, ...more] = this.#pages.slice(at + 1).map(untaken);
     if (!next || left.rows.size === 0) return [left, ...(next ? [next] : []), ...more];
     const rows = new Map([...left.rows, ...next.rows]);
@@ -211,7 +217,7 @@ export class ListPages<Row> {
 
 const lastId = <Row>({ rows }: ListAnswer<Row>): string | undefined => [...rows.keys()].at(-1);
 
-function only<Page extends ListAnswer<unknown>>(page: Page, isKept: (id: string) => boolean): Page {
+function onlyKept<Page extends ListAnswer<unknown>>(page: Page, isKept: (id: string) => boolean): Page {
   return { ...page, rows: new Map([...page.rows].filter(([id]) => isKept(id))) };
 }
 
@@ -219,7 +225,7 @@ const areSame = (left: readonly unknown[], right: readonly unknown[]): boolean =
   left.length === right.length && left.every((item, index) => item === right[index]);
 
 /** Keeps the identity of the old state, or of its parts, where they are equal. */
-function newest<Row>(old: ListData<Row> | undefined, fresh: Omit<ListData<Row>, 'version'>): ListData<Row> {
+function keepIdentity<Row>(old: ListData<Row> | undefined, fresh: Omit<ListData<Row>, 'version'>): ListData<Row> {
   if (!old) return { ...fresh, version: 1 };
   const rows = areSame(old.rows, fresh.rows) ? old.rows : fresh.rows;
   const notes = areSame(old.notes, fresh.notes) ? old.notes : fresh.notes;

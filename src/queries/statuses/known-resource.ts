@@ -131,12 +131,12 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
 }
 
 /** Keeps the old object if the new one is equal or missing. */
-const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
+const newerValue = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
   next === undefined || isDeepStrictEqual(old, next) ? old : next;
 
 /** A response without held-out rewards drops remembered means, which have no curve, but keeps means that were read. */
 function measuredOf(old: KnownResource['measured'], next: KnownResource['measured']): KnownResource['measured'] {
-  if (next !== null) return newer(old, next);
+  if (next !== null) return newerValue(old, next);
   return old && old.curve.length > 0 ? old : null;
 }
 
@@ -148,7 +148,7 @@ function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observatio
 }
 
 /** A resource after a response about it. */
-export function merged(before: KnownResource, observation: Observation): KnownResource {
+export function mergeObservation(before: KnownResource, observation: Observation): KnownResource {
   const old = atStatus(before, observation.status);
   const soFar = meanSoFarIn(old, observation);
   // A count that was read with another mean does not belong to this one.
@@ -160,15 +160,17 @@ export function merged(before: KnownResource, observation: Observation): KnownRe
     total: countOf(observation.total) ?? old.total,
     mean: observation.mean ?? soFar.mean ?? old.mean,
     graded: countOf(observation.graded) ?? soFar.graded ?? (isOfMean ? old.graded : undefined),
-    certainty: newer(old.certainty, observation.certainty),
-    difference: newer(old.difference, observation.difference),
+    certainty: newerValue(old.certainty, observation.certainty),
+    difference: newerValue(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
-    ends: newer(old.ends, observation.ends),
+    ends: newerValue(old.ends, observation.ends),
     measured: measuredOf(old.measured, observation.measured),
     roundSteps: countOf(observation.roundSteps) || old.roundSteps,
     // A response with means also replaces the failed rounds, because later rounds may have a mean now.
-    failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
-    checkpoints: newer(old.checkpoints, observation.checkpoints),
+    failedRounds: observation.measured
+      ? observation.failedRounds
+      : newerValue(old.failedRounds, observation.failedRounds),
+    checkpoints: newerValue(old.checkpoints, observation.checkpoints),
     curve: sameCurve(old.curve, observation.curve),
     startedAt: observation.startedAt ?? old.startedAt,
     endTime: observation.endTime ?? old.endTime,
@@ -271,5 +273,5 @@ export function unknownResource({ kind, id }: ResourceKey, label: string): Known
 
 /** Merges several observations of one resource, without a store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
-  return observations.reduce(merged, unknownResource(resource, resource.label));
+  return observations.reduce(mergeObservation, unknownResource(resource, resource.label));
 }

@@ -11,7 +11,7 @@ import {
   isSame,
   type KnownResource,
   keyOf,
-  merged,
+  mergeObservation,
   type Observation,
   type ResourceKey,
   unknownResource,
@@ -168,7 +168,7 @@ export class StatusStore {
       const before = entry.known;
       const news = this.#keepingEnd(entry, observation, { askedAt, at });
       const ends = !hasEnded(before.status) && hasEnded(news.status);
-      const fresh = merged(ends ? withoutProgress(before) : before, news);
+      const fresh = mergeObservation(ends ? withoutProgress(before) : before, news);
       const isEarly = ends && before.status !== undefined;
       const next = isEarly
         ? withOldMeans(fresh)

@@ -17,7 +17,7 @@ import { type Connection, type KeySource, keySources, useConnection } from './co
 import { useShowProfile } from './leave.tsx';
 import { useShell, useWindowRoom } from './shell-context.tsx';
 
-const sourceWords: Readonly<Record<KeySource, string>> = {
+const sourceLabels: Readonly<Record<KeySource, string>> = {
   environment: 'an environment variable',
   file: 'a file with mode 0600',
   command: 'a command that prints it',
@@ -58,7 +58,7 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
       kind: 'choice',
       name: 'keySource',
       label: 'Get the API key from',
-      options: keySources.map(source => ({ value: source, label: sourceWords[source] })),
+      options: keySources.map(source => ({ value: source, label: sourceLabels[source] })),
     },
     {
       kind: 'text',

@@ -23,7 +23,7 @@ const kinds = {
 } as const satisfies Record<ConnectionState['kind'], ToastKind>;
 
 /** The connection state in words; undefined if it is normal. */
-function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
+function describeState(state: ConnectionState, keyOf: KeyOf): string | undefined {
   switch (state.kind) {
     case 'connected':
       return undefined;
@@ -41,8 +41,8 @@ function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
 }
 
 /** The message about a connection state, with its duration. `now` is in epoch milliseconds. Pure. */
-function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string | undefined {
-  const words = stateWords(state, keyOf);
+function describeShown(state: ConnectionState, now: number, keyOf: KeyOf): string | undefined {
+  const words = describeState(state, keyOf);
   if (words === undefined || !('since' in state)) return words;
   const forMs = now - state.since;
   return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
@@ -65,19 +65,19 @@ export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep
       last = state;
       if (state.kind !== 'connected') return;
       if (state.note !== undefined) say({ kind: 'warning', text: state.note, news: true });
-      else if (!isWaiting(before) && shownWords(before, Date.now(), keyOf) !== undefined) {
+      else if (!isWaiting(before) && describeShown(before, Date.now(), keyOf) !== undefined) {
         say({ kind: 'success', text: 'The local service is responding again.', news: true });
       }
     };
     announce();
     return connection.subscribe(announce);
   }, [connection, say, keyOf]);
-  const words = useCallback((now: number) => shownWords(connection.state, now, keyOf), [connection, keyOf]);
+  const words = useCallback((now: number) => describeShown(connection.state, now, keyOf), [connection, keyOf]);
   const text = useTime(words, connection.subscribe);
   const { state } = connection;
   const kind = kinds[state.kind];
   // The log leaves out the duration, which would go out of date.
-  const logged = text === undefined ? undefined : stateWords(state, keyOf);
+  const logged = text === undefined ? undefined : describeState(state, keyOf);
   useEffect(() => {
     if (logged !== undefined) keep({ kind, text: logged });
   }, [logged, kind, keep]);

@@ -20,7 +20,7 @@ import { useCopy } from './use-copy.ts';
 const shownFailures = 6;
 const contextLines = 6;
 
-function failureWords({ item_index, message, code }: Failure): string {
+function formatFailure({ item_index, message, code }: Failure): string {
   const which = item_index == null ? '' : `item ${item_index}: `;
   return clean`${which}${message ?? code ?? 'not described'}`;
 }
@@ -47,9 +47,9 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
     failures = [],
     context,
   } = error instanceof ServiceError && !quiet ? error : noDetails;
-  const request = wrapped(requestId && requestWords(requestId, code, width - 2));
+  const request = wrapped(requestId && formatRequest(requestId, code, width - 2));
   // The message includes the first failure and how many there are.
-  const others = failures.slice(1, shownFailures).map(failure => truncate(failureWords(failure), width - 2));
+  const others = failures.slice(1, shownFailures).map(failure => truncate(formatFailure(failure), width - 2));
   const { failures: _, issues, ...more } = context ?? {};
   const rest = issues === undefined || isRepeatedBy(issues, error.message) ? more : { issues, ...more };
   const detail = Object.keys(rest).length > 0 ? wrap(safeJson(rest), width - 2).slice(0, contextLines) : [];
@@ -70,7 +70,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
 }
 
 /** The request id with the error code. The code helps support, not the user, so it is left out if there is no room. */
-function requestWords(requestId: string, code: string | undefined, width: number): string {
+function formatRequest(requestId: string, code: string | undefined, width: number): string {
   const id = `request ${requestId}`;
   const both = `${id}  ${code ?? ''}`.trimEnd();
   return displayWidth(both) > width ? id : both;

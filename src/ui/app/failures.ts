@@ -23,14 +23,14 @@ export interface FailuresOptions {
 
 /** V8 puts the failing expression into these messages, which is minified source in the built program. */
 const programErrors = [TypeError, ReferenceError, SyntaxError, RangeError] as const;
-const longestWords = 200;
+const maxFailureLength = 200;
 
 /** An error's message in one line without source code. */
-export function failureWords(error: unknown): string {
+export function formatFailure(error: unknown): string {
   if (programErrors.some(kind => error instanceof kind)) return `internal error (${(error as Error).name})`;
   const message = errorMessage(error);
   const [first = ''] = message.trim().split('\n');
-  return truncate(sanitiseLine(first), longestWords) || 'internal error';
+  return truncate(sanitiseLine(first), maxFailureLength) || 'internal error';
 }
 
 /** The top frames of a stack identify the place; lower ones only show how React or a key got there. */
@@ -63,7 +63,7 @@ export class Failures {
     const known = this.#known.get(place);
     if (known) return known;
     const failure = {
-      words: this.#options.redact(failureWords(error)),
+      words: this.#options.redact(formatFailure(error)),
       report: this.#options.write(error, details),
     };
     this.#known.set(place, failure);

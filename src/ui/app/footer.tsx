@@ -28,7 +28,7 @@ export interface FooterProps {
 }
 
 /** Adds the name of a record opened by id, once it is known. */
-function named({ statuses }: Workbench, place: Place): Place {
+function withName({ statuses }: Workbench, place: Place): Place {
   if (place.view !== 'record' || (place.label ?? place.id) !== place.id) return place;
   const { id, resource } = place;
   const label = statuses.get({ kind: resourceNamed(resource)?.kind ?? '', id })?.label;
@@ -39,7 +39,7 @@ function useCrumbs(registry: Registry, trail: readonly Place[], columns: number)
   const workbench = useWorkbench();
   const room = trailRoom(columns);
   const read = useCallback(
-    () => trail.map(place => sanitiseLine(crumbOf(registry, named(workbench, place), room))).join('\n'),
+    () => trail.map(place => sanitiseLine(crumbOf(registry, withName(workbench, place), room))).join('\n'),
     [workbench, registry, trail, room],
   );
   return useSyncExternalStore(workbench.statuses.subscribe, read).split('\n');

@@ -14,26 +14,26 @@ import type { Theme } from '../widgets/theme/theme.tsx';
 import type { Layout } from './layout.ts';
 
 /** How long ago the data was read; empty if there is none. */
-const readWords = (at: number | undefined, now: number): string =>
+const formatReadAge = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
 /** Time until the next attempt, at least a second, or `retrying` once it is due. */
-export function againWords(at: number | undefined, now: number): string {
+export function formatRetryTime(at: number | undefined, now: number): string {
   if (at === undefined) return '';
   return at <= now ? 'retrying' : `retry in ${age(Math.max(1_000, at - now))}`;
 }
 
 /** The wait that the service asks for, if benchtop will retry sooner; otherwise empty. */
-export const requestedWords = (until: number | undefined, now: number): string =>
+export const describeRequestedWait = (until: number | undefined, now: number): string =>
   until === undefined ? '' : `the service asks to wait ${age(until - now)}`;
 
-const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
+const joinParts = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
 /** The age of the oldest row is rounded up to a multiple of this, so that it seldom changes; milliseconds. */
 const ageStepMs = 10_000;
 
 /** The poll interval, or the age of the oldest row if it is older than that. */
-function liveWords(
+function describeLive(
   { intervalMs, oldestAt }: Extract<Freshness, { kind: 'fresh' }>,
   now: number,
   [read, rows]: readonly [string, string] = ['', ''],
@@ -48,50 +48,50 @@ function liveWords(
  * The main pane's freshness in words: its age and the time of the next poll. Normally shows only the poll interval: an
  * age would change, and be sent to the terminal, every second.
  */
-export function freshnessWords(freshness: Freshness, now: number): string {
+export function describeFreshness(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
     case 'loading':
       return 'loading';
     case 'fresh':
-      return liveWords(state, now, ['read ', 'rows ']);
+      return describeLive(state, now, ['read ', 'rows ']);
     case 'stale':
-      return joined('stale', readWords(state.at, now));
+      return joinParts('stale', formatReadAge(state.at, now));
     case 'failing':
-      return joined('failing', readWords(state.at, now), againWords(state.retryAt, now));
+      return joinParts('failing', formatReadAge(state.at, now), formatRetryTime(state.retryAt, now));
     case 'limited':
-      return joined(
+      return joinParts(
         'rate limited',
-        requestedWords(state.requestedUntil, now),
-        readWords(state.at, now),
-        againWords(state.until, now),
+        describeRequestedWait(state.requestedUntil, now),
+        formatReadAge(state.at, now),
+        formatRetryTime(state.until, now),
       );
     case 'paused':
-      return joined('paused', readWords(state.at, now));
+      return joinParts('paused', formatReadAge(state.at, now));
     case 'gone':
-      return state.at === undefined ? 'not found' : joined('deleted', readWords(state.at, now));
+      return state.at === undefined ? 'not found' : joinParts('deleted', formatReadAge(state.at, now));
     case 'unlisted':
       return state.at ? `not listed, seen ${age(now - state.at)} ago` : 'not listed';
   }
 }
 
 /** A shorter version: only the most important part. */
-export function shortFreshnessWords(freshness: Freshness, now: number): string {
+export function describeFreshnessShort(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
     case 'fresh':
-      return liveWords(state, now);
+      return describeLive(state, now);
     case 'failing':
-      return joined('failing', againWords(state.retryAt, now) || readWords(state.at, now));
+      return joinParts('failing', formatRetryTime(state.retryAt, now) || formatReadAge(state.at, now));
     case 'limited':
-      return joined('rate limited', againWords(state.until, now));
+      return joinParts('rate limited', formatRetryTime(state.until, now));
     default:
-      return freshnessWords(freshness, now);
+      return describeFreshness(freshness, now);
   }
 }
 
 /** The progress of running exports; empty if there are none. */
-export function exportWords(exports: readonly Export[]): string {
+export function describeExports(exports: readonly Export[]): string {
   if (exports.length === 0) return '';
   const rows = count(exports.reduce((sum, each) => sum + each.rows, 0));
   return `${exports.length === 1 ? 'exporting' : `${exports.length} exports`}, ${rows} read`;
@@ -101,7 +101,7 @@ export function exportWords(exports: readonly Export[]): string {
 const uploadNameWidth = 24;
 
 /** The progress of running uploads; empty if there are none. Omits the name if there is little room. */
-export function uploadWords(jobs: readonly AnyJob[], short = false): string {
+export function describeUploads(jobs: readonly AnyJob[], short = false): string {
   const [first, ...others] = jobs.filter(({ busy }) => busy);
   if (!first) return '';
   const share = [first, ...others].reduce((sum, each) => sum + each.share, 0) / (others.length + 1);

@@ -36,7 +36,7 @@ export interface HelpSection {
   readonly about?: string | undefined;
 }
 
-const everywhere: readonly HelpSection[] = [
+const globalSections: readonly HelpSection[] = [
   { title: 'Everywhere', commands: Object.values(globalCommands) },
   { title: 'Any item', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
@@ -61,7 +61,7 @@ export function helpSections(
   here: readonly Command[],
   allows: (command: Command) => boolean,
 ): HelpSection[] {
-  const known = new Set(everywhere.flatMap(section => section.commands.map(command => command.id)));
+  const known = new Set(globalSections.flatMap(section => section.commands.map(command => command.id)));
   const now = here.filter(command => !known.has(command.id));
   const views = registry.views.map(({ title, commands }) => ({ title, commands }));
   // The first command of a view is its own; others may work in any list.
@@ -70,7 +70,7 @@ export function helpSections(
   )?.about;
   const sections: readonly HelpSection[] = [
     { title: 'Here', commands: now, about },
-    ...everywhere,
+    ...globalSections,
     ...views,
     ...inWindows,
   ];

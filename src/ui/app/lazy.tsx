@@ -24,7 +24,7 @@ interface FailedLoad {
   readonly words: string;
 }
 
-function failedWords(error: unknown): string {
+function describeLoadFailure(error: unknown): string {
   const message = errorMessage(error);
   if (message === partMissing || errorCode(error) === 'ENOENT') return partMissing;
   return clean`This part of benchtop could not be loaded: ${message}`;
@@ -49,7 +49,7 @@ function lazyPart<Props extends object>(
           setState({ Content: part });
         },
         (error: unknown) => {
-          const words = failedWords(error);
+          const words = describeLoadFailure(error);
           setState({ Content: own => <Failed {...own} words={words} /> });
         },
       );

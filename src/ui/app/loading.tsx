@@ -5,27 +5,27 @@ import { useCallback, useSyncExternalStore } from 'react';
 import type { GateState } from '../../workbench/workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useTime } from './clock.tsx';
-import { againWords, requestedWords } from './frame-lines.ts';
+import { describeRequestedWait, formatRetryTime } from './frame-lines.ts';
 
 /** Why requests are delayed, and until when; undefined if they are not. `now` is in epoch milliseconds. */
-export function delayWords(gate: GateState, now: number): string | undefined {
+export function describeDelay(gate: GateState, now: number): string | undefined {
   if (gate.kind === 'open' || gate.until <= now) return undefined;
   const why = gate.reason === 'rate_limit' ? 'Rate limited' : 'The service is failing';
-  const requested = requestedWords(gate.requestedUntil, now);
-  return [why, requested, againWords(gate.until, now)].filter(Boolean).join(', ');
+  const requested = describeRequestedWait(gate.requestedUntil, now);
+  return [why, requested, formatRetryTime(gate.until, now)].filter(Boolean).join(', ');
 }
 
-export function useDelayWords(): string | undefined {
+export function useDelayText(): string | undefined {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);
-  return useTime(useCallback(now => delayWords(state, now), [state]));
+  return useTime(useCallback(now => describeDelay(state, now), [state]));
 }
 
-export const useLoadingText = (): string => useDelayWords() ?? 'Loading…';
+export const useLoadingText = (): string => useDelayText() ?? 'Loading…';
 
 /** Shown while there is no data yet. `words` name the data. */
 export function Loading({ words }: { words?: string | undefined }) {
-  const heldBack = useDelayWords();
+  const heldBack = useDelayText();
   if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;
   return (
     <Text>

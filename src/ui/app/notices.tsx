@@ -4,7 +4,7 @@
  */
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
-import { statusMeaning, statusWords } from '../../contract/status.ts';
+import { formatStatus, statusMeaning } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
 import { benchmarkCommands } from '../../resources/benchmarks.ts';
 import { datasetCommands } from '../../resources/datasets.ts';
@@ -35,14 +35,14 @@ function bothForms(words: (nameOf: (label: string) => string) => string): Pick<T
 }
 
 /** Includes the mean only if it was read after the end: an earlier one may not be final. */
-function wordsOf({ resource, to, mean }: Transition, nameOf: (label: string) => string): string {
+function describeTransition({ resource, to, mean }: Transition, nameOf: (label: string) => string): string {
   const name = nameOf(resource.label);
   if (resource.gone) return clean`${name} was deleted from the service`;
   const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
-  return clean`${name} ${statusWords(to)}${value}`;
+  return clean`${name} ${formatStatus(to)}${value}`;
 }
 
-const severalWords = (parts: readonly string[], what: string): string =>
+const describeSeveral = (parts: readonly string[], what: string): string =>
   sanitiseLine(parts.length === 1 ? parts.join('') : `${parts.length} ${what}: ${parts.join('; ')}`);
 
 function toastKind({ resource, to }: Transition): Toast['kind'] {
@@ -58,8 +58,8 @@ const severity = ['info', 'success', 'warning', 'danger'] as const;
 export function noticeOf(ended: readonly Transition[]): Toast | undefined {
   if (ended.length === 0) return undefined;
   const words = bothForms(nameOf =>
-    severalWords(
-      ended.map(each => wordsOf(each, nameOf)),
+    describeSeveral(
+      ended.map(each => describeTransition(each, nameOf)),
       'ended',
     ),
   );
@@ -169,7 +169,7 @@ export function useNotices(
     () =>
       inbox.onRaised(events => {
         const words = bothForms(nameOf =>
-          severalWords(
+          describeSeveral(
             events.map(({ label, detail }) => clean`${nameOf(label)}: ${detail.alarm ?? ''}`),
             'alarms',
           ),

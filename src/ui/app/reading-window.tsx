@@ -9,10 +9,10 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 import { useWindowRoom } from './shell-context.tsx';
 
 /** The greatest width at which keys, titles and ids are easy to read together. */
-const widest = 100;
+const maxReadingWidth = 100;
 
 /** The width of a line in the window, in cells. */
-export const useReadingWidth = (): number => useWindowRoom(widest).inner;
+export const useReadingWidth = (): number => useWindowRoom(maxReadingWidth).inner;
 
 interface ReadingLine {
   readonly text: string;
@@ -32,7 +32,7 @@ export interface ReadingWindowProps {
 }
 
 export function ReadingWindow({ title, lines, isTall = false, words, opener, onClose }: ReadingWindowProps) {
-  const room = useWindowRoom(widest);
+  const room = useWindowRoom(maxReadingWidth);
   const keyOf = useKeyOf();
   const keys = `${keyOf(scrollCommands.search)} searches, ${keyOf(overlayCommands.close)} closes`;
   const around = scrollViewLines + windowMargin.lines;

@@ -48,7 +48,7 @@ const ToastsWindow = lazyWindow(async () => (await import('./toasts-window.tsx')
 const PaletteOverlay = lazyWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
 
 /** Name of the setting that records that the welcome was shown. */
-const welcomed = 'welcomed';
+const welcomedSetting = 'welcomed';
 const welcome = (connectKey: string): Toast => ({
   kind: 'info',
   text: `This is the local service, with small models of its own. ${connectKey} connects to another service`,
@@ -65,10 +65,10 @@ function useWelcome(): Toast | undefined {
   const { keyOf } = useRouter();
   const { isLocal } = useConnection();
   const [toast] = useState(() =>
-    isLocal && remembered.setting(welcomed) !== true ? welcome(keyOf(globalCommands.connect)) : undefined,
+    isLocal && remembered.setting(welcomedSetting) !== true ? welcome(keyOf(globalCommands.connect)) : undefined,
   );
   useEffect(() => {
-    if (toast) remembered.setSetting(welcomed, true);
+    if (toast) remembered.setSetting(welcomedSetting, true);
   }, [toast, remembered]);
   return toast;
 }

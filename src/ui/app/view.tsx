@@ -13,12 +13,12 @@ import { useMemory } from '../navigation/memory.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
 import {
-  exportWords,
+  describeExports,
+  describeFreshness,
+  describeFreshnessShort,
+  describeUploads,
   freshnessMark,
-  freshnessWords,
-  shortFreshnessWords,
   titleLine,
-  uploadWords,
 } from './frame-lines.ts';
 import { frameLines, type PaneName, type Size } from './layout.ts';
 import { useRunningCount } from './notices.tsx';
@@ -32,13 +32,13 @@ export interface Pane extends Size {
 }
 
 /** The size given to a hidden pane: it is not drawn, but keeps its state and data. */
-const unseen: Size = { width: 40, height: 10 };
+const hiddenSize: Size = { width: 40, height: 10 };
 
 export function usePane(name: Exclude<PaneName, 'sections'>): Pane {
   const { layout, focus } = useShell();
   const size = layout.panes[name];
   const focused = focus === name;
-  return { ...(size ?? unseen), shown: size !== undefined, focused, attention: focused ? 'focused' : 'visible' };
+  return { ...(size ?? hiddenSize), shown: size !== undefined, focused, attention: focused ? 'focused' : 'visible' };
 }
 
 export interface ViewContent {
@@ -122,7 +122,7 @@ export const Separator = memo(({ height }: { readonly height: number }) => {
 });
 Separator.displayName = 'Separator';
 
-const shortUploadWords = (jobs: readonly AnyJob[]): string => uploadWords(jobs, true);
+const describeUploadsShort = (jobs: readonly AnyJob[]): string => describeUploads(jobs, true);
 
 /** The top border: the profile and the freshness. */
 function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
@@ -130,16 +130,16 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
   const title = useFile('title') ?? profile;
   const theme = useTheme();
   const running = useRunningCount();
-  const long = useFreshness(freshness, freshnessWords);
-  const short = useFreshness(freshness, shortFreshnessWords);
+  const long = useFreshness(freshness, describeFreshness);
+  const short = useFreshness(freshness, describeFreshnessShort);
   const mark = useFreshness(
     freshness,
     useCallback((current, now) => freshnessMark(current, now, theme), [theme]),
   );
-  const exporting = exportWords(useExports());
+  const exporting = describeExports(useExports());
   const counted = running > 0 ? `${running} running` : '';
-  const uploading = useUploads(uploadWords);
-  const shortUploading = useUploads(shortUploadWords);
+  const uploading = useUploads(describeUploads);
+  const shortUploading = useUploads(describeUploadsShort);
   const words = [
     [long, counted, exporting, uploading],
     [short, counted, exporting, shortUploading],

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { endAll } from '../../base/listeners.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../../resources/catalogue.ts';
-import { following } from '../../resources/rotation.ts';
+import { roundsQuery } from '../../resources/rotation.ts';
 import type { Frame } from '../../resources/rotation-lists.ts';
 import { Counts } from '../../resources/section-counts.ts';
 import { lineFinder, type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
@@ -85,7 +85,7 @@ export function useBackgroundPolling({ counted, atHome }: Frame): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;
   useLive(
-    useMemo(() => following(workbench, { counted, atHome }), [workbench, counted, atHome]),
+    useMemo(() => roundsQuery(workbench, { counted, atHome }), [workbench, counted, atHome]),
     'visible',
   );
   useEffect(() => new Counts(workbench).follow(), [workbench]);

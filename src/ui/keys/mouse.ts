@@ -28,7 +28,7 @@ export interface MouseDecoder {
 const report = /\x1b\[<(\d{1,5});(\d{1,5});(\d{1,5})([Mm])/g;
 
 /** ESC and `ESC [` alone are not held back: they may be a pressed key. */
-const unfinished = /\x1b\[<(?:\d{0,5}|\d{1,5};\d{0,5}|\d{1,5};\d{1,5};\d{0,5})$/;
+const unfinishedSequence = /\x1b\[<(?:\d{0,5}|\d{1,5};\d{0,5}|\d{1,5};\d{1,5};\d{0,5})$/;
 
 /** A decoder that remembers a partial report; one for each input. */
 export function createMouseDecoder(): MouseDecoder {
@@ -36,7 +36,7 @@ export function createMouseDecoder(): MouseDecoder {
   return {
     feed(chunk) {
       const text = held + chunk;
-      held = unfinished.exec(text)?.[0] ?? '';
+      held = unfinishedSequence.exec(text)?.[0] ?? '';
       const events: MouseEvent[] = [];
       const rest = text
         .slice(0, text.length - held.length)

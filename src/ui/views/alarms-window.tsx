@@ -4,7 +4,7 @@ import { checkpointTimesQuery } from '../../queries/checkpoints.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import { trainingProgressQuery, trainingRunQuery } from '../../queries/training.ts';
 import { trainerRewardsQuery } from '../../queries/training-curves.ts';
-import { reportLines } from '../../resources/alarm-words.ts';
+import { reportLines } from '../../resources/alarm-report.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/past-alarms.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';

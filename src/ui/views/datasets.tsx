@@ -9,13 +9,13 @@ import { useShell } from '../app/shell-context.tsx';
 import { useUnfinishedTrajectories } from '../data/use-uploads.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { PathPicker } from '../windows/path-picker.tsx';
-import { unfinishedWords, useAdvise } from './list/advice.ts';
+import { describeUnfinished, useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { ownerReports } from './record/rollout-files.ts';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { opensRollouts } from './tasks/rollout-bindings.ts';
 import { useAgents } from './uploads/agent-field.ts';
-import { type OpenedFile, sentWords, UploadForm } from './uploads/trajectory-form.tsx';
+import { describeSent, type OpenedFile, UploadForm } from './uploads/trajectory-form.tsx';
 
 const rolloutsOf = ({ dataset_name: dataset }: Dataset) =>
   dataset ? { scope: { dataset }, label: dataset } : undefined;
@@ -37,7 +37,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
         { command: datasetCommands.upload, run: upload() },
         { command: datasetCommands.resume, why: last ? undefined : 'There is no unfinished upload', run: upload(last) },
       ]}
-      notes={unfinishedWords(unfinished, uploadName, datasetCommands.resume, advise)}
+      notes={describeUnfinished(unfinished, uploadName, datasetCommands.resume, advise)}
       actions={rows => [regrade(datasets, rows)]}
       opens={ofDataset}
       texts={rolloutsOf}
@@ -46,7 +46,8 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   );
 }
 
-const uploadName = (record: TrajectoryRecord): string => `${record.path} into ${record.dataset} (${sentWords(record)})`;
+const uploadName = (record: TrajectoryRecord): string =>
+  `${record.path} into ${record.dataset} (${describeSent(record)})`;
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 

@@ -6,7 +6,7 @@ import type { LiveQuery } from '../../queries/live-query.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../queries/training-curves.ts';
 import { hintOfCurves } from '../../resources/audit.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
-import { alarmOf, eventNames, happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
+import { alarmOf, describeEventKind, eventNames, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
 import { inboxList } from '../../resources/rotation.ts';
 import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
@@ -22,7 +22,7 @@ import { useKeyOf } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
-import { useHintWords } from './training/preview.tsx';
+import { useDescribeHint } from './training/preview.tsx';
 import { narrow } from './watch-columns.ts';
 
 /** Dismisses events, and undoes the last dismissal. */
@@ -57,11 +57,11 @@ function hintOf({ kind, id, what }: InboxEvent, { cache, compare }: Workbench): 
   return hintOfCurves(known(trainerRewardsQuery(id, true)), known(heldOutRewardsQuery(id, true)), compare.rewardRange);
 }
 
-type HintWords = ReturnType<typeof useHintWords>;
+type DescribeHint = ReturnType<typeof useDescribeHint>;
 
-function eventFacts(row: InboxEvent, workbench: Workbench, hintWords: HintWords): readonly Fact[] {
+function eventFacts(row: InboxEvent, workbench: Workbench, describeHint: DescribeHint): readonly Fact[] {
   const { rewardRange } = workbench.compare;
-  const event = happenedWords(row, workbench.statuses.doneReadAt(row));
+  const event = describeEventKind(row, workbench.statuses.doneReadAt(row));
   return [
     { label: 'name', value: row.label },
     { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
@@ -69,7 +69,7 @@ function eventFacts(row: InboxEvent, workbench: Workbench, hintWords: HintWords)
     { label: 'event', value: `${event}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
     { label: 'alarm', value: alarmOf(row) },
     { label: 'reason', value: row.detail.reason },
-    { label: 'audit', value: hintWords(hintOf(row, workbench)) },
+    { label: 'audit', value: describeHint(hintOf(row, workbench)) },
     { label: 'numbers', value: numbersOf(row, rewardRange) },
     { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },
     ...referencesOf(workbench, { ...row, parent: row.detail.parent }),
@@ -89,7 +89,7 @@ export function InboxView() {
   // Redraws the ages in the facts.
   usePaceTime();
   const { dismiss, undo } = useDismissal();
-  const hintWords = useHintWords();
+  const describeHint = useDescribeHint();
   const { inbox, statuses, remembered } = workbench;
   const { glyphs } = useTheme();
   // Events that are new when the inbox is opened stay marked until the user leaves; the first time, all are new.
@@ -98,7 +98,7 @@ export function InboxView() {
     inbox.opened();
     return () => inbox.opened();
   }, [inbox]);
-  const events = rows.map(row => happenedWords(row, statuses.doneReadAt(row))).join('\n');
+  const events = rows.map(row => describeEventKind(row, statuses.doneReadAt(row))).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: a column grows with the words for the events
   const columns = useMemo(
     () =>
@@ -117,10 +117,10 @@ export function InboxView() {
       source={source}
       rows={rows}
       columns={columns}
-      emptyWords={remembered.problem === undefined ? nothingNew : notKept}
+      emptyText={remembered.problem === undefined ? nothingNew : notKept}
       open={placeOfRef}
       below={row => reasonOf(row, rewardRange)}
-      facts={row => eventFacts(row, workbench, hintWords)}
+      facts={row => eventFacts(row, workbench, describeHint)}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label }) => ({ kind, id, label })}

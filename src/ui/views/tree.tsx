@@ -17,19 +17,19 @@ import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { baselineOf } from '../../resources/baseline.ts';
 import { placeOfReference, resourceAt } from '../../resources/catalogue.ts';
 import { statedFacts } from '../../resources/line-state.ts';
-import { traced } from '../../resources/origins.ts';
+import { traceDeployments } from '../../resources/origins.ts';
 import { progressQuery } from '../../resources/rotation.ts';
 import { elsewhereInWindow, windowMs } from '../../resources/rotation-budget.ts';
 import {
   checkpointRowFacts,
+  describeLeftOut,
   type KnownTraining,
-  leftOutWords,
   type TreeRow,
   treeColumns,
   treeKinds,
   treeRows,
   type UnreadList,
-  unfolded,
+  unfoldedRows,
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
 import { heldOutOf } from '../../resources/watch.ts';
@@ -44,7 +44,7 @@ import { useKeyOf } from '../keys/router.tsx';
 import { useMemory } from '../navigation/memory.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { treeCommands } from './commands.ts';
-import { listNotes } from './list/list-words.ts';
+import { listNotes } from './list/list-messages.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 import { useAlarmed } from './record/use-alarmed.ts';
@@ -109,7 +109,7 @@ function useReadingOn(lists: readonly OpenList[]) {
  * Polls the tree's queries less often the more branches are open. Together they take half of the requests that the
  * background rounds leave to the view, because the section counts read the same lists.
  */
-function budgeted({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
+function budgetPolling({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
   const lists = 2;
   const isPolled = (id: string): boolean => !hasEnded(statuses.get({ kind: 'training', id })?.status);
   const branches = idsOf(open, 'benchmark').length + idsOf(open, 'training').filter(isPolled).length;
@@ -127,7 +127,7 @@ const useEach = <Item, Data>(items: readonly Item[], queryOf: (item: Item) => Li
 function useOpenedTraining(
   open: ReadonlySet<string>,
   known: readonly TrainingRun[],
-  inBudget: ReturnType<typeof budgeted>,
+  inBudget: ReturnType<typeof budgetPolling>,
 ) {
   const opened = idsOf(open, 'training').map(id => {
     const run = known.find(({ training_run_id }) => training_run_id === id);
@@ -144,7 +144,7 @@ function useOpenedTraining(
 }
 
 /** The open benchmarks' runs and training runs. */
-function useOpenedBenchmarks(ids: readonly string[], inBudget: ReturnType<typeof budgeted>) {
+function useOpenedBenchmarks(ids: readonly string[], inBudget: ReturnType<typeof budgetPolling>) {
   const workbench = useWorkbench();
   const runs = useEach(ids, id => inBudget(listQuery(workbench, runsOfBenchmark(id))));
   const training = useEach(ids, id => inBudget(listQuery(workbench, trainingRunsOf(id))));
@@ -156,13 +156,13 @@ function useOpenedBenchmarks(ids: readonly string[], inBudget: ReturnType<typeof
 }
 
 /** How many runs the tree leaves out because their benchmark is unknown. */
-function useUnplacedWords(): readonly string[] {
+function useUnplacedNotes(): readonly string[] {
   const ofUnknown = (rows: readonly { readonly bench_id?: string | null | undefined }[] = []): number =>
     rows.filter(({ bench_id }) => !bench_id).length;
   // The background rounds read the lists across benchmarks.
   return [
-    leftOutWords('run', ofUnknown(useListed(everyRun)?.rows)),
-    leftOutWords('training', ofUnknown(useListed(everyTrainingRun)?.rows)),
+    describeLeftOut('run', ofUnknown(useListed(everyRun)?.rows)),
+    describeLeftOut('training', ofUnknown(useListed(everyTrainingRun)?.rows)),
   ].filter(Boolean);
 }
 
@@ -171,7 +171,7 @@ function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
   const listed = useListed(benchmarkList);
-  const inBudget = budgeted(workbench, open);
+  const inBudget = budgetPolling(workbench, open);
   const withMeans = useMeans();
   const read = useLive(inBudget(listQuery(workbench, benchmarkList)), 'visible');
   const deployments = useLive(inBudget(listQuery(workbench, deploymentList)), 'visible');
@@ -204,7 +204,7 @@ function useLineage(open: ReadonlySet<string>) {
         parts: openedTraining.parts,
         isBaseline,
         unread,
-        deployments: traced(deployments.data?.rows ?? [], workbench.remembered),
+        deployments: traceDeployments(deployments.data?.rows ?? [], workbench.remembered),
       },
       runs: withMeans(runs.flatMap(({ data }) => data?.rows ?? [])),
       heldOutOf: id => {
@@ -217,7 +217,7 @@ function useLineage(open: ReadonlySet<string>) {
     loaded: read.data !== undefined,
     notes: [
       ...(unread.length > 0 ? ['Not everything has been read: lines that begin with … read the rest'] : []),
-      ...useUnplacedWords(),
+      ...useUnplacedNotes(),
       ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),
     ],
     error: read.error ?? lives.find(({ error }) => error)?.error,
@@ -277,11 +277,11 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       source={source}
       parts={lineage.parts}
       rows={lineage.rows}
-      grouped={unfolded(lineage.rows, isOpen)}
+      grouped={unfoldedRows(lineage.rows, isOpen)}
       columns={treeColumns(rewardRange, mark, alarmOf)}
       ancestorsOf={ancestorsOf}
       startAt={place.at}
-      emptyWords={lineage.loaded ? 'No benchmarks yet' : ''}
+      emptyText={lineage.loaded ? 'No benchmarks yet' : ''}
       unsearched={unsearched}
       headerError={lineage.error}
       notes={lineage.error ? [...lineage.notes, lineage.error.message] : lineage.notes}

@@ -7,24 +7,24 @@ import { intervalColumn, numberColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
-import { worstWords } from '../../queries/held-out.ts';
-import { rateWords } from '../../queries/pace.ts';
+import { worstSortNote } from '../../queries/held-out.ts';
+import { formatRate } from '../../queries/pace.ts';
 import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
 import { type LineState, stateOf, stateText } from '../../resources/line-state.ts';
 import { meanOf, worstMean } from '../../resources/measured-run.ts';
 import {
+  formatShare,
   intervalOfHeldOut,
   lacksTrainerReward,
   measuredColumns,
   shareOf,
-  shareWords,
 } from '../../resources/training-columns.ts';
 import { rewardName, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { percent } from '../../text/numbers.ts';
 import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 
 /** Uploads have no id on the service. */
-export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
+export const formatId = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
 /** The suffix that distinguishes a line from others with the same label; empty if there are none. */
 const endingOf = ({ apart, shortApart }: WatchedResource, room: number): string => {
@@ -33,13 +33,13 @@ const endingOf = ({ apart, shortApart }: WatchedResource, room: number): string 
 };
 
 /** The progress; empty if unknown. */
-export function progressWords(row: WatchedResource): string {
+export function formatProgress(row: WatchedResource): string {
   const { done, total } = counts(row);
   return done === '' || total === undefined ? done : `${done} of ${total}`;
 }
 
 /** The progress in fewer cells: `120/400`. */
-export const shortProgress = (row: WatchedResource): string => progressWords(row).replace(' of ', '/');
+export const shortProgress = (row: WatchedResource): string => formatProgress(row).replace(' of ', '/');
 
 /** The completed and total counts as text; for an upload, only the share is known. */
 function counts({ kind, done, total }: WatchedResource): { readonly done: string; readonly total: number | undefined } {
@@ -49,13 +49,13 @@ function counts({ kind, done, total }: WatchedResource): { readonly done: string
 
 /** The progress in the fewest cells: `30%`. */
 const shortestProgress = (row: WatchedResource): string =>
-  row.kind === uploadKind ? counts(row).done : shareWords(row.done, row.total);
+  row.kind === uploadKind ? counts(row).done : formatShare(row.done, row.total);
 
 /** Whether a line's number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
 /** An evaluation's mean, with its counts. */
-const meanWords = (row: WatchedResource): string =>
+const describeMean = (row: WatchedResource): string =>
   isTrainers(row) || row.mean === undefined ? '' : meanText(meanOf(row), true);
 
 /** The interval for the line's number: the last held-out reward, or an evaluation's mean. */
@@ -72,7 +72,7 @@ export const curveOf = ({ measured, curve }: WatchedResource): readonly (number 
   measured?.curve ?? curve;
 
 /** Why a line waits, and its alarms; if there is neither, why it failed. */
-export const reasonWords = ({ alarms, reason, waits, status }: WatchedResource): string =>
+export const describeReason = ({ alarms, reason, waits, status }: WatchedResource): string =>
   [
     waits === undefined || hasEnded(status) || alarms.some(({ kind }) => kind === 'stall') ? '' : `waits: ${waits}`,
     ...alarms.map(({ words }) => words),
@@ -82,14 +82,14 @@ export const reasonWords = ({ alarms, reason, waits, status }: WatchedResource):
   (reason ?? '');
 
 /** A line's rate. If it is queued or silent, the state column shows for how long. */
-const paceWords = ({ standing, rate }: WatchedResource): string =>
+const describePace = ({ standing, rate }: WatchedResource): string =>
   standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate;
 
 const shortPace = (row: WatchedResource): string =>
-  row.standing.kind === 'moving' ? rateWords(row.standing.stepMs) : paceWords(row);
+  row.standing.kind === 'moving' ? formatRate(row.standing.stepMs) : describePace(row);
 
 /** A line's alarms; if it has none, why it failed, or its rate. */
-export const noteWords = (row: WatchedResource): string => reasonWords(row) || paceWords(row);
+export const describeNote = (row: WatchedResource): string => describeReason(row) || describePace(row);
 
 /** A column that is shown if there is room for all others. */
 const textColumn = (
@@ -171,7 +171,7 @@ function labelColumn(room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'o
 /** For filters and sorting: the mean is shown in place of the held-out reward, which evaluations lack. */
 const meanColumn: Column<WatchedResource> = {
   ...numberColumn<WatchedResource>('mean', 'MEAN', row => (isTrainers(row) ? undefined : row.mean)),
-  ...{ hidden: true, bestFirst: true, text: meanWords, sortWords: worstWords },
+  ...{ hidden: true, bestFirst: true, text: describeMean, sortNote: worstSortNote },
   sortedBy: row => (isTrainers(row) ? undefined : worstMean(row)),
 };
 
@@ -188,7 +188,7 @@ const rewardColumn = (heldOut: Column<WatchedResource>, title = heldOut.title): 
   width: title === heldOut.title ? title.length : { min: Math.max(5, title.length), max: 20, grow: 1 },
   sortedBy: row => (isTrainers(row) ? heldOut.sortedBy?.(row) : worstMean(row)),
   exported: row => (isTrainers(row) ? heldOut.value(row) : row.mean),
-  text: row => (isTrainers(row) ? cellText(heldOut, row) : meanWords(row)),
+  text: row => (isTrainers(row) ? cellText(heldOut, row) : describeMean(row)),
   shortText: row => {
     if (isTrainers(row)) return cellText(heldOut, row);
     // The state shows that others may follow.
@@ -215,7 +215,7 @@ export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineSta
 });
 
 const paceColumn: Column<WatchedResource> = {
-  ...textColumn('pace', 'PACE', { min: 12, max: 20, grow: 1 }, paceWords),
+  ...textColumn('pace', 'PACE', { min: 12, max: 20, grow: 1 }, describePace),
   shortText: shortPace,
 };
 
@@ -225,8 +225,8 @@ const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
   title: isRoomy ? 'PACE, REASON' : 'REASON',
   width: { min: 20, max: 80, grow: 2 },
   cutAt: 'end',
-  value: isRoomy ? noteWords : reasonWords,
-  ...(isRoomy && { shortText: row => reasonWords(row) || shortPace(row) }),
+  value: isRoomy ? describeNote : describeReason,
+  ...(isRoomy && { shortText: row => describeReason(row) || shortPace(row) }),
 });
 
 /** The columns, most important first. */
@@ -281,6 +281,6 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
     timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),
     textColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : '')),
-    textColumn('id', 'ID', { min: 12, max: 40, grow: 1 }, idWords),
+    textColumn('id', 'ID', { min: 12, max: 40, grow: 1 }, formatId),
   ];
 }

@@ -8,16 +8,16 @@ import { largestOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { hasEnded, isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
-import { meanWords } from '../../present/mean.ts';
-import { ageOf, agoOf, tookWords } from '../../present/times.ts';
+import { describeMean } from '../../present/mean.ts';
+import { ageOf, agoOf, describeRunTime } from '../../present/times.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
-import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
+import { describeBest, describeHeldOut } from '../../resources/describe-held-out.ts';
 import { summaryOf } from '../../resources/inbox.ts';
-import { alarmFacts, isWaiting, stateOf, waitingWords } from '../../resources/line-state.ts';
+import { alarmFacts, describeWaiting, isWaiting, stateOf } from '../../resources/line-state.ts';
 import { meanOf } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
-import { intervalWordsBeside } from '../../resources/run-mean.ts';
+import { formatIntervalBeside } from '../../resources/run-mean.ts';
 import {
   placeOfLine,
   recordOfLine,
@@ -56,10 +56,10 @@ import { RunPreview } from './runs/preview.tsx';
 import { TrainingPreview } from './training/preview.tsx';
 import {
   curveOf,
-  idWords,
-  noteWords,
-  progressWords,
-  reasonWords,
+  describeNote,
+  describeReason,
+  formatId,
+  formatProgress,
   rewardTitle,
   shortProgress,
   watchColumns,
@@ -125,12 +125,12 @@ export function WatchView() {
       rowsAt={oldestRead(rows)}
       header={useSummaryLines(rows)}
       columns={columns}
-      emptyWords="Nothing is running or pinned"
+      emptyText="Nothing is running or pinned"
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}
       preview={LinePreview}
-      below={pane.width < wide ? noteWords : reasonWords}
+      below={pane.width < wide ? describeNote : describeReason}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}
@@ -182,17 +182,17 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
     ...(row.group ? [{ label: 'lines', value: state.text }] : []),
     { label: 'name', value: row.label },
     { label: 'kind', value: row.kind },
-    { label: 'id', value: idWords(row) || undefined },
+    { label: 'id', value: formatId(row) || undefined },
     { label: 'status', value: state.text },
     ...alarmFacts(state.reasons),
     { label: 'waits', value: isWaiting(row) ? row.waits : undefined },
     { label: 'failed', value: row.reason },
     { label: 'last read', value: agoOf(row.readAt) },
-    { label: 'progress', value: progressWords(row) || undefined },
-    { label: 'held-out', value: row.measured && heldOutWords(row.measured.last, rewardRange) },
-    { label: 'best', value: row.measured && bestWords(row.measured.best, rewardRange, row.measured.last) },
-    { label: rewardName(row.kind), value: row.mean === undefined ? undefined : meanWords(meanOf(row)) },
-    { label: 'interval', value: intervalWordsBeside({ ...row, ...countsBeside(row) }, rewardRange) || undefined },
+    { label: 'progress', value: formatProgress(row) || undefined },
+    { label: 'held-out', value: row.measured && describeHeldOut(row.measured.last, rewardRange) },
+    { label: 'best', value: row.measured && describeBest(row.measured.best, rewardRange, row.measured.last) },
+    { label: rewardName(row.kind), value: row.mean === undefined ? undefined : describeMean(meanOf(row)) },
+    { label: 'interval', value: formatIntervalBeside({ ...row, ...countsBeside(row) }, rewardRange) || undefined },
     { label: 'pace', value: row.pace },
     { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },
     { label: 'started', value: ageOf(row.startedAt) },
@@ -237,7 +237,7 @@ function useSummaryLines(rows: readonly WatchedResource[]): readonly string[] {
   const { styles } = useTheme();
   const { inbox } = useWorkbench();
   const words = summaryOf(inbox);
-  const waiting = waitingWords(rows);
+  const waiting = describeWaiting(rows);
   const waitingLines = waiting === '' ? [] : [styles.warning(waiting)];
   if (words === '') return waitingLines;
   return [
@@ -252,4 +252,4 @@ function newestReward({ graded, gradedAt }: WatchedResource): string | undefined
 }
 
 const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
-  tookWords({ created_at: startedAt, began_at: beganAt, completed_at: endTime });
+  describeRunTime({ created_at: startedAt, began_at: beganAt, completed_at: endTime });

@@ -3,10 +3,10 @@ import type { Filter } from '../../text/filter.ts';
 import type { Range } from '../../text/fuzzy.ts';
 import type { Style, Theme } from './theme/theme.tsx';
 
-const plain: Style = text => text;
+const plainStyle: Style = text => text;
 
 /** Text with these ranges in the match style, and the rest in its own style. */
-export function withMatches(text: string, ranges: readonly Range[], { styles }: Theme, style = plain): string {
+export function withMatches(text: string, ranges: readonly Range[], { styles }: Theme, style = plainStyle): string {
   let shown = '';
   let from = 0;
   for (const [start, end] of ranges) {
@@ -23,5 +23,5 @@ export function matchesIn(text: string, filter: Filter | undefined): readonly Ra
 }
 
 /** Text with a filter's matches highlighted, and the rest in its own style. */
-export const highlight = (text: string, filter: Filter | undefined, theme: Theme, style = plain): string =>
+export const highlight = (text: string, filter: Filter | undefined, theme: Theme, style = plainStyle): string =>
   withMatches(text, matchesIn(text, filter), theme, style);

@@ -1,5 +1,5 @@
 /** A status's mark and colour, by its meaning. Pure. */
-import { statusMeaning, statusWords } from '../../contract/status.ts';
+import { formatStatus, statusMeaning } from '../../contract/status.ts';
 import type { StatusLook } from '../../present/column.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Style, StyleName, Theme } from './theme/theme.tsx';
@@ -29,11 +29,11 @@ export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): s
   `${glyphs[looks[look].glyph]} ${text}`;
 
 /** Text beyond this length is never visible, so it need not be measured. */
-const longest = 300;
+const maxTextLength = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */
 export const statusText = (status: string, theme: Theme): string =>
-  markedText(statusWords(status.slice(0, longest)).toWellFormed(), statusMeaning(status), theme);
+  markedText(formatStatus(status.slice(0, maxTextLength)).toWellFormed(), statusMeaning(status), theme);
 
 export const noStatus = 'The service reports no status';
 

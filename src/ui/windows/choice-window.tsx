@@ -162,7 +162,7 @@ export interface ChoiceWindowProps<Value> {
   readonly title: string;
   readonly choices: readonly Choice<Value>[];
   readonly waiting?: boolean;
-  readonly emptyWords?: string;
+  readonly emptyText?: string;
   readonly onChoose: (value: Value) => void;
   readonly onClose: () => void;
 }
@@ -172,7 +172,7 @@ const fewChoices = 5;
 
 /** Lets the user choose one of several values. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
-  const { title, choices, waiting = false, emptyWords = '', onChoose, onClose } = props;
+  const { title, choices, waiting = false, emptyText = '', onChoose, onClose } = props;
   const widest = largestOf(choices, ({ label, note = '' }) => displayWidth(`${label}  ${note}`));
   const { width, inner, ...room } = useWindowRoom(Math.max(64, widest + 3 + windowMargin.columns));
   const labels = choiceLines(choices, inner - 3, useTheme());
@@ -194,7 +194,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
       {...(isLong ? search.handlers : {})}
     >
       {waiting ? <Loading /> : null}
-      {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
+      {!waiting && choices.length === 0 ? <Text>{emptyText}</Text> : null}
       {isLong ? <SearchedMenu search={search} width={inner} /> : <Menu limit={lines} items={items} onChoose={choose} />}
     </Window>
   );

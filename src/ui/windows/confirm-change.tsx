@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { unlessStopped } from '../../queries/action.ts';
 import { fetchAnew, type LiveQuery } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
-import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
+import { changeTitle, describeDone, describeOutages, outagesOf, typedFor } from '../../resources/change-messages.ts';
 import { type ConfirmedRow, changeEach, isCertain, recheck, withOutages, withRead } from '../../resources/changes.ts';
 import { idOf, labelOf, type Resource } from '../../resources/define.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -11,7 +11,7 @@ import type { CheckInputs } from '../data/use-action.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { LoadingWindow } from './choice-window.tsx';
 import { Confirm } from './confirm.tsx';
-import { apart, namesOf } from './names.ts';
+import { distinctNames, namesOf } from './names.ts';
 
 /** Rows of one resource that the same change is made to. */
 interface ChangedPart {
@@ -63,7 +63,7 @@ function useChanges(parts: ConfirmChangeProps['parts']) {
 export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();
   const { rows, nowOf, namedRow, check, isReady } = useChanges(parts);
-  const names = apart(
+  const names = distinctNames(
     rows.map(nowOf).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
   );
   const nameOf = new Map(rows.map((each, index) => [each, names[index] ?? '']));
@@ -86,11 +86,11 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
       question={left => {
         const words = parts.flatMap(part => {
           const { change } = part.action;
-          const named = rowsOf(part, left).map(each => change.called?.(namedRow(each)) ?? label(each));
-          const changed = named.length === 0 ? '' : `${namesOf(named)}: ${change.loses}`;
+          const named = rowsOf(part, left).map(each => change.nameOfRow?.(namedRow(each)) ?? label(each));
+          const changed = named.length === 0 ? '' : `${namesOf(named)}: ${change.consequence}`;
           return [changed, part.leftOut && `Not ${part.leftOut}.`].filter(Boolean);
         });
-        return `${outageWords(outages(left))}${words.join(' ')}`;
+        return `${describeOutages(outages(left))}${words.join(' ')}`;
       }}
       typed={left => typedFor(outages(left))}
       action={send}
@@ -99,7 +99,7 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
       onDone={answers => {
         const words = parts.map(part => {
           const done = rowsOf(part, rows).map(each => ({ name: label(each), answer: answers.get(each) }));
-          return doneWords(part.action.change, done, namesOf);
+          return describeDone(part.action.change, done, namesOf);
         });
         shell.toast({ kind: 'success', text: words.join('. ') });
         for (const part of parts)

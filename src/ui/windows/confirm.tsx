@@ -11,7 +11,7 @@ import { truncate } from '../../text/width.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import type { Size } from '../app/layout.ts';
-import { useDelayWords } from '../app/loading.tsx';
+import { useDelayText } from '../app/loading.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { type CheckInputs, type RepeatedAction, useActionForEach, useRequests } from '../data/use-action.ts';
 import { confirmCommands, formCommands, overlayCommands } from '../keys/general.ts';
@@ -32,7 +32,7 @@ export interface ConfirmProps<Row> {
   readonly question: (left: readonly Row[]) => string;
   /** The verb for the button, e.g. `delete`, and for the result, e.g. `deleted`. */
   readonly verb: string;
-  readonly past: string;
+  readonly participle: string;
   readonly action: Action<Row>;
   /** The text that the user must type to confirm the remaining rows; if undefined, one key is enough. */
   readonly typed?: ((left: readonly Row[]) => string | undefined) | undefined;
@@ -65,13 +65,13 @@ interface ReportedFailure {
 function reportLines(
   done: number,
   failures: readonly ReportedFailure[],
-  past: string,
+  participle: string,
   width: number,
   { styles, glyphs }: Theme,
 ): string[] {
   const unsent = failures.filter(({ error }) => error === undefined).length;
   const counts = [
-    `${done} ${past}`,
+    `${done} ${participle}`,
     `${failures.length - unsent} failed`,
     ...(unsent > 0 ? [`${unsent} not sent`] : []),
   ];
@@ -91,10 +91,10 @@ interface TypedState {
   readonly wrong: boolean;
 }
 
-const untyped: TypedState = { field: editStateOf('', oneLine), wrong: false };
+const untypedState: TypedState = { field: editStateOf('', oneLine), wrong: false };
 
 function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): TypedState {
-  if (action === 'again') return untyped;
+  if (action === 'again') return untypedState;
   if (action === 'wrong') return { ...state, wrong: true };
   return { field: edit(state.field, action, oneLine) ?? state.field, wrong: false };
 }
@@ -102,7 +102,7 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
 /** The required text and the typed text, which is cleared if the required text changes. */
 function useTyped(words: string | undefined) {
   const typed = words === undefined ? undefined : typeable(words);
-  const [answer, dispatch] = useReducer(typedReducer, untyped);
+  const [answer, dispatch] = useReducer(typedReducer, untypedState);
   const [typedFor, setTypedFor] = useState(typed);
   if (typed !== typedFor) {
     setTypedFor(typed);
@@ -207,10 +207,10 @@ interface Content {
 function contentOf<Row>(
   {
     question,
-    past,
+    participle,
     rows,
     labelOf,
-  }: Pick<ConfirmProps<Row>, 'past' | 'rows' | 'labelOf'> & { readonly question: string },
+  }: Pick<ConfirmProps<Row>, 'participle' | 'rows' | 'labelOf'> & { readonly question: string },
   count: number,
   { state, done }: Pick<RepeatedAction<Row>, 'state' | 'done'>,
   previewed: readonly string[],
@@ -221,7 +221,7 @@ function contentOf<Row>(
   const failures = state.kind === 'done' ? state.result : [];
   const error = state.kind === 'failed' ? state.error : count === 1 ? failures[0]?.error : undefined;
   const named = failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why }));
-  const report = error || named.length === 0 ? [] : reportLines(done, named, past, width, theme);
+  const report = error || named.length === 0 ? [] : reportLines(done, named, participle, width, theme);
   const errorLines = error ? noteLines(error, { width, height: maxErrorLines }, theme, advice).length : 0;
   const needed = Math.min(error ? errorLines : report.length, minErrorLines);
   const questionLines = wrap(sanitiseLine(question), width).slice(0, Math.max(1, height - needed));
@@ -263,7 +263,7 @@ interface ButtonsProps<Row> {
 function Buttons<Row>({ verb, keys, count, sending: { state, done, left } }: ButtonsProps<Row>) {
   const { styles } = useTheme();
   const keyOf = useKeyOf();
-  const heldBack = useDelayWords();
+  const heldBack = useDelayText();
   const key = (command: Command): string => styles.key(`<${keyOf(command)}>`);
   if (state.kind === 'running') {
     const progress = count > 1 ? `${done} of ${count}: ` : '';

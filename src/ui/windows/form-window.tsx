@@ -10,7 +10,7 @@ import { wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
 import { useConnection } from '../app/connection.ts';
 import { ErrorNote, noteLines } from '../app/error-note.tsx';
-import { useDelayWords } from '../app/loading.tsx';
+import { useDelayText } from '../app/loading.tsx';
 import { useShell, useWindowRoom } from '../app/shell-context.tsx';
 import { type CheckInput, useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
@@ -135,7 +135,7 @@ function formRoom(fields: readonly FieldSpec[], most: number, { summary, failure
 }
 
 /** Adds the advice to an error if the request may have succeeded. */
-const advised = (error: Error, advice: string | undefined): Error =>
+const withAdvice = (error: Error, advice: string | undefined): Error =>
   advice !== undefined && isUnanswered(error)
     ? new ServiceError(error.kind, `${error.message} ${advice}`, error)
     : error;
@@ -184,8 +184,8 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const sending = useAction(action, props.check);
   const { state, stop } = sending;
   const busy = state.kind === 'running';
-  const error = state.kind === 'failed' ? advised(state.error, props.lostAdvice) : undefined;
-  const heldBack = useDelayWords();
+  const error = state.kind === 'failed' ? withAdvice(state.error, props.lostAdvice) : undefined;
+  const heldBack = useDelayText();
   const form = useForm(fields, first);
   const focused = shownFields(form.state, fields)[form.state.focus]?.name;
   const changed = JSON.stringify([form.values, focused]);

@@ -12,7 +12,7 @@ export function listOf(names: readonly string[], most: number): string[] {
 }
 
 /** The names, each followed by the id if several rows share the name. */
-export function apart(rows: readonly { readonly name: string; readonly id: string }[]): string[] {
+export function distinctNames(rows: readonly { readonly name: string; readonly id: string }[]): string[] {
   const counts = new Map<string, number>();
   for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);
   return rows.map(({ name, id }) => (counts.get(name) === 1 || name === id ? name : `${name} (${id})`));

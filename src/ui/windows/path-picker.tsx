@@ -39,13 +39,13 @@ type PickerAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'move'; readonly by: number };
 
-const nothing = editStateOf('');
+const emptyEdit = editStateOf('');
 
 /** Pure: folders are read before they are shown. */
 export function pickerReducer(state: PickerState, action: PickerAction): PickerState {
   switch (action.kind) {
     case 'show':
-      return { listing: action.listing, typed: nothing, cursor: 0 };
+      return { listing: action.listing, typed: emptyEdit, cursor: 0 };
     case 'press':
       return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
     case 'move':
@@ -66,7 +66,7 @@ export function PathPicker(props: PathPickerProps) {
   const { title, accepts, choose, start = '.', onChoose, onClose } = props;
   const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
     listing: listFolder(start, accepts),
-    typed: nothing,
+    typed: emptyEdit,
     cursor: 0,
   }));
   const { listing } = state;

@@ -8,8 +8,8 @@ import { eventually } from '../../eventually.ts';
 import { startService, type TestService, until } from './running.ts';
 
 /** Requests to a model server that accepts them and never answers. */
-const asked: IncomingMessage[] = [];
-const hanging = createServer(request => void asked.push(request));
+const hangingRequests: IncomingMessage[] = [];
+const hanging = createServer(request => void hangingRequests.push(request));
 let service: TestService;
 let benchId: string;
 
@@ -33,9 +33,9 @@ async function start(model_slug: string): Promise<string> {
 const statusOf = async (runId: string) => (await service.call('GET', `/api/v1/eval/${runId}`)).body.status;
 
 async function hung(): Promise<string> {
-  asked.length = 0;
+  hangingRequests.length = 0;
   const runId = await start('elsewhere');
-  await eventually(() => expect(asked).not.toEqual([]));
+  await eventually(() => expect(hangingRequests).not.toEqual([]));
   return runId;
 }
 
@@ -56,7 +56,7 @@ describe('an evaluation whose model server hangs', () => {
     ['deleted', 'DELETE', ''],
   ])('ends at once when it is %s (V3)', async (_, method, path) => {
     const runId = await hung();
-    const closed = Promise.all(asked.map(async ({ socket }) => socket.destroyed || once(socket, 'close')));
+    const closed = Promise.all(hangingRequests.map(async ({ socket }) => socket.destroyed || once(socket, 'close')));
     expect((await service.call(method, `/api/v1/eval/${runId}${path}`)).status).toBe(200);
     await closed;
   });

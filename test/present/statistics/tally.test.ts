@@ -1,11 +1,18 @@
 import { expect, it } from 'vitest';
-import { below, joined, lowestIn, repeated, tallyOf, tallyOfSame } from '../../../src/present/statistics/tally.ts';
+import {
+  joinTallies,
+  lowestIn,
+  repeatTally,
+  tallyOf,
+  tallyOfSame,
+  valuesBelow,
+} from '../../../src/present/statistics/tally.ts';
 
 it.each([-1, 0.2, 0.5, 0.7, 2])('counts more of %s as if it had been in the sample', value => {
   const sample = [0.5, 0.2, 0.5, 0.7];
-  expect(joined(tallyOf(sample), tallyOfSame(value, 3))).toEqual(tallyOf([...sample, value, value, value]));
-  expect(joined(tallyOf(sample), tallyOfSame(value, 0))).toEqual(tallyOf(sample));
-  expect(joined(tallyOf([]), tallyOfSame(value, 2))).toEqual(tallyOf([value, value]));
+  expect(joinTallies(tallyOf(sample), tallyOfSame(value, 3))).toEqual(tallyOf([...sample, value, value, value]));
+  expect(joinTallies(tallyOf(sample), tallyOfSame(value, 0))).toEqual(tallyOf(sample));
+  expect(joinTallies(tallyOf([]), tallyOfSame(value, 2))).toEqual(tallyOf([value, value]));
 });
 
 it('takes the lowest of a sample, and those below a limit', () => {
@@ -14,9 +21,9 @@ it('takes the lowest of a sample, and those below a limit', () => {
     expect(lowestIn(tallyOf(sample), size)).toEqual(tallyOf(sample.toSorted().slice(0, size)));
   }
   for (const limit of [0, 0.2, 0.5, 0.6, 1])
-    expect(below(tallyOf(sample), limit)).toEqual(tallyOf(sample.filter(value => value < limit)));
+    expect(valuesBelow(tallyOf(sample), limit)).toEqual(tallyOf(sample.filter(value => value < limit)));
 });
 
 it('repeats a sample', () => {
-  expect(repeated(tallyOf([0.5, 0.2, 0.5]), 2)).toEqual(tallyOf([0.5, 0.2, 0.5, 0.5, 0.2, 0.5]));
+  expect(repeatTally(tallyOf([0.5, 0.2, 0.5]), 2)).toEqual(tallyOf([0.5, 0.2, 0.5, 0.5, 0.2, 0.5]));
 });

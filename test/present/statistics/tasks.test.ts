@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mean } from '../../../src/base/statistics.ts';
 import { summariseComparison } from '../../../src/present/statistics/comparison.ts';
 import { type FilledValues, filled, type WorstCase } from '../../../src/present/statistics/filled.ts';
-import { below, joined, tallyMean } from '../../../src/present/statistics/tally.ts';
+import { joinTallies, tallyMean, valuesBelow } from '../../../src/present/statistics/tally.ts';
 import { taskMean } from '../../../src/present/statistics/task-mean.ts';
 import type { RunTasks, TaskRewards } from '../../../src/present/statistics/tasks.ts';
 import { Random } from '../../../tools/rig/random.ts';
@@ -113,7 +113,7 @@ function* assignments(tasks: readonly TaskRewards[], each: number): Generator<nu
 /** The lowest mean over every choice of the optional values: they are added from the lowest while that lowers it. */
 function leastMean({ certain, optional }: WorstCase): number {
   const means = [...optional.values, Number.POSITIVE_INFINITY].map(limit =>
-    tallyMean(joined(certain, below(optional, limit))),
+    tallyMean(joinTallies(certain, valuesBelow(optional, limit))),
   );
   return Math.min(...means.filter(value => !Number.isNaN(value)));
 }

@@ -10,7 +10,7 @@ import { redactor } from '../../../src/config/redaction.ts';
 import type { Command } from '../../../src/present/command.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { ProgramBoundary } from '../../../src/ui/app/failure-boundary.tsx';
-import { Failures, failureWords } from '../../../src/ui/app/failures.ts';
+import { Failures, formatFailure } from '../../../src/ui/app/failures.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { Registry, ViewDefinition } from '../../../src/ui/app/registry.ts';
 import { useShell } from '../../../src/ui/app/shell-context.tsx';
@@ -347,12 +347,12 @@ describe('what is said of a failure', () => {
     };
     const error = thrown(() => (styles as unknown as { frobnicate: () => void }).frobnicate());
     expect(String(error)).toContain('frobnicate');
-    expect(failureWords(error)).toBe('internal error (TypeError)');
-    expect(failureWords(new Error('no such file\nconst a = 1;'))).toBe('no such file');
-    expect(failureWords(new Error('\u001b[31mred'))).toBe('red');
-    expect(failureWords(undefined)).toBe('undefined');
-    expect(failureWords(new Error(''))).toBe('internal error');
-    expect(failureWords(new Error('x'.repeat(9_000))).length).toBeLessThan(300);
+    expect(formatFailure(error)).toBe('internal error (TypeError)');
+    expect(formatFailure(new Error('no such file\nconst a = 1;'))).toBe('no such file');
+    expect(formatFailure(new Error('\u001b[31mred'))).toBe('red');
+    expect(formatFailure(undefined)).toBe('undefined');
+    expect(formatFailure(new Error(''))).toBe('internal error');
+    expect(formatFailure(new Error('x'.repeat(9_000))).length).toBeLessThan(300);
   });
 });
 

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { hasLooked } from '../../../src/resources/rotation.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
-import { busyWorld, failureWords } from '../../busy-world.ts';
+import { busyWorld, formatFailure } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
 import { openWorld, world } from './scripted-world.tsx';
@@ -47,7 +47,7 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   busy.end(busy.runs[1], 'failed');
   await vi.advanceTimersByTimeAsync(2 * minuteMs);
   expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, (took )?\d+m/);
-  expect(lineOf(screen.text(), 1)).toContain(failureWords.slice(0, 20));
+  expect(lineOf(screen.text(), 1)).toContain(formatFailure.slice(0, 20));
 });
 
 const sizes = [
@@ -70,7 +70,7 @@ it('says how long a run stalls and why it failed, at every size', async () => {
       .text()
       .split('\n')
       .map(line => line.split('│').at(-2)?.trim());
-    expect(main.join(' ')).toContain(`▸ ${failureWords}`);
+    expect(main.join(' ')).toContain(`▸ ${formatFailure}`);
   }
   await vi.advanceTimersByTimeAsync(4.5 * minuteMs);
   for (const [columns, rows] of sizes) {
@@ -89,7 +89,7 @@ it('says why a run failed below the inbox, too, and names equal columns without 
   await passing(screen.type('/state:failed\r'));
   await passing(screen.waitFor(text => /in every row:.* DONE 399\/400/.test(text)));
   await passing(screen.press('I'));
-  await passing(screen.waitFor(text => text.includes(`▸ ${failureWords}`)));
+  await passing(screen.waitFor(text => text.includes(`▸ ${formatFailure}`)));
 });
 
 it('stays where it is once a key was pressed, also back at home (W20)', async () => {

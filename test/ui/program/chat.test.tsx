@@ -169,7 +169,7 @@ it('edits an earlier question in a new branch, and has the old one again, also a
   await screen.waitFor('acme/small  ‹ 2/2 ›');
 });
 
-const said = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+const chunkOf = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
 it('open on two screens keeps what is said on either, as branches (B2)', async () => {
   const slow = Promise.withResolvers<void>();
@@ -177,7 +177,7 @@ it('open on two screens keeps what is said on either, as branches (B2)', async (
     const items = request.url.includes('/models') ? [{ model_slug: 'acme/small' }] : [];
     if (!request.url.includes('/chat/')) return json({ items, has_more: false })(response, request);
     if (request.body.includes('slowly')) await slow.promise;
-    return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
+    return stream([chunkOf('hi there'), 'data: [DONE]\n\n'])(response, request);
   });
   const path = join(testFolder(), 'remembered.db');
   const remembered = () => RememberedStore.open(path, 'test');
@@ -228,7 +228,7 @@ async function halfAnswered() {
   const answers: (() => void)[] = [];
   const server = await hostileServer(async (response, request) => {
     if (request.url.includes('/chat/')) {
-      await open([said('half of it')])(response, request);
+      await open([chunkOf('half of it')])(response, request);
       answers.push(() => response.end('data: [DONE]\n\n'));
     } else {
       const items = request.url.includes('/deploy')
@@ -323,7 +323,7 @@ function trainedServer(isDeployed: boolean, { system, question } = { system: 'be
   return hostileServer((response, request) => {
     if (request.url.includes('/chat/')) {
       const { model } = JSON.parse(request.body) as { model: string };
-      return stream([said(`I am ${model}`), 'data: [DONE]\n\n'])(response, request);
+      return stream([chunkOf(`I am ${model}`), 'data: [DONE]\n\n'])(response, request);
     }
     const found = answers.find(([pattern]) => pattern.test(request.url));
     return json(found?.[1] ?? { items: [], has_more: false })(response, request);
@@ -427,7 +427,7 @@ it('saves both conversations with one request, and sends only the refused one ag
     [{ request_index: 0, status: 'uploaded' }],
   ];
   const server = await hostileServer((response, request) => {
-    if (request.url.includes('/chat/')) return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
+    if (request.url.includes('/chat/')) return stream([chunkOf('hi there'), 'data: [DONE]\n\n'])(response, request);
     if (request.method === 'POST') return json({ trajectories: outcomes.shift() })(response, request);
     if (request.url.includes('/deploy'))
       return json([{ deployment_id: 'd1', model_slug: 'talker', is_active: true }])(response, request);
@@ -462,7 +462,7 @@ it('saves both conversations with one request, and sends only the refused one ag
 
 it('asks before it sends a conversation again that was sent before', async () => {
   const server = await hostileServer((response, request) => {
-    if (request.url.includes('/chat/')) return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
+    if (request.url.includes('/chat/')) return stream([chunkOf('hi there'), 'data: [DONE]\n\n'])(response, request);
     if (request.method === 'POST')
       return json({ uploaded: 1, trajectories: [{ request_index: 0, status: 'uploaded' }] })(response, request);
     return json({ items: [], has_more: false })(response, request);
@@ -518,7 +518,7 @@ it('goes on with the model that answered first, whatever the list of models begi
   const server = await hostileServer((response, request) => {
     if (request.url.includes('/chat/')) {
       const { model } = JSON.parse(request.body) as { model: string };
-      return stream([said(`I am ${model}`), 'data: [DONE]\n\n'])(response, request);
+      return stream([chunkOf(`I am ${model}`), 'data: [DONE]\n\n'])(response, request);
     }
     const models = slugs.map(model_slug => ({ model_slug, model_name: model_slug }));
     const isModels = request.url.includes('supported-training-models');

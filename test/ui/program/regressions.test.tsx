@@ -23,7 +23,7 @@ interface Planted {
   readonly isAlone?: true;
 }
 
-const said = (content: string): Messages => [{ role: 'assistant', content }];
+const assistantMessages = (content: string): Messages => [{ role: 'assistant', content }];
 const cutOff = (content: string): Messages => [{ role: 'assistant', content, finish_reason: 'length' }];
 const long = (count: number, between: string, middle: string): string => {
   const lines = Array.from({ length: count }, (_, index) => `Then the part ${index} of the plan is done.`);
@@ -42,20 +42,20 @@ const thinking = (end: string, answer: string): Messages => [
 const won = (...ends: readonly Messages[]): Rollout => ({ reward: 1, ends });
 const lost = (reward: number, ...ends: readonly Messages[]): Rollout => ({ reward, ends });
 const graded = (explanation: string): object => ({ rewards: [{ name: 'judge', value: 0.2, explanation }] });
-const answer = said('The answer is 42.');
+const answer = assistantMessages('The answer is 42.');
 
 /** In the order of their losses; after them come a gain, and tasks without a reward in the new run. */
 const planted: readonly Planted[] = [
   {
     kind: 'a sentence in a long answer',
-    base: [won(said(long(90, '\n', 'It keeps the old file.')))],
-    new: [lost(0, said(long(90, '\n', 'It deletes the old file.')))],
+    base: [won(assistantMessages(long(90, '\n', 'It keeps the old file.')))],
+    new: [lost(0, assistantMessages(long(90, '\n', 'It deletes the old file.')))],
     shows: ['It keeps the', 'It deletes the'],
   },
   {
     kind: 'a sentence in a long paragraph',
-    base: [won(said(long(400, ' ', 'Nobody may touch it.')))],
-    new: [lost(0.05, said(long(400, ' ', 'Nobody can touch it.')))],
+    base: [won(assistantMessages(long(400, ' ', 'Nobody may touch it.')))],
+    new: [lost(0.05, assistantMessages(long(400, ' ', 'Nobody can touch it.')))],
     shows: ['may', 'can'],
   },
   {
@@ -66,7 +66,7 @@ const planted: readonly Planted[] = [
   },
   {
     kind: 'an answer that is cut off',
-    base: [won(said(`${'The proof goes on. '.repeat(40)}Hence it holds.`))],
+    base: [won(assistantMessages(`${'The proof goes on. '.repeat(40)}Hence it holds.`))],
     new: [lost(0.15, cutOff(`${'The proof goes on. '.repeat(40)}Hence it`))],
     shows: ['holds.', 'finish length'],
     isAlone: true,
@@ -74,7 +74,7 @@ const planted: readonly Planted[] = [
   {
     kind: 'a refusal',
     base: [won(answer)],
-    new: [lost(0.2, said('I cannot help with that.'))],
+    new: [lost(0.2, assistantMessages('I cannot help with that.'))],
     shows: ['The answer is 42.', 'I cannot help'],
   },
   {
@@ -92,18 +92,18 @@ const planted: readonly Planted[] = [
   {
     kind: 'a step more',
     base: [won(calling('weather'), answer)],
-    new: [lost(0.35, calling('weather'), said('I look again.'), answer)],
+    new: [lost(0.35, calling('weather'), assistantMessages('I look again.'), answer)],
     shows: [undefined, 'I look again.'],
   },
   {
     kind: 'one of four rollouts',
     base: [won(answer), won(answer), won(answer), won(answer)],
-    new: [won(answer), won(answer), lost(0, said('The answer is 24.')), won(answer)],
+    new: [won(answer), won(answer), lost(0, assistantMessages('The answer is 24.')), won(answer)],
     shows: ['The answer is 42.', 'The answer is 24.'],
   },
   {
     kind: 'a gain',
-    base: [lost(0, said('I do not know.'))],
+    base: [lost(0, assistantMessages('I do not know.'))],
     new: [won(answer)],
     shows: ['I do not know.', 'The answer is 42.'],
   },
@@ -153,7 +153,9 @@ function manyTasks() {
       asked.push(id);
       const [run = '', task, index] = id.split('/');
       const rollout = (plantedAt.get(Number(task)) ?? same)[sides[run as keyof typeof sides]][Number(index)];
-      const before = Array.from({ length: 20 }, (_, step) => said(`This is step ${step} of task ${task}.`));
+      const before = Array.from({ length: 20 }, (_, step) =>
+        assistantMessages(`This is step ${step} of task ${task}.`),
+      );
       return {
         ...{
           trajectory_id: id,

@@ -1,6 +1,6 @@
 /** Held-out rewards of running training runs, after a restart. */
 import { expect, it, onTestFinished } from 'vitest';
-import { eventWords } from '../../../src/resources/inbox.ts';
+import { describeEvent } from '../../../src/resources/inbox.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, world } from './scripted-world.tsx';
@@ -68,6 +68,6 @@ it('are marked in the inbox too if the run ended in between', async () => {
   again.close();
   again.workbench.close();
   await again.workbench.closed;
-  const words = again.workbench.inbox.list().map(event => eventWords(event));
+  const words = again.workbench.inbox.list().map(event => describeEvent(event));
   expect(words).toEqual([expect.stringMatching(/^succeeded.*held-out 0\.250\? at step 40/)]);
 });

@@ -42,7 +42,8 @@ function twoModels() {
   return { scripted: { ...world('none'), service, answers }, sent, state };
 }
 
-const told = (sent: readonly Body[]) => sent.map(({ model_slug, options }) => `${model_slug} ${options.seed}`).sort();
+const startsOf = (sent: readonly Body[]) =>
+  sent.map(({ model_slug, options }) => `${model_slug} ${options.seed}`).sort();
 const four = ['acme/large 2', 'acme/large 3', 'acme/small 2', 'acme/small 3'];
 
 it.each([
@@ -64,7 +65,7 @@ it.each([
   await screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes('4 runs x 12 tasks x 2 samples = 96 rollouts'));
   await sayYes(screen);
   await screen.waitFor('Started 4 runs');
-  expect(told(sent)).toEqual(four);
+  expect(startsOf(sent)).toEqual(four);
   expect(new Set(sent.map(({ display_name }) => display_name)).size).toBe(4);
 });
 
@@ -99,8 +100,8 @@ it('says what has started where some are refused, and sends only the others agai
   state.refused = '';
   await sayYes(screen);
   await screen.waitFor('Started 4 runs');
-  expect(told(sent.slice(0, 4))).toEqual(four);
-  expect(told(sent.slice(4))).toEqual(four.slice(0, 2));
+  expect(startsOf(sent.slice(0, 4))).toEqual(four);
+  expect(startsOf(sent.slice(4))).toEqual(four.slice(0, 2));
 });
 
 it('remembers what has started when the form is opened again', async () => {
@@ -123,7 +124,7 @@ it('remembers what has started when the form is opened again', async () => {
   await screen.waitFor('2 of 4 have started, and will not be sent again. 2 runs');
   await sayYes(screen);
   await screen.waitFor('Started 4 runs, 2 of them earlier');
-  expect(told(sent.slice(4))).toEqual(four.slice(0, 2));
+  expect(startsOf(sent.slice(4))).toEqual(four.slice(0, 2));
 });
 
 it('names runs by their seed first, wherever the service lists it', async () => {
@@ -168,5 +169,5 @@ it.each([
   await screen.waitFor('seed 7');
   await sayYes(screen);
   await screen.waitFor('Started');
-  expect(told(sent)).toEqual(['acme/small 7']);
+  expect(startsOf(sent)).toEqual(['acme/small 7']);
 });

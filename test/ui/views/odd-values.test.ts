@@ -5,7 +5,7 @@ import { withValue } from '../../../src/present/fact.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { trainingFacts } from '../../../src/resources/training.ts';
 import { lifecycleLine } from '../../../src/ui/views/deployments/deployment.tsx';
-import { summaryOf, summaryWords } from '../../../src/ui/views/deployments/list.tsx';
+import { describeSummary, summaryOf } from '../../../src/ui/views/deployments/list.tsx';
 import { statusLine } from '../../../src/ui/views/training/head.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
@@ -16,8 +16,8 @@ it('an option of a training run that is an object is shown as what it is', () =>
 
 it('a count of deployments that is no number is left out', () => {
   const summary = { total: 1, active: 1, by_status: { DEPLOYED: 1, FAILED: Number.POSITIVE_INFINITY, length: {} } };
-  expect(summaryWords(summary)).toBe('1 in all: 1 deployed; 1 active');
-  expect(summaryWords({ total: Number.POSITIVE_INFINITY, DEPLOYED: 1 })).toBe('∞ in all: 1 deployed');
+  expect(describeSummary(summary)).toBe('1 in all: 1 deployed; 1 active');
+  expect(describeSummary({ total: Number.POSITIVE_INFINITY, DEPLOYED: 1 })).toBe('∞ in all: 1 deployed');
 });
 
 it.each(resources.map(resource => [resource.names[0], resource] as const))(
@@ -36,5 +36,5 @@ it('the heads of a training run and of a deployment say that there is no status,
   expect(statusLine({ training_run_id: 'trn_1' }, 2, undefined, 80, theme)).toContain(`${words}  step 2`);
   expect(lifecycleLine(undefined, theme)).toContain(words);
   const rows = [{ deployment_id: 'dep_1', status: 'DEPLOYED' }, { deployment_id: 'dep_2' }];
-  expect(summaryWords(summaryOf(rows))).toBe('2 in all: 1 deployed; 0 active');
+  expect(describeSummary(summaryOf(rows))).toBe('2 in all: 1 deployed; 0 active');
 });

@@ -3,7 +3,7 @@ import { Text } from 'ink';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Trajectory } from '../../../src/contract/trajectories.ts';
 import type { Place } from '../../../src/resources/place.ts';
-import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
+import { describeGroups, groupsOf } from '../../../src/resources/task-groups.ts';
 import { factsOfFile, trajectoryFacts } from '../../../src/resources/trajectories.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { View } from '../../../src/ui/app/view.tsx';
@@ -135,7 +135,7 @@ it('counts every failed rollout, also one that has a reward', () => {
       range: [0, 1],
     },
   );
-  expect(groupsWords(tasks)[0]).toBe('1 task: 2 of 3 rollouts have a reward, 2 failed (1 of them with a reward)');
+  expect(describeGroups(tasks)[0]).toBe('1 task: 2 of 3 rollouts have a reward, 2 failed (1 of them with a reward)');
   expect(tasks.groups[0]).toMatchObject({ failed: 2, failedUnscored: 1, unscored: 0 });
 });
 

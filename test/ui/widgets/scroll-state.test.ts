@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { find, type SearchedLine } from '../../../src/ui/widgets/scroll-view/places.ts';
 import {
+  formatMatch,
+  formatPosition,
   initialScrollState,
-  matchWords,
   offsetOf,
-  positionWords,
   type ScrollAction,
   type ScrollState,
   type ScrollSurroundings,
@@ -60,7 +60,7 @@ describe('scrollReducer', () => {
 
   it('counts the matches and says which one is shown', () => {
     let state = play({ kind: 'search', query: 'seven' });
-    const words = () => matchWords(state, around.find(state.query));
+    const words = () => formatMatch(state, around.find(state.query));
     expect(words()).toBe('1/10');
     for (let time = 0; time < 2; time += 1) state = scrollReducer(state, { kind: 'next', direction: 1 }, around);
     expect(words()).toBe('3/10');
@@ -125,9 +125,9 @@ describe('scrollReducer', () => {
   });
 
   it('says where one is', () => {
-    expect(positionWords(play(), around)).toBe('top');
-    expect(positionWords(play({ kind: 'by', lines: 45 }), around)).toBe('50%');
-    expect(positionWords(play({ kind: 'bottom' }), around)).toBe('end');
-    expect(positionWords(play(), { ...around, lineCount: 5 })).toBe('all');
+    expect(formatPosition(play(), around)).toBe('top');
+    expect(formatPosition(play({ kind: 'by', lines: 45 }), around)).toBe('50%');
+    expect(formatPosition(play({ kind: 'bottom' }), around)).toBe('end');
+    expect(formatPosition(play(), { ...around, lineCount: 5 })).toBe('all');
   });
 });

@@ -423,7 +423,7 @@ function Runs({ count }: { count: number }) {
       width={30}
       focused
       total={rows.length}
-      emptyWords="No runs yet"
+      emptyText="No runs yet"
     />
   );
 }
@@ -466,7 +466,7 @@ describe('TableView', () => {
       const [rows] = useState(() => runs(20));
       const all = [...columns.slice(0, 2), id];
       const table = useTable({ rows, columns: all, id: idOf, height: 8, width: 60 });
-      return <TableView table={table} columns={all} id={idOf} width={60} focused total={20} emptyWords="none" />;
+      return <TableView table={table} columns={all} id={idOf} width={60} focused total={20} emptyText="none" />;
     }
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>
@@ -516,7 +516,7 @@ describe('TableView', () => {
       useEffect(() => {
         if (!isPlain) stopped.resolve();
       }, [isPlain]);
-      return <TableView {...{ table, columns, id: idOf, width: 30, focused: true, total: 10, emptyWords: '' }} />;
+      return <TableView {...{ table, columns, id: idOf, width: 30, focused: true, total: 10, emptyText: '' }} />;
     }
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>
@@ -563,7 +563,7 @@ describe('TableView', () => {
     function Equal({ width, given = rows }: { width: number; given?: readonly Run[] }) {
       const all = [name, model, mean];
       const table = useTable({ rows: given, columns: all, id: idOf, height: 8, width });
-      return <TableView table={table} columns={all} id={idOf} width={width} focused total={3} emptyWords="none" />;
+      return <TableView table={table} columns={all} id={idOf} width={width} focused total={3} emptyText="none" />;
     }
     const frame = (element: ReactElement) => {
       const { lastFrame, unmount } = render(<KeyRouter>{element}</KeyRouter>);
@@ -595,7 +595,7 @@ describe('TableView', () => {
     const initial: TableState = { ...initialTableState, sort: { column: 'mean', descending: false } };
     function Short() {
       const table = useTable({ rows: runs(3), columns: all, id: idOf, height: 8, width: 24, initial });
-      return <TableView table={table} columns={all} id={idOf} width={24} focused total={3} emptyWords="none" />;
+      return <TableView table={table} columns={all} id={idOf} width={24} focused total={3} emptyText="none" />;
     }
     const { lastFrame, unmount } = render(
       <KeyRouter>

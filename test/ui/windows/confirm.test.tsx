@@ -34,7 +34,7 @@ function openConfirm(
         question={() => 'All of them go. This cannot be undone.'}
         typed={() => typed}
         verb="delete"
-        past="deleted"
+        participle="deleted"
         action={deleteRun}
         rows={names.map(name => ({ bench_id: 'b', eval_run_id: name }))}
         labelOf={({ eval_run_id }) => `run ${eval_run_id}`}

@@ -1,7 +1,7 @@
 /** Deleting a training run whose checkpoint serves in production asks as taking it down does, wherever it is asked. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TrainingRun } from '../../../src/contract/training.ts';
-import { outageWords } from '../../../src/resources/change-words.ts';
+import { describeOutages } from '../../../src/resources/change-messages.ts';
 import { outagesOfRun, withRunsInProduction } from '../../../src/resources/production.ts';
 import { CancelledError } from '../../../src/service/errors.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
@@ -27,14 +27,18 @@ const served = {
 const checkpoints = [5, 15].map(step_index => ({ checkpoint_id: `ckpt_${step_index}`, step_index }));
 const loses = 'It keeps answering, but its origin is lost: it cannot be evaluated or deployed again.';
 
-async function asked(answers: Answers, runs: readonly TrainingRun[] = [run]) {
+async function askToDelete(answers: Answers, runs: readonly TrainingRun[] = [run]) {
   const scripted: ScriptedService = scriptedService({ listCheckpoints: () => checkpoints, ...answers });
   const context = {
     ...{ service: scripted.service, signal: AbortSignal.timeout(10_000) },
     memory: RememberedStore.inMemory('test'),
   };
   const outages = (await withRunsInProduction(runs, context)).flatMap(outagesOfRun);
-  return { words: outageWords(outages).trimEnd(), typed: outages.map(({ slug }) => slug), requests: scripted.requests };
+  return {
+    words: describeOutages(outages).trimEnd(),
+    typed: outages.map(({ slug }) => slug),
+    requests: scripted.requests,
+  };
 }
 
 describe('what is in production of a training run', () => {
@@ -43,7 +47,7 @@ describe('what is in production of a training run', () => {
       { ...served, deployment_id: 'dep_2', checkpoint_id: 'ckpt_elsewhere' },
       { ...served, deployment_id: 'dep_3', model_slug: 'trial', role: 'test', is_active: false },
     ];
-    const { words, typed } = await asked({ listDeployments: () => pageOf([served, ...others]) });
+    const { words, typed } = await askToDelete({ listDeployments: () => pageOf([served, ...others]) });
     expect(words).toBe(`In production: counter by dep_1 (step 15). ${loses}`);
     expect(typed).toEqual(['counter']);
   });
@@ -55,7 +59,7 @@ describe('what is in production of a training run', () => {
         { ...entering, deployment_id: 'dep_2', role: 'test' },
         { ...entering, deployment_id: 'dep_3', status: 'FAILED' },
       ];
-      const { words, typed } = await asked({ listDeployments: () => pageOf([entering, ...others]) });
+      const { words, typed } = await askToDelete({ listDeployments: () => pageOf([entering, ...others]) });
       expect(words).toBe(
         `A checkpoint may be in production: counter by dep_1 (step 15), still being deployed. If so, i${loses.slice(1)}`,
       );
@@ -65,7 +69,7 @@ describe('what is in production of a training run', () => {
 
   it('is found where the service spells the id of the checkpoint in capitals', async () => {
     const checkpoint_id = '0a0b0c0d-1111-2222-3333-444455556666';
-    const { typed } = await asked({
+    const { typed } = await askToDelete({
       listCheckpoints: () => [{ checkpoint_id, step_index: 15 }],
       listDeployments: () => pageOf([{ ...served, checkpoint_id: checkpoint_id.toUpperCase() }]),
     });
@@ -78,9 +82,9 @@ describe('what is in production of a training run', () => {
       ...served,
       ...{ deployment_id: `idle_${index}`, is_active: false },
     }));
-    const none = await asked({ listDeployments: () => pageOf(idle) }, runs);
+    const none = await askToDelete({ listDeployments: () => pageOf(idle) }, runs);
     expect(none).toEqual({ words: '', typed: [], requests: ['listDeployments'] });
-    const some = await asked({ listDeployments: () => pageOf([...idle, served]) }, runs);
+    const some = await askToDelete({ listDeployments: () => pageOf([...idle, served]) }, runs);
     expect(some.requests).toHaveLength(1 + runs.length);
   });
 
@@ -91,11 +95,11 @@ describe('what is in production of a training run', () => {
       },
     };
     const why = 'A checkpoint may be in production';
-    expect(await asked(failing)).toMatchObject({
+    expect(await askToDelete(failing)).toMatchObject({
       words: `${why}: the deployments could not be read: The disk is full. If so, i${loses.slice(1)}`,
       typed: ['words'],
     });
-    expect(await asked({})).toMatchObject({
+    expect(await askToDelete({})).toMatchObject({
       words: `${why}: this service does not list deployments. If so, i${loses.slice(1)}`,
       typed: ['words'],
     });
@@ -109,7 +113,7 @@ describe('what is in production of a training run', () => {
     const listDeployments = () => {
       throw new CancelledError('Cancelled. Nothing was changed.');
     };
-    const { words, typed } = await asked({ listDeployments });
+    const { words, typed } = await askToDelete({ listDeployments });
     expect(words).toContain('the deployments could not be read: no response within 15s. If so');
     expect(typed).toEqual(['words']);
   });
@@ -121,10 +125,10 @@ describe('what is in production of a training run', () => {
       { ...unnamed, deployment_id: 'dep_2', checkpoint_step: 6 },
       { ...unnamed, deployment_id: 'dep_3', base_model_slug: 'acme/large' },
     ];
-    const { words, typed } = await asked({ listDeployments: () => pageOf(rows) });
+    const { words, typed } = await askToDelete({ listDeployments: () => pageOf(rows) });
     expect(words).toContain('A checkpoint may be in production: counter by dep_1 (step 15) may belong to it.');
     expect(typed).toEqual(['words']);
-    const unread = await asked({
+    const unread = await askToDelete({
       listDeployments: () => pageOf([served]),
       listCheckpoints: () => {
         throw new Error('The disk is full. Nothing was changed.');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { apart, listOf, namesOf } from '../../../src/ui/windows/names.ts';
+import { distinctNames, listOf, namesOf } from '../../../src/ui/windows/names.ts';
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `run ${index + 1}`);
 
@@ -17,5 +17,5 @@ it('adds the ids to names that are the same', () => {
     ['v2', 'evr_2'],
     ['lost', 'evr_3'],
   ].map(([name = '', id = '']) => ({ name, id }));
-  expect(apart(rows)).toEqual(['lost (evr_1)', 'v2', 'lost (evr_3)']);
+  expect(distinctNames(rows)).toEqual(['lost (evr_1)', 'v2', 'lost (evr_3)']);
 });

@@ -90,14 +90,14 @@ function logReward(service: ServiceContext, call: Call<'logReward'>) {
   const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body;
   if (weight < 0) throw invalid('weight', 'must not be below 0.');
   const reward = { reward_id, name, value, explanation, weight };
-  const status = changing(() => addReward(service.database, row, reward));
+  const status = applyChange(() => addReward(service.database, row, reward));
   return { ok: true, trajectory_id: row.trajectory_id, status };
 }
 
 function completeTrajectory(service: ServiceContext, call: Call<'completeTrajectory'>) {
   const row = findTrajectory(service, call);
   const { termination_reason = 'ENV_DONE' } = call.body;
-  const status = changing(() => endTrajectory(service.database, row, termination_reason));
+  const status = applyChange(() => endTrajectory(service.database, row, termination_reason));
   return { ok: true, trajectory_id: row.trajectory_id, status };
 }
 
@@ -106,7 +106,7 @@ function completeTrajectory(service: ServiceContext, call: Call<'completeTraject
  *
  * @throws ApiError if the trajectory has ended, or the reward conflicts with a logged one
  */
-function changing<Result>(change: () => Result): Result {
+function applyChange<Result>(change: () => Result): Result {
   try {
     return change();
   } catch (error) {

@@ -71,12 +71,12 @@ function isEmpty({ x1, x2, y1, y2 }: Clip): boolean {
 /** Maximum number of strings in Ink's own caches, which take about a hundred bytes per character. */
 const keptTexts = 1_000;
 /** Separates the parts of a row's key; no drawn text contains it. */
-const between = '\u0000';
+const keySeparator = '\u0000';
 
-const plain = '\u001b[m';
+const resetStyle = '\u001b[m';
 
 /** Joins simple pieces from left to right into a line; undefined if they overlap or are not simple. */
-function joined(pieces: readonly Piece[], width: number): string | undefined {
+function joinPieces(pieces: readonly Piece[], width: number): string | undefined {
   let row = '';
   let end = 0;
   for (const { x, line } of pieces) {
@@ -84,7 +84,7 @@ function joined(pieces: readonly Piece[], width: number): string | undefined {
     if (cells === undefined || x < end || x + cells > width) return undefined;
     row += ' '.repeat(x - end) + line;
     // An unclosed style must not reach the next part.
-    if (line.includes('\u001b')) row += plain;
+    if (line.includes('\u001b')) row += resetStyle;
     end = x + cells;
   }
   return row;
@@ -131,8 +131,8 @@ class Rows {
     const known = this.#frames.get(width);
     const drawn = new Map<string, string>();
     const lines = rows.map(pieces => {
-      const key = pieces.map(({ x, line }) => `${x}${between}${line}`).join(between);
-      const line = drawn.get(key) ?? known?.get(key) ?? joined(pieces, width) ?? this.#compose(pieces, width);
+      const key = pieces.map(({ x, line }) => `${x}${keySeparator}${line}`).join(keySeparator);
+      const line = drawn.get(key) ?? known?.get(key) ?? joinPieces(pieces, width) ?? this.#compose(pieces, width);
       drawn.set(key, line);
       return line;
     });

@@ -11,16 +11,16 @@ const bridge = 4;
 /** Erasing is cheaper than sending if a line ends with at least this many blank cells. */
 const eraseFrom = 4;
 
-const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
+const oddPattern = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
 /** Matches text longer than one accented character, e.g. a syllable, a number with a sign, a joined emoji. */
-const composed = /^.\p{Mn}*\P{Mn}/su;
+const composedPattern = /^.\p{Mn}*\P{Mn}/su;
 
 /** Cells after a grapheme that a terminal may have drawn over. */
 const spill = 2;
 
 /** Whether terminals disagree on the width of a grapheme: pictographs, joined characters, characters of width zero. */
 function isDisputed(text: string): boolean {
-  return simpleTextWidth(text) === undefined && (odd.test(text) || composed.test(text));
+  return simpleTextWidth(text) === undefined && (oddPattern.test(text) || composedPattern.test(text));
 }
 
 interface Pen {

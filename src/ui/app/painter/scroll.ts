@@ -8,18 +8,18 @@ export interface Scroll {
   readonly by: number;
 }
 
-const furthest = 30;
+const maxDistance = 30;
 /** Sending fewer lines costs no more than moving them. */
-const fewest = 3;
+const minLines = 3;
 
 /** The largest block of lines that has moved in the next frame, if moving it saves bytes. */
 export function findScroll(old: readonly string[], next: readonly string[]): Scroll | undefined {
   const rows = Math.min(old.length, next.length);
   let changed = 0;
   for (let row = 0; row < rows; row += 1) if (old[row] !== next[row]) changed += 1;
-  if (changed < fewest) return undefined;
+  if (changed < minLines) return undefined;
   let best: (Scroll & { readonly gain: number }) | undefined;
-  for (let distance = 1; distance <= Math.min(furthest, rows - 1); distance += 1) {
+  for (let distance = 1; distance <= Math.min(maxDistance, rows - 1); distance += 1) {
     for (const by of [distance, -distance]) {
       let start = -1;
       for (let row = 0; row <= rows; row += 1) {
@@ -30,7 +30,7 @@ export function findScroll(old: readonly string[], next: readonly string[]): Scr
           const end = row - 1;
           const scroll = { top: Math.min(start, start + by), bottom: Math.max(end, end + by), by };
           const gain = gainOf(old, next, scroll);
-          if (gain >= fewest && gain > (best?.gain ?? 0)) best = { ...scroll, gain };
+          if (gain >= minLines && gain > (best?.gain ?? 0)) best = { ...scroll, gain };
           start = -1;
         }
       }

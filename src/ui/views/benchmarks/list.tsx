@@ -12,7 +12,7 @@ import { useLive } from '../../data/use-live.ts';
 import { useUnfinishedUploads } from '../../data/use-uploads.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { unfinishedWords, useAdvise } from '../list/advice.ts';
+import { describeUnfinished, useAdvise } from '../list/advice.ts';
 import { ResourceListView } from '../list/list-view.tsx';
 import { readinessLines } from './readiness.ts';
 
@@ -59,7 +59,7 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
           run: upload(last?.folder),
         },
       ]}
-      notes={unfinishedWords(unfinished, ({ folder }) => folder, benchmarkCommands.resume, advise)}
+      notes={describeUnfinished(unfinished, ({ folder }) => folder, benchmarkCommands.resume, advise)}
     />
   );
 }

@@ -3,7 +3,7 @@
  * per model, the form has exactly those.
  */
 import { own } from '../../../base/own-property.ts';
-import { boundsWords, describedOptions, isOptionValue } from '../../../present/described-options.ts';
+import { describeBounds, describedOptions, isOptionValue } from '../../../present/described-options.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 
@@ -15,7 +15,7 @@ export const optionField = (name: string): string => `options.${name}`;
 export function optionFields(offered: unknown): readonly FieldSpec[] {
   return [...describedOptions(offered)].map(([name, option]): FieldSpec => {
     const usual = isOptionValue(option.defaultValue) ? clean`${option.defaultValue}` : undefined;
-    const bounds = boundsWords(option);
+    const bounds = describeBounds(option);
     const shared = {
       name: optionField(name),
       label: name,

@@ -1,6 +1,6 @@
 /** A benchmark's blockers and warnings in words. Pure. */
 import type { BenchmarkImage, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
-import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
+import { formatStatus, type StatusMeaning, statusMeaning } from '../../../contract/status.ts';
 import type { ListData } from '../../../queries/lists/list-source.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { asReceived, counted, countOf } from '../../../text/numbers.ts';
@@ -28,7 +28,7 @@ export function readinessLines(
   );
   const images = Object.entries(readiness.unready_task_image_counts ?? {}).flatMap(([status, count]) =>
     marked(
-      `${count == null ? 'images' : counted(count, 'image')} ${imageWords(status)}${status === 'building' ? '' : advise({ command: benchmarkActions.build, words: 'builds them' })}`,
+      `${count == null ? 'images' : counted(count, 'image')} ${formatImageStatus(status)}${status === 'building' ? '' : advise({ command: benchmarkActions.build, words: 'builds them' })}`,
     ),
   );
   const blockers = [...secrets, ...images];
@@ -38,8 +38,8 @@ export function readinessLines(
 }
 
 /** Services count images without a status under `null`. */
-function imageWords(status: string): string {
-  return status === '' || status === 'null' ? 'without a status' : sanitiseLine(statusWords(status));
+function formatImageStatus(status: string): string {
+  return status === '' || status === 'null' ? 'without a status' : sanitiseLine(formatStatus(status));
 }
 
 /** How many images are built and how many failed: `1 of 3 images ready, 1 failed`. */

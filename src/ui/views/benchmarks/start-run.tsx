@@ -37,8 +37,8 @@ import { namesOf } from '../../windows/names.ts';
 import {
   betterChoice,
   checkpointField,
-  checkpointWords,
   chosenOf,
+  describeCheckpoint,
   type OfferedCheckpoint,
   runName,
 } from '../training/checkpoint-field.ts';
@@ -131,7 +131,7 @@ function useRunOffer(
   };
 }
 
-const filled = (values: FormValues, name: string): string | undefined => own(values, name)?.trim() || undefined;
+const filledValue = (values: FormValues, name: string): string | undefined => own(values, name)?.trim() || undefined;
 
 interface StartRunFormProps extends StartRunProps, RunOffer {
   readonly checkpoint: Checkpoint | undefined;
@@ -142,14 +142,14 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
   const { remembered } = useWorkbench();
   // A run that has just started must not change the number in this form's default name.
   const [names] = useState(() => remembered.names(start.kind));
-  const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseen);
+  const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseenForm);
   const choice = useCheckpointChoice({
     from: several ?? (run ? [{ run, checkpoint }] : []),
     source: trainingRunsOf(benchmark.bench_id),
     benchId: benchmark.bench_id,
-    value: filled(seen.values, 'checkpoint') ?? '',
+    value: filledValue(seen.values, 'checkpoint') ?? '',
     isSeen: seen.isSeen,
-    model: model ?? filled(seen.values, 'model') ?? run?.base_model_slug ?? undefined,
+    model: model ?? filledValue(seen.values, 'model') ?? run?.base_model_slug ?? undefined,
   });
   const originsIn = (values: FormValues, of = several): readonly OfferedCheckpoint[] =>
     of?.flatMap(origin => {
@@ -161,7 +161,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
       return choice.offered.find(isMeant) ?? [];
     }) ?? [];
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
-    chosenOf(choice.offered, filled(values, 'checkpoint'));
+    chosenOf(choice.offered, filledValue(values, 'checkpoint'));
   /** The inputs of the form's only run, or of one run for each checkpoint. */
   const fromIn = (values: FormValues): readonly Pick<StartChoice, 'benchmark' | 'model' | 'checkpoint'>[] => {
     if (several)
@@ -169,15 +169,15 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
         const on = several.find(origin => origin.run.training_run_id === run.training_run_id)?.benchmark ?? benchmark;
         return { benchmark: on, checkpoint: { id, step, run } };
       });
-    const [id, found] = [filled(values, 'checkpoint'), chosenIn(values)];
+    const [id, found] = [filledValue(values, 'checkpoint'), chosenIn(values)];
     const checkpoint = id === undefined ? undefined : { id, step: found?.row.step_index, run: found?.run };
-    return [{ benchmark, model: model ?? filled(values, 'model'), checkpoint }];
+    return [{ benchmark, model: model ?? filledValue(values, 'model'), checkpoint }];
   };
   /** The choices for each run: one run, or one per checkpoint or marked model, and per seed. */
   const choicesIn = (values: FormValues): readonly StartChoice[] => {
     const texts = optionTexts(offered, values);
-    const marked = filled(values, marksOf('model'))?.split('\n') ?? [];
-    const runs = start.isEach
+    const marked = filledValue(values, marksOf('model'))?.split('\n') ?? [];
+    const runs = start.startsSeveral
       ? chosenRuns(marked, seedsIn(own(texts, seedOption) ?? '') ?? [], texts)
       : [{ model: undefined, texts }];
     return fromIn(values).flatMap(from =>
@@ -240,9 +240,9 @@ function whichOfEach(several: readonly SeveralOrigin[], { choice, originsIn }: C
 }
 
 /** The field for an option. Its value must be valid for every run that the form starts. */
-function checkedField(field: FieldSpec, { isEach }: RunStart, { choicesIn }: Chosen): FieldSpec {
+function checkedField(field: FieldSpec, { startsSeveral }: RunStart, { choicesIn }: Chosen): FieldSpec {
   const { name, label, help } = field;
-  const isSeed = isEach && label === seedOption;
+  const isSeed = startsSeveral && label === seedOption;
   const seedHelp = `${help} Several seeds, e.g. 1,2,3 or 1-3, start one run each.`.trim();
   return {
     ...field,
@@ -266,7 +266,7 @@ function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnTy
   const baseIn = (values: FormValues) => modelOf(chosen.choicesIn(values)[0] ?? {});
   const seenBase = baseIn(chosen.seen);
   const isKnown = seenBase && isOnOne(props);
-  const { data: known } = useLive(start.costFrom(row.bench_id, seenBase ?? ''), isKnown ? 'visible' : 'hidden');
+  const { data: known } = useLive(start.costQuery(row.bench_id, seenBase ?? ''), isKnown ? 'visible' : 'hidden');
   return (values: FormValues): string | undefined => {
     const origins = chosen.originsIn(values);
     if (several && origins.length < several.length)
@@ -281,7 +281,7 @@ function useSummary(props: StartRunFormProps, chosen: Chosen, unsentOf: ReturnTy
     const started = planned.length - unsent.length;
     const origin = several ? undefined : chosen.chosenIn(values);
     const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
-    const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : better && `${better} `;
+    const from = several ? `${namesOf(origins.map(describeCheckpoint))}: ` : better && `${better} `;
     return `${from}${started === 0 ? '' : `${started} of ${planned.length} have started, and will not be sent again. `}${cost}`;
   };
 }
@@ -291,7 +291,7 @@ function StartRunForm(latest: StartRunFormProps) {
   const { remembered } = useWorkbench();
   // Created once: a later response must not replace the user's input.
   const [{ slugField, options, offered }] = useState(() => ({
-    slugField: modelField(models, lastModel(start.kind, row.bench_id, remembered), start.isEach),
+    slugField: modelField(models, lastModel(start.kind, row.bench_id, remembered), start.startsSeveral),
     options: optionFields(latest.offered),
     offered: latest.offered,
   }));
@@ -300,7 +300,7 @@ function StartRunForm(latest: StartRunFormProps) {
   const starts = useStarts(start);
   const isNamed = (values: FormValues): boolean => !several && chosen.choicesIn(values).length === 1;
   const inputsOf = (values: FormValues): readonly RunInput[] => {
-    const name = isNamed(values) ? (filled(values, 'display_name') ?? '') : undefined;
+    const name = isNamed(values) ? (filledValue(values, 'display_name') ?? '') : undefined;
     return chosen.plan(chosen.choicesIn(values).map(each => ({ ...each, name }))).map(({ input }) => input);
   };
   const started = resourceOfKind(start.kind);
@@ -335,7 +335,7 @@ function StartRunForm(latest: StartRunFormProps) {
   );
 }
 
-const unseen = { values: {}, isSeen: false } as const;
+const unseenForm = { values: {}, isSeen: false } as const;
 
 /** @param initial the model that was last used */
 function modelField(models: RunOffer['models'], initial = '', many = false): FieldSpec {

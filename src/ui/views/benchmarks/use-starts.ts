@@ -2,9 +2,9 @@
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { type Action, action, sendAll } from '../../../queries/action.ts';
 import type { RunInput } from '../../../queries/run-options.ts';
-import { type RunStart, wrongStartWords } from '../../../resources/action.ts';
+import { describeWrongStart, type RunStart } from '../../../resources/action.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
-import { idOf, labelOf, recordPlace, wordsFor } from '../../../resources/define.ts';
+import { idOf, labelOf, pluralName, recordPlace } from '../../../resources/define.ts';
 import { isUnanswered, ServiceError } from '../../../service/errors.ts';
 import { groupOf } from '../../../store/start-keys.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -12,7 +12,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** The error if not all runs could be started. */
-function partly(
+function partialError(
   done: number,
   failed: readonly { readonly input: RunInput; readonly error: Error | undefined }[],
 ): Error {
@@ -64,7 +64,7 @@ export function useStarts({ send, kind }: RunStart): {
         const together = inputs.length === 1 ? [] : inputs.map(input => ({ input }));
         keys.awaitStarts(keyed, together);
         const failed = await sendAll(service, send, unsent, { signal, keys, onSuccess });
-        if (failed.length > 0) throw partly(inputs.length - failed.length, failed);
+        if (failed.length > 0) throw partialError(inputs.length - failed.length, failed);
         keys.forgetStarts(keyed, together);
         return { runs, earlier: inputs.length - unsent.length };
       },
@@ -88,12 +88,12 @@ export function useOpenStarted({ kind }: RunStart, benchmark: Benchmark, isOnOne
     if (!resource) return;
     if (count > 1) {
       const before = earlier === 0 ? '' : `, ${earlier} of them earlier`;
-      shell.toast({ kind: 'success', text: `Started ${count} ${wordsFor(resource)}${before}` });
+      shell.toast({ kind: 'success', text: `Started ${count} ${pluralName(resource)}${before}` });
       const scope = isOnOne && { scope: { benchmark: bench_id }, label: benchmark.label ?? bench_id };
       shell.open({ view: 'list', resource: resource.names[0], ...scope });
       return;
     }
-    const otherwise = wrongStartWords(run, { bench_id });
+    const otherwise = describeWrongStart(run, { bench_id });
     const text = `Started ${labelOf(resource, run)}`;
     shell.toast(otherwise === undefined ? { kind: 'success', text } : { kind: 'warning', text: otherwise });
     const place = recordPlace(resource, idOf(resource, run), resource.label?.(run));

@@ -1,9 +1,9 @@
 /** A conversation as readable text, with both answers to each question. Pure. */
-import { answererWords, callWords, leftOutWords } from '../../../chat/answer.ts';
-import { isIncomplete, systemsOf, type Turn, wordsOf } from '../../../chat/conversation.ts';
+import { describeAnswerer, describeCall, describeLeftOut } from '../../../chat/answer.ts';
+import { isIncomplete, systemsOf, type Turn, turnText } from '../../../chat/conversation.ts';
 import { sanitise } from '../../../text/sanitise.ts';
-import { countWords, verdictWords } from './choice-words.ts';
 import { answerNote } from './conversation-lines.ts';
+import { describeCounts, verdictLabels } from './describe-choices.ts';
 import type { ChatState } from './use-chat.ts';
 
 type ReadChat = Pick<ChatState, 'settings' | 'sides' | 'choiceAt' | 'compared' | 'counts'>;
@@ -20,12 +20,12 @@ export function chatText({ settings, sides, choiceAt, compared, counts }: ReadCh
     turn
       ? [
           `## ${turn.stats?.model ?? 'assistant'}`,
-          ...(turn.answeredBy === undefined ? [] : [answererWords(turn.answeredBy)]),
+          ...(turn.answeredBy === undefined ? [] : [describeAnswerer(turn.answeredBy)]),
           turn.content,
           ...(turn.refusal ? [`refusal: ${turn.refusal}`] : []),
-          ...(turn.calls ?? []).map(callWords),
-          wordsOf(turn) === '' ? '(no text)' : '',
-          leftOutWords(turn.leftOut),
+          ...(turn.calls ?? []).map(describeCall),
+          turnText(turn) === '' ? '(no text)' : '',
+          describeLeftOut(turn.leftOut),
           ...(isIncomplete(turn) ? ['(the answer is incomplete)'] : []),
           [turn.stats?.totalMs !== undefined && answerNote(turn.stats), verdict].filter(Boolean).join('; '),
         ]
@@ -43,10 +43,10 @@ export function chatText({ settings, sides, choiceAt, compared, counts }: ReadCh
     const better = choiceAt(index)?.better;
     return conversations.flatMap((each, side) => [
       ...systemAt(index, side),
-      ...partOf(each[index], better && verdictWords[better][side === 0 ? 0 : 1]),
+      ...partOf(each[index], better && verdictLabels[better][side === 0 ? 0 : 1]),
     ]);
   });
-  const counted = counts && compared ? countWords(counts, undefined, compared) : '';
+  const counted = counts && compared ? describeCounts(counts, undefined, compared) : '';
   const all = [
     `# ${models.join(' and ')}`,
     ...parts,

@@ -22,14 +22,14 @@ import { type Binding, KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
-import { fieldHandlers, replacedWords, textOf } from '../../widgets/text-field/editing.ts';
+import { describeReplaced, fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
 import { linesAround, useReferences } from '../record/use-references.ts';
-import { countWords, verdictWords } from './choice-words.ts';
 import { openingLines, positionOf, type TurnMarks } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
+import { describeCounts, verdictLabels } from './describe-choices.ts';
 import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines, selectedQuestion } from './draft.ts';
 import { lastAnswer, questionsOf, useBindings } from './use-bindings.tsx';
 import { type ChatStart, type ChatState, type Side, useChat } from './use-chat.ts';
@@ -61,7 +61,7 @@ function modelFact(label: string, slug: string, deployments: readonly Deployment
   return { ...fact, value: slug };
 }
 
-function deployed(deployments: readonly Deployment[]): string[] {
+function deployedSlugs(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }
 
@@ -106,7 +106,7 @@ function useSlugs(
   attention: Attention,
 ): readonly string[] {
   const chatModels = useLive(chatModelsQuery, attention);
-  const known = [...listed.map(row => row.model_slug), ...deployed(deployments)];
+  const known = [...listed.map(row => row.model_slug), ...deployedSlugs(deployments)];
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
@@ -122,7 +122,7 @@ function useTurnMarks({ turns, choiceAt, forks }: ChatState, draft: Draft) {
         return {
           isSelected: isMarked && index === selected,
           fork: forks[side].get(index),
-          verdict: better && verdictWords[better][side],
+          verdict: better && verdictLabels[better][side],
         };
       }),
     [isMarked, selected, choiceAt, forks],
@@ -142,7 +142,7 @@ function useStatusLine({ sides, branch, branches, counts }: ChatState, { side }:
     if (isOneOfTwo) add(`${side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other`);
     if (branches.length > 1) add(`branch ${positionOf([branch + 1, branches.length], glyphs)}`);
     add(...checkpoints);
-    if (!isOneOfTwo && counts) add(countWords(counts, room - displayWidth(line) - 2));
+    if (!isOneOfTwo && counts) add(describeCounts(counts, room - displayWidth(line) - 2));
     return line;
   };
 }
@@ -224,7 +224,7 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
   const writing = pane.focused && draft.writing;
   const { original, isReplaced } = draft.typed;
   const about = isReplaced
-    ? replacedWords
+    ? describeReplaced
     : edited
       ? `Editing question ${edited}, sent in a new branch; ${discards}`
       : original === undefined
@@ -274,7 +274,7 @@ function Inspector({ chat: { settings, sides, counts, compared } }: { chat: Chat
     ...sideLines(side, sides.length === 1, room, theme),
   ]);
   const [left = '', right = ''] = compared ?? [];
-  const chosen = counts && countWords(counts, undefined, [sanitiseLine(left), sanitiseLine(right)]);
+  const chosen = counts && describeCounts(counts, undefined, [sanitiseLine(left), sanitiseLine(right)]);
   const counted = chosen ? ['', theme.styles.header('CHOSEN'), ...wrap(chosen, room)] : [];
   const parts = [{ facts }, { lines: ['', ...answers, ...counted], facts: [] }];
   const references = useReferences(parts, { pane: 'inspector', width: room, height, focused });

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import { maxOf, pushAll } from '../../../base/many.ts';
-import { answererWords, callWords, leftOutWords } from '../../../chat/answer.ts';
+import { describeAnswerer, describeCall, describeLeftOut } from '../../../chat/answer.ts';
 import type { Fork } from '../../../chat/branches.ts';
 import {
   type AnswerStats,
@@ -11,7 +11,7 @@ import {
   isIncomplete,
   type Turn,
   tokensPerSecond,
-  wordsOf,
+  turnText,
 } from '../../../chat/conversation.ts';
 import { type EarlyEnd, earlyEndOf } from '../../../contract/finish-reason.ts';
 import { describeError } from '../../../service/errors.ts';
@@ -109,7 +109,7 @@ function markedLines(
 function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
   const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
   const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
-  if (turn.answeredBy !== undefined) pushAll(lines, paragraph('answerer', answererWords(turn.answeredBy), width));
+  if (turn.answeredBy !== undefined) pushAll(lines, paragraph('answerer', describeAnswerer(turn.answeredBy), width));
   if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering, theme));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
@@ -120,8 +120,8 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
     lines.push({ kind: 'refusal', text: `${indent}refusal` });
     pushAll(lines, paragraph('refusal', refusal, width));
   }
-  for (const call of calls) pushAll(lines, paragraph('note', callWords(call), width));
-  const isEmpty = wordsOf(turn) === '';
+  for (const call of calls) pushAll(lines, paragraph('note', describeCall(call), width));
+  const isEmpty = turnText(turn) === '';
   if (isEmpty && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (isEmpty && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is incomplete` });
@@ -130,7 +130,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (turn.error) {
     pushAll(lines, paragraph('error', describeError(turn.error), width));
   }
-  const leftOut = leftOutWords(turn.leftOut);
+  const leftOut = describeLeftOut(turn.leftOut);
   if (leftOut !== '') pushAll(lines, paragraph('note', leftOut, width));
   const note = turn.stats?.totalMs === undefined ? '' : answerNote(turn.stats);
   if (note !== '') pushAll(lines, paragraph('note', note, width));
@@ -138,7 +138,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   return lines;
 }
 
-const earlyEndWords: Record<EarlyEnd, string> = {
+const earlyEndLabels: Record<EarlyEnd, string> = {
   'token limit': 'stopped at the token limit',
   'content filter': 'the service withheld the answer, or part of it',
   refusal: 'the model refused',
@@ -151,19 +151,19 @@ export function answerNote(stats: AnswerStats): string {
   const rate = tokensPerSecond(stats);
   const end = earlyEndOf(finishReason);
   return [
-    parameters && parameterWords(parameters),
+    parameters && describeParameters(parameters),
     promptTokens !== undefined && `${promptTokens} input tokens`,
     completionTokens !== undefined && `${completionTokens} output tokens`,
     rate !== undefined && `${Math.round(rate)} tokens/s`,
     firstMs !== undefined && `first text after ${duration(firstMs)}`,
     totalMs !== undefined && `complete after ${duration(totalMs)}`,
-    end && earlyEndWords[end],
+    end && earlyEndLabels[end],
   ]
     .filter(Boolean)
     .join(', ');
 }
 
-function parameterWords({ temperature, top_p, max_tokens }: ChatParameters): string {
+function describeParameters({ temperature, top_p, max_tokens }: ChatParameters): string {
   const set = [
     ...(temperature === undefined ? [] : [`temperature ${temperature}`]),
     ...(top_p === undefined ? [] : [`top p ${top_p}`]),

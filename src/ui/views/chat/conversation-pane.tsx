@@ -2,11 +2,11 @@
 import { Box } from 'ink';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { largestOf } from '../../../base/many.ts';
-import { type Conversation, wordsOf as wordsIn } from '../../../chat/conversation.ts';
+import { type Conversation, turnText as wordsIn } from '../../../chat/conversation.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useTime } from '../../app/clock.tsx';
-import { againWords } from '../../app/frame-lines.ts';
+import { formatRetryTime } from '../../app/frame-lines.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
@@ -46,7 +46,7 @@ export interface ConversationPaneProps {
   readonly opening: (model: string, width: number) => ConversationLine[];
 }
 
-const looks: Partial<Record<ConversationLineKind, StyleName>> = {
+const kindStyles: Partial<Record<ConversationLineKind, StyleName>> = {
   user: 'user',
   assistant: 'assistant',
   answerer: 'warning',
@@ -66,7 +66,7 @@ function useHeldBack(): string {
       now => {
         if (state.kind !== 'limited') return '';
         const reason = state.reason === 'rate_limit' ? 'rate limited' : 'the service is failing';
-        return `${reason}, ${againWords(state.until, now)}`;
+        return `${reason}, ${formatRetryTime(state.until, now)}`;
       },
       [state],
     ),
@@ -88,7 +88,7 @@ const textOf = (cells: ConversationRow['cells'], widths: readonly number[], betw
 function drawnCell(cell: ConversationLine | undefined, width: number, isLast: boolean, styles: Theme['styles']) {
   const { text = '', kind = 'text', styled } = cell ?? {};
   const cut = truncate(text, width);
-  const drawn = styled !== undefined && cut === text ? styled : (lookOf(looks, kind, styles)?.(cut) ?? cut);
+  const drawn = styled !== undefined && cut === text ? styled : (lookOf(kindStyles, kind, styles)?.(cut) ?? cut);
   return isLast ? drawn : drawn + ' '.repeat(Math.max(0, width - displayWidth(cut)));
 }
 
@@ -168,7 +168,9 @@ export function ConversationPane(props: ConversationPaneProps) {
       <ScrollView
         scroll={scroll}
         textAt={textAt}
-        styleAt={line => (widths.length > 1 ? undefined : lookOf(looks, lines[line]?.cells[0]?.kind ?? 'text', styles))}
+        styleAt={line =>
+          widths.length > 1 ? undefined : lookOf(kindStyles, lines[line]?.cells[0]?.kind ?? 'text', styles)
+        }
         drawnAt={line =>
           widths
             .map((each, index) => drawnCell(lines[line]?.cells[index], each, index === widths.length - 1, styles))

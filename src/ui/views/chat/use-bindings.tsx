@@ -1,7 +1,7 @@
 /** The chat's keys, and the windows that they open. */
 import type { Dispatch } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
-import { type Turn, wordsOf } from '../../../chat/conversation.ts';
+import { type Turn, turnText } from '../../../chat/conversation.ts';
 import { exportedChat, isStored, titleOf, trajectoriesOf } from '../../../chat/saved.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -12,7 +12,7 @@ import { enteredText } from '../../widgets/text-field/editing.ts';
 import { chatCommands } from '../commands.ts';
 import { ExportWindow } from '../record/export-window.tsx';
 import { chatText } from './chat-text.ts';
-import { countWords } from './choice-words.ts';
+import { describeCounts } from './describe-choices.ts';
 import { type Draft, type DraftAction, selectedQuestion } from './draft.ts';
 import type { ChatState, Side } from './use-chat.ts';
 import {
@@ -103,7 +103,7 @@ function useQuestionBindings(chat: ChatState, [draft, dispatch]: DraftState): re
     : { why: `Choose a second model first: ${keyOf(chatCommands.model)}` };
   const choose = (better: Preference | undefined): void => {
     const counts = better && chat.choose(answer, better);
-    if (counts) toast({ kind: 'info', text: countWords(counts, layout.columns - toastRoom) || 'Choice removed' });
+    if (counts) toast({ kind: 'info', text: describeCounts(counts, layout.columns - toastRoom) || 'Choice removed' });
   };
   const select = (by: -1 | 1) => (): void => dispatch({ kind: 'select', by, questions });
   const isEditing = draft.editing !== undefined || selected === undefined;
@@ -163,7 +163,7 @@ export function useBindings(
   const idle = !answering;
   const hasTurns = idle && turns.length > 0;
   const answer = lastAnswer(read);
-  const last = answer ? wordsOf(answer) : '';
+  const last = answer ? turnText(answer) : '';
   const goTo = (by: -1 | 1) => (): void => {
     leaveQuestions();
     chat.goTo(chat.branch + by);

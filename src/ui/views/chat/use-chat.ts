@@ -19,7 +19,7 @@ import {
   pairKey,
   withChoice,
 } from '../../../chat/choices.ts';
-import { isIncomplete, type Turn, wordsOf } from '../../../chat/conversation.ts';
+import { isIncomplete, type Turn, turnText } from '../../../chat/conversation.ts';
 import { type Chat, forgetChat, type ListedChat, savedChoices, stoppedTurns } from '../../../chat/saved.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -160,7 +160,7 @@ function questionsTo(
     again: () => {
       const incomplete = sides.filter(side => isIncomplete(lastOf(side)));
       const asked = incomplete.length > 0 ? incomplete : sides;
-      if (asked.map(lastOf).some(turn => turn?.role === 'assistant' && wordsOf(turn) !== '')) keepBranch();
+      if (asked.map(lastOf).some(turn => turn?.role === 'assistant' && turnText(turn) !== '')) keepBranch();
       for (const { session, settings } of asked) session.regenerate(settings);
     },
     edit: (index, text) => {

@@ -146,7 +146,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
         label: clean`${agoOf(chat.at)}  ${chat.settings.model}  ${endsIncomplete(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
         value: chat,
       }))}
-      emptyWords="No saved conversations yet."
+      emptyText="No saved conversations yet."
       onChoose={onChoose}
       onClose={onClose}
     />

@@ -8,7 +8,7 @@ import type { Origin } from '../../../queries/checkpoint-memory.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
-import { measuredWords, rankWords } from '../../../resources/held-out-words.ts';
+import { describeMeasured, describeRank } from '../../../resources/describe-held-out.ts';
 import { onBenchmark } from '../../../resources/origins.ts';
 import type { Entry } from '../../../resources/production.ts';
 import { trainingActions } from '../../../resources/training.ts';
@@ -23,14 +23,14 @@ import { FormWindow } from '../../windows/form-window.tsx';
 import {
   betterChoice,
   checkpointField,
-  checkpointWords,
   chosenOf,
+  describeCheckpoint,
   type OfferedCheckpoint,
   runName,
 } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
-import { useAuditWords } from './use-audit-words.ts';
+import { useAuditText } from './use-audit-text.ts';
 import { useListedDeployments, useReplaced } from './use-listed-deployments.ts';
 
 export interface DeployWindowProps {
@@ -61,10 +61,10 @@ export function DeployWindow({ checkpoint, ...props }: DeployWindowProps) {
 }
 
 /** `Goes live: step 5 of words, held-out 0.412 from 16 samples. `, and the step that beat the best checkpoint. */
-function liveWords(chosen: OfferedCheckpoint, benchmark: string | undefined): string {
+function describeGoingLive(chosen: OfferedCheckpoint, benchmark: string | undefined): string {
   const { held_out: mean } = chosen.row;
-  const measured = mean ? `, ${measuredWords(mean)}${sanitiseLine(onBenchmark({ benchmark }))}` : '';
-  const words = [`${checkpointWords(chosen)}${measured}`, rankWords(chosen.row)];
+  const measured = mean ? `, ${describeMeasured(mean)}${sanitiseLine(onBenchmark({ benchmark }))}` : '';
+  const words = [`${describeCheckpoint(chosen)}${measured}`, describeRank(chosen.row)];
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
 
@@ -76,7 +76,7 @@ function originOfChosen({ run, row }: OfferedCheckpoint, workbench: Workbench): 
 }
 
 /** The run's deployed checkpoints: `Step 30 of this run is deployed as production: tutor.` */
-const deployedWords = (
+const describeDeployed = (
   { run }: OfferedCheckpoint,
   offered: readonly OfferedCheckpoint[],
   rows: readonly Deployment[],
@@ -130,7 +130,7 @@ function useProduction(offered: readonly OfferedCheckpoint[], audited: OfferedCh
   const workbench = useWorkbench();
   const listed = useListedDeployments();
   const { wordsOf, check } = useReplaced(listed);
-  const found = useAuditWords(audited && originOfChosen(audited, workbench));
+  const found = useAuditText(audited && originOfChosen(audited, workbench));
   const entryOf = ({ checkpoint_id, model_slug: slug }: StartDeploymentBody): Entry => {
     const chosen = chosenOf(offered, checkpoint_id);
     return { slug, from_run: chosen && originOfChosen(chosen, workbench) };
@@ -138,7 +138,7 @@ function useProduction(offered: readonly OfferedCheckpoint[], audited: OfferedCh
   const effect = (values: FormValues): string => {
     const chosen = chosenOf(offered, idIn(values));
     const entry = entryOf(inputOf(values));
-    const live = chosen ? liveWords(chosen, entry.from_run?.benchmark) : '';
+    const live = chosen ? describeGoingLive(chosen, entry.from_run?.benchmark) : '';
     // What is replaced comes first: a small terminal may cut the rest off.
     return `${live}${wordsOf(entry)} ${found}`.trimEnd();
   };
@@ -171,7 +171,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   ];
   return (
     <FormWindow
-      title={shown ? `Deploy ${checkpointWords(shown)}` : 'Deploy a checkpoint'}
+      title={shown ? `Deploy ${describeCheckpoint(shown)}` : 'Deploy a checkpoint'}
       fields={fields}
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}
@@ -179,7 +179,9 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
       lostAdvice={startedAdvice(deployments, `:${deployments.names[0]}`)}
       summary={values => {
         const chosen = chosenIn(values);
-        const words = chosen ? [betterChoice(chosen, choice.offered), deployedWords(chosen, choice.offered, rows)] : [];
+        const words = chosen
+          ? [betterChoice(chosen, choice.offered), describeDeployed(chosen, choice.offered, rows)]
+          : [];
         return words.filter(Boolean).join(' ') || undefined;
       }}
       onChange={(values, focused) =>

@@ -1,10 +1,10 @@
 /** A deployment: its lifecycle, with times, and its facts. */
 import { useMemo } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
-import { statusWords } from '../../../contract/status.ts';
+import { formatStatus } from '../../../contract/status.ts';
 import { deploymentQuery } from '../../../queries/deployments.ts';
 import { deploymentFacts, deployments } from '../../../resources/deployments.ts';
-import { servedBefore, traced } from '../../../resources/origins.ts';
+import { servedBefore, traceDeployments } from '../../../resources/origins.ts';
 import { duration, parseTime } from '../../../text/time.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
@@ -16,23 +16,23 @@ import { statusStyle, statusText, styledStatus } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RecordView } from '../record/record-view.tsx';
 
-const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
+const deploymentStages = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
 
 /** The lifecycle: past, current and future states. */
 export function lifecycleLine(status: Deployment['status'], theme: Theme): string {
   const { styles, glyphs } = theme;
-  const at = (way as readonly string[]).indexOf(status ?? '');
+  const at = (deploymentStages as readonly string[]).indexOf(status ?? '');
   if (at === -1) return styledStatus(status, theme);
-  return way
+  return deploymentStages
     .map((step, index) => {
       if (index === at) return statusStyle(step, theme)(statusText(step, theme));
-      const words = statusWords(step);
+      const words = formatStatus(step);
       return index < at ? `${glyphs.check} ${words}` : styles.muted(`${glyphs.circle} ${words}`);
     })
     .join(styles.muted(` ${glyphs.crumb} `));
 }
 
-function tookWords({ created_at, completed_at }: Deployment): string {
+function describeDeployTime({ created_at, completed_at }: Deployment): string {
   const [from, to] = [parseTime(created_at ?? undefined), parseTime(completed_at ?? undefined)];
   return from === undefined || to === undefined ? '' : `deployed in ${duration(Math.max(0, to - from))}`;
 }
@@ -53,12 +53,12 @@ export function DeploymentView({ place }: ViewProps<'record'>) {
       resource={deployments}
       place={place}
       facts={row => {
-        const [whole = row, earlier] = traced(before ? [row, before] : [row], remembered);
+        const [whole = row, earlier] = traceDeployments(before ? [row, before] : [row], remembered);
         return deploymentFacts(whole, earlier, compare.rewardRange);
       }}
       unread={{ deployment_id: place.id, model_slug: place.label }}
       head={deployment => {
-        const took = tookWords(deployment);
+        const took = describeDeployTime(deployment);
         return [lifecycleLine(deployment.status, theme), ...(took === '' ? [] : [theme.styles.muted(took)])];
       }}
     />

@@ -3,13 +3,13 @@ import { useMemo } from 'react';
 import { perObject } from '../../../base/memo.ts';
 
 import type { Deployment } from '../../../contract/deployments.ts';
-import { partlyReadWords } from '../../../contract/lists.ts';
-import { statusWords } from '../../../contract/status.ts';
+import { describePartlyRead } from '../../../contract/lists.ts';
+import { formatStatus } from '../../../contract/status.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { isWhole } from '../../../queries/lists/list-query.ts';
 import { deploymentCommands, deploymentFacts, deployments, tracedColumns } from '../../../resources/deployments.ts';
-import { servedBefore, type TracedDeployment, traced } from '../../../resources/origins.ts';
+import { servedBefore, type TracedDeployment, traceDeployments } from '../../../resources/origins.ts';
 import { asReceived } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -24,14 +24,14 @@ import { ResourceListView } from '../list/list-view.tsx';
 import { DeployWindow } from './deploy.tsx';
 
 /** Deployments by status, if the service counts them: `3 in all: 2 deployed, 1 failed; 1 active`. */
-export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
+export function describeSummary(summary: Readonly<Record<string, unknown>> | undefined): string {
   const { total, active, by_status: byStatus, ...rest } = summary ?? {};
   if (typeof total !== 'number') return '';
   // Later generations count each status in addition to the total.
   const statuses = typeof byStatus === 'object' && byStatus !== null ? byStatus : rest;
   const counts = Object.entries(statuses)
     .filter(([, count]) => Number.isFinite(count) && Number(count) > 0)
-    .map(([status, count]) => `${count} ${sanitiseLine(statusWords(status))}`);
+    .map(([status, count]) => `${count} ${sanitiseLine(formatStatus(status))}`);
   const inAll = `${asReceived(total)} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
   return `${inAll}${typeof active === 'number' ? `; ${asReceived(active)} active` : ''}`;
 }
@@ -53,7 +53,7 @@ function useTraced(rows: readonly Deployment[]) {
   const { searchedAt, isDone, refresh } = useOrigins(rows, attention);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the search adds to what is remembered
   const join = useMemo(() => {
-    const tracedRow = perObject((row: Deployment) => traced([row], remembered)[0] ?? row);
+    const tracedRow = perObject((row: Deployment) => traceDeployments([row], remembered)[0] ?? row);
     return (each: readonly Deployment[]) => each.map(tracedRow);
   }, [remembered, searchedAt]);
   const columns = useMemo(
@@ -66,7 +66,7 @@ function useTraced(rows: readonly Deployment[]) {
   );
   const facts = (row: TracedDeployment): readonly Fact[] => {
     const before = servedBefore(row, rows);
-    return deploymentFacts(row, before && traced([before], remembered)[0], compare.rewardRange);
+    return deploymentFacts(row, before && traceDeployments([before], remembered)[0], compare.rewardRange);
   };
   return { columns, facts, join, refresh };
 }
@@ -75,12 +75,12 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const theme = useTheme();
   const listed = useListed(deployments.list({}));
-  const whole = isWhole(listed) && partlyReadWords(listed?.rows ?? []) === undefined;
+  const whole = isWhole(listed) && describePartlyRead(listed?.rows ?? []) === undefined;
   // If the list is complete, count its rows, so that the summary agrees with them.
   const { data } = useLive(deploymentSummaryQuery, listed && !whole ? 'visible' : 'hidden');
   const { rows = none } = listed ?? {};
   const { columns, facts, join, refresh } = useTraced(rows);
-  const words = summaryWords(whole && listed ? summaryOf(listed.rows) : data);
+  const words = describeSummary(whole && listed ? summaryOf(listed.rows) : data);
   return (
     <ResourceListView<TracedDeployment>
       resource={deployments}

@@ -1,13 +1,13 @@
 /** Confirms promoting a deployment, and asks which one to demote if there are others. */
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentActions, calledName as labelOf, withStep } from '../../../resources/deployments.ts';
-import { type TracedDeployment, traced } from '../../../resources/origins.ts';
+import { type TracedDeployment, traceDeployments } from '../../../resources/origins.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
-import { useAuditWords } from './use-audit-words.ts';
+import { useAuditText } from './use-audit-text.ts';
 import { useListedDeployments, useReplaced } from './use-listed-deployments.ts';
 
 /** The other deployments in production. Those with the same slug come first. */
@@ -53,19 +53,19 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const shell = useShell();
   const { remembered: memory } = useWorkbench();
   const { wordsOf, check } = useReplaced(useListedDeployments(deployment));
-  const { send, means } = deploymentActions.promote.sends;
+  const { send, describeEffect } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
-  const whole: TracedDeployment = traced([deployment], memory)[0] ?? deployment;
-  const audited = useAuditWords(whole.from_run);
+  const whole: TracedDeployment = traceDeployments([deployment], memory)[0] ?? deployment;
+  const audited = useAuditText(whole.from_run);
   const entry = { slug: label, id: deployment.deployment_id, demoted, from_run: whole.from_run };
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
       title={() => 'Make this deployment serve its slug?'}
-      question={() => [means(deployment, withStep(whole)), wordsOf(entry), audited].filter(Boolean).join(' ')}
+      question={() => [describeEffect(deployment, withStep(whole)), wordsOf(entry), audited].filter(Boolean).join(' ')}
       typed={() => label}
       verb="promote"
-      past="promoted"
+      participle="promoted"
       action={send}
       check={(_, context) => check(entry, context)}
       rows={[row]}

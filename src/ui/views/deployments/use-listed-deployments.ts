@@ -3,8 +3,8 @@ import { useMemo, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { surelyInProduction } from '../../../resources/deployments.ts';
-import { traced } from '../../../resources/origins.ts';
-import { type Entry, type ReplacementWords, recheckReplaced, replacement } from '../../../resources/production.ts';
+import { traceDeployments } from '../../../resources/origins.ts';
+import { type Entry, type ReplacementText, recheckReplaced, replacement } from '../../../resources/production.ts';
 import type { CheckInput } from '../../data/use-action.ts';
 import { useList } from '../../data/use-list.ts';
 import { useOrigins } from '../../data/use-origins.ts';
@@ -20,13 +20,13 @@ export function useListedDeployments(also?: Deployment) {
   );
   const { searchedAt } = useOrigins(named, 'visible');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the search adds to what is remembered
-  const rows = useMemo(() => traced(listed.rows, remembered), [listed.rows, remembered, searchedAt]);
+  const rows = useMemo(() => traceDeployments(listed.rows, remembered), [listed.rows, remembered, searchedAt]);
   return { ...listed, rows };
 }
 
 /** What leaves production, as listed; or as read again after a confirmation, until the list or the entry changes. */
 export function useReplaced({ rows, complete }: Pick<ReturnType<typeof useListedDeployments>, 'rows' | 'complete'>) {
-  const [found, setFound] = useState<{ readonly instead: string; readonly now: ReplacementWords }>();
+  const [found, setFound] = useState<{ readonly instead: string; readonly now: ReplacementText }>();
   const shown = (entry: Entry) => {
     const known = replacement(entry, rows, complete);
     // Without origins, which may be read later, except the entry's own.

@@ -10,7 +10,7 @@ import { useRouter } from '../../keys/router.tsx';
 export type Advise = (advice: Advice | undefined) => string;
 
 /** Names the latest interrupted upload, and the key that resumes it; none if all are complete. */
-export function unfinishedWords<Upload>(
+export function describeUnfinished<Upload>(
   [last, ...others]: readonly Upload[],
   nameOf: (upload: Upload) => string,
   resume: Command,

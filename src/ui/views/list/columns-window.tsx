@@ -67,13 +67,13 @@ function choose<Row>(columns: readonly Column<Row>[], state: ChooserState, actio
 }
 
 /** Maximum width of the window. */
-const widest = 52;
+const maxWidth = 52;
 
 /** Whether it is shown regardless of the rows and the room. */
 const isShownByItself = ({ wide, hidden, ifAny }: Column<never>): boolean => !wide && !hidden && !ifAny;
 
 export function ColumnsWindow<Row>({ columns, chosen, onChoose, onClose }: ColumnsWindowProps<Row>) {
-  const { width, ...room } = useWindowRoom(widest);
+  const { width, ...room } = useWindowRoom(maxWidth);
   const { styles, glyphs } = useTheme();
   const [state, setState] = useState<ChooserState>({ cursor: 0, chosen });
   // Several keys may arrive before the next render.

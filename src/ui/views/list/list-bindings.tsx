@@ -14,9 +14,9 @@ import type { ExportTitle } from '../record/save-file.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { openableReferences } from '../record/use-references.ts';
 import { ColumnsWindow } from './columns-window.tsx';
+import { rowCount } from './list-messages.ts';
 import type { ListedRows, ResourceListProps } from './list-props.ts';
 import { columnSetting, type ListTable } from './list-table.ts';
-import { rowCount } from './list-words.ts';
 
 export function useListBindings<Row extends object>(
   props: ResourceListProps<Row>,

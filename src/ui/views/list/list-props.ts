@@ -51,8 +51,8 @@ export interface ResourceListProps<Row> {
   /** When the oldest of these rows was read, in epoch milliseconds: shows their age before the first response. */
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
-  readonly emptyWords: string;
-  /** Replaces `emptyWords` if the service does not list such rows. */
+  readonly emptyText: string;
+  /** Replaces `emptyText` if the service does not list such rows. */
   readonly noneSeen?: string;
   readonly emptyAdvice?: Advice;
   /** The place that a row opens; rows without one do not open. */

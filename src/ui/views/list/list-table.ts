@@ -22,8 +22,8 @@ import { initialTableState, type TableState } from '../../widgets/table/table-st
 import { type Table, useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useSearchTexts } from '../search/search-window.tsx';
+import { listNotes } from './list-messages.ts';
 import type { PlaceOf, ResourceListProps } from './list-props.ts';
-import { listNotes } from './list-words.ts';
 
 export interface ListTable<Row> {
   readonly table: Table<Row>;
@@ -72,7 +72,7 @@ const minKeptLines = 4;
 /** Maximum lines that the text about a row takes from a preview. */
 const maxLinesBelow = 3;
 
-const itself = <Rows>(rows: Rows): Rows => rows;
+const identity = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
 export function useListTable<Row extends object>(props: ResourceListProps<Row>): ListTable<Row> {
@@ -143,14 +143,14 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
 
 /** The list in this order, its rows joined with data from other lists, and the error to show. */
 function useListRows<Row extends object>(props: ResourceListProps<Row>, sort: Sort | undefined) {
-  const { source, columns, join = itself } = props;
+  const { source, columns, join = identity } = props;
   const { focus } = useShell();
   const ordering = useOrderedSource(source, fieldOrder(sort, columns));
   const live = useLive(ordering.query, focus === 'sections' ? 'visible' : 'focused');
   const list = usePagedList(ordering, live.data);
   // The service's order does not cover joined rows.
   const ordered = list.sortedAs === 'service';
-  const joinedTo = ordered ? itself : join;
+  const joinedTo = ordered ? identity : join;
   const joinedRows = useMemo(() => joinedTo(list.rows), [joinedTo, list.rows]);
   const rows = props.rows ?? joinedRows;
   const failed = live.error ?? list.pageError;

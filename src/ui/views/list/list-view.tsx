@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { refOf, resourceAt } from '../../../resources/catalogue.ts';
-import { labelOf, noneSeenWords, placeOf, type ResourceOf } from '../../../resources/define.ts';
+import { describeNoneSeen, labelOf, placeOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -11,13 +11,13 @@ import type { ResourceListProps } from './list-props.ts';
 import { ResourceList } from './resource-list.tsx';
 
 export function listProps<Row extends object>(resource: ResourceOf<Row>) {
-  const { names, columns, facts, emptyWords = `No ${names[0]} yet`, emptyAdvice } = resource;
+  const { names, columns, facts, emptyText = `No ${names[0]} yet`, emptyAdvice } = resource;
   return {
     name: names[0],
     columns,
     facts,
-    emptyWords,
-    noneSeen: noneSeenWords(resource),
+    emptyText,
+    noneSeen: describeNoneSeen(resource),
     ...(emptyAdvice && { emptyAdvice }),
     open: (row: Row) => placeOf(resource, row),
     label: (row: Row) => labelOf(resource, row),
@@ -43,7 +43,7 @@ export function ResourceListView<Row extends object>({ resource, place, ...more 
       startFilter={place.filter}
       {...(place.sort && { sort: place.sort })}
       actions={useActions(resource)}
-      {...(file && { emptyWords: 'The file holds no trajectories' })}
+      {...(file && { emptyText: 'The file holds no trajectories' })}
       {...more}
     />
   );

@@ -1,7 +1,7 @@
 /** A resource's list with its inspector. */
 import { Box } from 'ink';
 import { useEffect } from 'react';
-import { type Column, lackingWords } from '../../../present/column.ts';
+import { type Column, describeIfAbsent } from '../../../present/column.ts';
 import { columnsIn } from '../../../present/row-filter.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
@@ -18,9 +18,9 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { linesAround, useReferences } from '../record/use-references.ts';
 import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
+import { describeEmptyList, describeRowsAge, listFacts, rowCount, shownFreshness, withAge } from './list-messages.ts';
 import type { ResourceListProps } from './list-props.ts';
 import { errorHeight, type ListTable, minPreviewLines, useListTable } from './list-table.ts';
-import { ageWords, emptyListWords, listFacts, rowCount, shownFreshness, withAge } from './list-words.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { parts = [], rowsAt, onCurrent, onShown } = props;
@@ -34,17 +34,17 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     <View
       freshness={freshnessOfParts([shownFreshness(freshness, old), ...parts.flatMap(part => part.freshness ?? [])])}
       bindings={useListBindings(props, shown)}
-      main={<ListPane {...props} {...shown} age={useAgeWords(shown, old, freshness)} />}
+      main={<ListPane {...props} {...shown} age={useAgeText(shown, old, freshness)} />}
       inspector={<RowInspector {...props} row={shown.table.current} />}
     />
   );
 }
 
 /** The age of the rows in view, if they are older than the list. */
-function useAgeWords<Row>({ table, list }: ListTable<Row>, old: RowsAge | undefined, freshness: Freshness): string {
+function useAgeText<Row>({ table, list }: ListTable<Row>, old: RowsAge | undefined, freshness: Freshness): string {
   const { filter, sort } = table.state;
   const inOrder = filter === '' && (sort === undefined || list.sortedAs === 'service');
-  return useTime(now => ageWords(old, freshness, inOrder, now));
+  return useTime(now => describeRowsAge(old, freshness, inOrder, now));
 }
 
 type ListPaneProps<Row> = Omit<ResourceListProps<Row>, keyof ListTable<Row>> &
@@ -54,7 +54,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   const { header = [], table, list, error, loaded, room } = props;
   const pane = usePane('main');
   const { styles } = useTheme();
-  const words = useTableWords(props);
+  const words = useTableTexts(props);
   const { read } = useSiblings();
   return (
     <Box flexDirection="column">
@@ -112,13 +112,13 @@ function PreviewBelow<Row>({
 }
 
 /** How many rows cannot be filtered or sorted by a column yet, in words; empty if there are none. */
-function unreadWords<Row>(column: Column<Row> | undefined, rows: readonly Row[]): string {
+function describeUnread<Row>(column: Column<Row> | undefined, rows: readonly Row[]): string {
   const unread = rows.filter(row => column?.isUnread?.(row) && column.value(row) === undefined).length;
   return unread > 0 ? `${column?.title} unread in ${unread} of ${rowCount(rows.length)}` : '';
 }
 
 /** The words shown in place of the rows, and below them. */
-function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
+function useTableTexts<Row extends object>(props: ListPaneProps<Row>) {
   const { table, list, live, loaded, read, sort, age, noneSeen } = props;
   const advise = useAdvise();
   const keyOf = useKeyOf();
@@ -126,13 +126,13 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const { filter } = table.state;
   // If the service does not list this resource, it may not start one either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
-  const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
+  const words = `${props.emptyText}${advise(props.emptyAdvice)}`;
   const { rows } = table.arranged;
   const sorted = props.columns.find(({ id }) => id === table.state.sort?.column);
   // A filter leaves out rows that lack a value, so count the unread values of all rows.
   const filtered = new Set(columnsIn(filter, props.columns));
-  const unread = [...filtered].map(column => unreadWords(column, props.rows));
-  if (!filtered.has(sorted)) unread.push((sorted && lackingWords(sorted, rows)) ?? unreadWords(sorted, rows));
+  const unread = [...filtered].map(column => describeUnread(column, props.rows));
+  if (!filtered.has(sorted)) unread.push((sorted && describeIfAbsent(sorted, rows)) ?? describeUnread(sorted, rows));
   const empty = {
     loaded,
     asking,
@@ -143,7 +143,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
     read,
   };
   return {
-    emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
+    emptyText: describeEmptyList(empty, isUnlisted ? noneSeen : words, keyOf),
     unsearched: [(filter !== '' && props.unsearched) || '', ...unread].filter(Boolean).join('  '),
     facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],
   };

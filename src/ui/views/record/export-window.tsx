@@ -15,7 +15,7 @@ import { useExports, useWorkbench } from '../../data/workbench.tsx';
 import type { FormValues } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
-import { rowCount } from '../list/list-words.ts';
+import { rowCount } from '../list/list-messages.ts';
 import type { Document } from './open-external.ts';
 import { type Exportable, type ExportTitle, exportToFile, saveParts } from './save-file.ts';
 
@@ -70,7 +70,7 @@ interface ExportWindowProps extends ExportOptions {
   readonly onClose: () => void;
 }
 
-const formatWords: Readonly<Record<ExportFormat, string>> = {
+const formatLabels: Readonly<Record<ExportFormat, string>> = {
   json: 'JSON',
   jsonl: 'JSON Lines, one row per line',
   csv: 'CSV, as the table shows it',
@@ -130,7 +130,7 @@ function useFormats({ record, document, exportable, files = [], siblings }: Expo
   if (exportable) {
     const { kind, id = '', read } = exportable;
     const formats = exportFormats.map(format =>
-      saveAs(format, formatWords[format], fileName(kind, id, format), path =>
+      saveAs(format, formatLabels[format], fileName(kind, id, format), path =>
         exports.run(kind, async waiter => exportToFile(path, await read(waiter), format, waiter.signal)),
       ),
     );
@@ -200,7 +200,7 @@ export function ExportWindow(props: ExportWindowProps) {
     <ChoiceWindow
       title="Export as"
       choices={[...formats, ...running]}
-      emptyWords="There is nothing to export."
+      emptyText="There is nothing to export."
       onChoose={choose => choose()}
       onClose={props.onClose}
     />

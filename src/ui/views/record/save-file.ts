@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { errorCode } from '../../../base/errors.ts';
 import { NewFileError, writeNewFile } from '../../../base/new-file.ts';
 import { type ExportColumn, type ExportFormat, exportParts } from '../../../text/export.ts';
-import { rowCount } from '../list/list-words.ts';
+import { rowCount } from '../list/list-messages.ts';
 
 /** Names an export, for its file name and its progress. */
 export interface ExportTitle {

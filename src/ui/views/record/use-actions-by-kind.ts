@@ -10,16 +10,16 @@ import { type ActedRows, useActionsOfAll } from './use-actions.tsx';
 const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
   Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
 
-const acted = (name: string): Pick<ActedRows, 'resource' | 'actions'> => {
+const actedRows = (name: string): Pick<ActedRows, 'resource' | 'actions'> => {
   const resource = resourceAt({ view: 'list', resource: name });
   return { resource, actions: withoutDeletion(resource) };
 };
 
 const byKind: ReadonlyMap<string, () => Pick<ActedRows, 'resource' | 'actions'>> = new Map([
-  ['training', () => acted('training')],
-  ['run', () => acted('runs')],
-  ['deployment', () => acted('deployments')],
-  ['benchmark', () => acted('benchmarks')],
+  ['training', () => actedRows('training')],
+  ['run', () => actedRows('runs')],
+  ['deployment', () => actedRows('deployments')],
+  ['benchmark', () => actedRows('benchmarks')],
   ['checkpoint', () => ({ resource: training, actions: checkpointActions }) as unknown as ActedRows],
 ]);
 

@@ -3,7 +3,7 @@
 import { own } from '../../../base/own-property.ts';
 import type { Command } from '../../../present/command.ts';
 import type { ActionTable, Known, RowAction } from '../../../resources/action.ts';
-import { labelOf, type Resource, type ResourceOf, wordFor } from '../../../resources/define.ts';
+import { labelOf, type Resource, type ResourceOf, singularName } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
@@ -95,12 +95,12 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
   for (const part of parts) {
     const action = own(part.actions, name);
     const labels = (rows: readonly object[]): string => namesOf(rows.map(row => labelOf(part.resource, row)));
-    if (!action) return `This does not apply to ${wordFor(part.resource)} ${labels(part.rows)}`;
+    if (!action) return `This does not apply to ${singularName(part.resource)} ${labels(part.rows)}`;
     if (part.rows.length === 0) return 'Nothing is selected';
-    const rows = action.to(part.rows, known);
+    const rows = action.appliesTo(part.rows, known);
     const isRefused = typeof rows === 'string';
     const whyNot = (row: object): string => {
-      const why = action.to([row], known);
+      const why = action.appliesTo([row], known);
       return typeof why === 'string' ? why : '';
     };
     const applies = new Set(isRefused ? [] : rows);
@@ -117,7 +117,7 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
   const [first, ...others] = targets;
   if (others.length === 0 || !first?.action.opens) return targets;
   // One window opens for all of them, so a limit on their number covers all.
-  const together = first.action.to(
+  const together = first.action.appliesTo(
     targets.flatMap(({ rows }) => rows),
     known,
   );

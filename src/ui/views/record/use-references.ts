@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { pushAll } from '../../../base/many.ts';
 import type { Fact, Reference } from '../../../present/fact.ts';
-import { knownOrigin, originWords } from '../../../queries/checkpoint-memory.ts';
+import { formatTrainingOrigin, knownOrigin } from '../../../queries/checkpoint-memory.ts';
 import { maxSearched, OriginSearch } from '../../../queries/checkpoint-origins.ts';
 import { placeOfReference, resourceNamed } from '../../../resources/catalogue.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -47,7 +47,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
   const { statuses, remembered } = useWorkbench();
   return ({ resource, id, within }) => {
     const origin = within === undefined && resource === 'checkpoints' ? knownOrigin(id, remembered) : undefined;
-    if (origin) return originWords(origin);
+    if (origin) return formatTrainingOrigin(origin);
     const kind = resourceNamed(within === undefined ? resource : 'training')?.kind;
     if (kind === undefined) return undefined;
     const key = { kind, id: within ?? id };

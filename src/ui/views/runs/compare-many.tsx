@@ -7,7 +7,7 @@ import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { answerEndsQuery } from '../../../resources/answer-ends.ts';
 import { comparability, comparisonOptions } from '../../../resources/comparison.ts';
 import {
-  familyWords,
+  describeFamilyIntervals,
   type Grid,
   type GridRow,
   gridColumns,
@@ -18,7 +18,7 @@ import {
   taskColumns,
 } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
-import { idsOf, pooledPlace, pooledRuns, pooledWords } from '../../../resources/pools.ts';
+import { idsOf, pooledPlace, pooledReason, pooledRuns } from '../../../resources/pools.ts';
 import { counted } from '../../../text/numbers.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -43,7 +43,7 @@ function verdictLines(grid: Grid, width: number): readonly string[] {
 }
 
 /** Tells the user that some runs can be pooled. */
-const poolWords = (runs: readonly NamedRun[], keyOf: ReturnType<typeof useKeyOf>): string =>
+const describePools = (runs: readonly NamedRun[], keyOf: ReturnType<typeof useKeyOf>): string =>
   `${runs.length} runs in ${counted(pooledRuns(runs).length, 'group')} that differ only in the seed: ${keyOf(compareCommands.pool)} pools each group`;
 
 /** The list that reads the runs, their comparison with the base, and the tasks on which they differ most. */
@@ -70,9 +70,11 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const baseRun = runs.find(({ id }) => id === base);
   const { note = '' } = comparability(runs);
   const pools = pooledPlace(runs, base);
-  const words = [note, familyWords(grid, comparisonDefaults.confidence), pools ? poolWords(runs, keyOf) : ''].filter(
-    Boolean,
-  );
+  const words = [
+    note,
+    describeFamilyIntervals(grid, comparisonDefaults.confidence),
+    pools ? describePools(runs, keyOf) : '',
+  ].filter(Boolean);
   const width = pane.width - 2;
   const verdicts = verdictLines(grid, width);
   return (
@@ -82,7 +84,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
       source={source as unknown as ListSource<GridRow>}
       rows={grid.rows}
       columns={columns}
-      emptyWords="None of these runs has a reward"
+      emptyText="None of these runs has a reward"
       open={row => {
         const run = runs.find(({ id }) => id === row.id);
         return run && baseRun && run !== baseRun ? { view: 'compare', base: baseRun, new: run } : undefined;
@@ -98,7 +100,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
                   ...{ view: 'tasks', scope: { run: id }, label: name },
                   ...(baseRun && baseRun.id !== id && { base: baseRun }),
                 },
-          why: pooledWords,
+          why: pooledReason,
         },
       ]}
       label={({ name }) => name}

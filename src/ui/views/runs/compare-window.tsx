@@ -40,7 +40,7 @@ export function RunChoice({ run, onChoose, onClose }: RunChoiceProps) {
         note: noteOf(each, rewardRange),
         value: each,
       }))}
-      emptyWords="This benchmark has no other run."
+      emptyText="This benchmark has no other run."
       onChoose={onChoose}
       onClose={onClose}
     />

@@ -5,7 +5,7 @@ import { capitalised } from '../../../base/capitalised.ts';
 import { type BySide, otherSide, type Side, sides } from '../../../base/sides.ts';
 import { isRunning } from '../../../contract/status.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
-import { intervalWords } from '../../../present/number-columns.ts';
+import { formatInterval } from '../../../present/number-columns.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, isChanged, lostBy, rolloutsToShow } from '../../../queries/compare.ts';
 import { answerEndsQuery } from '../../../resources/answer-ends.ts';
@@ -15,15 +15,15 @@ import {
   compareRuns,
   comparisonColumns,
   comparisonOptions,
-  fullRewardWords,
+  describeFullRewards,
+  describePaired,
+  describeTally,
+  describeUngraded,
   type NamedComparison,
-  pairedWords,
-  tallyWords,
-  ungradedWords,
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
-import { idsOf, pooledWords } from '../../../resources/pools.ts';
+import { idsOf, pooledReason } from '../../../resources/pools.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
 import { truncate } from '../../../text/width.ts';
@@ -102,7 +102,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       startAt={place.at}
       columns={comparisonColumns}
       sort={worstFirst}
-      emptyWords="Neither run has a trajectory that names its task"
+      emptyText="Neither run has a trajectory that names its task"
       open={row => rolloutPlace(row, runNames, false)}
       opens={[
         { command: compareCommands.other, place: row => rolloutPlace(row, runNames, true) },
@@ -126,7 +126,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         {
           command: rolloutCommands.tasks,
           run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
-          ...((base.pool ?? fresh.pool) && { enabled: false, why: pooledWords }),
+          ...((base.pool ?? fresh.pool) && { enabled: false, why: pooledReason }),
         },
       ]}
       files={() => comparisonFiles([base, fresh], base.id)}
@@ -154,18 +154,18 @@ export function comparisonLines(
 ): string[] {
   const { verdict, interval } = compared;
   const heads = comparedHeads(compared, names, runs, room, theme);
-  const between = interval && intervalWords(interval, difference);
-  const ungraded = ungradedWords(compared);
-  const full = fullRewardWords(compared);
+  const between = interval && formatInterval(interval, difference);
+  const ungraded = describeUngraded(compared);
+  const full = describeFullRewards(compared);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);
   const { [verdictStyles[verdict.kind]]: result, warning } = theme.styles;
   const sentences: readonly (readonly [words: string, style: typeof result])[] = [
     [[sum, between].filter(Boolean).join('  '), result],
-    [pairedWords(compared), result],
+    [describePaired(compared), result],
     [capitalised(verdict.words), result],
-    [capitalised(compared.endsWords ?? ''), warning],
+    [capitalised(compared.endsText ?? ''), warning],
     [ungraded === '' ? '' : `not graded: ${ungraded}`, result],
-    [compared.pairs === 0 ? '' : tallyWords(compared), result],
+    [compared.pairs === 0 ? '' : describeTally(compared), result],
     [full === '' ? '' : `full reward: ${full}`, result],
     [capitalised(compared.caution), warning],
   ];

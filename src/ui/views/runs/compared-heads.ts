@@ -4,7 +4,7 @@ import { type BySide, type Side, sides } from '../../../base/sides.ts';
 import { statusMeaning } from '../../../contract/status.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import type { ComparedTask } from '../../../queries/compare.ts';
-import { taskMeanWords } from '../../../resources/comparison.ts';
+import { describeTaskMean } from '../../../resources/comparison.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -62,7 +62,7 @@ export function comparedHeads(
   const room = width - headIndent.length;
   const headOf = (side: Side): string[] => {
     const [name, other] = side === 'base' ? [names.base, names.new] : [names.new, names.base];
-    const words = taskMeanWords(compared[side]);
+    const words = describeTaskMean(compared[side]);
     const { status } = runs?.[side] ?? {};
     const says = status != null && statusMeaning(status) !== 'success';
     const clean = sanitiseLine(status ?? '');

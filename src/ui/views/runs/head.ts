@@ -7,7 +7,7 @@ import { rolloutsDone } from '../../../queries/evaluations.ts';
 import type { LineState } from '../../../resources/line-state.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { RewardSummary } from '../../../resources/run-outcome.ts';
-import { failedAmong, noRewardWords, outcomeOf, outcomeWords } from '../../../resources/run-outcome.ts';
+import { describeNoReward, describeOutcome, failedAmong, outcomeOf } from '../../../resources/run-outcome.ts';
 import { cautionOf } from '../../../resources/runs.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -24,7 +24,7 @@ const maxBins = 10;
 const tall = 25;
 
 /** A note on a run without a status, which may have ended if no new rewards arrive. */
-function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
+function describeNoStatus(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
   return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
@@ -74,11 +74,11 @@ function meanParts(
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing);
   const isAmong = failed <= without;
-  const [label, mean, of] = outcomeWords(outcome);
+  const [label, mean, of] = describeOutcome(outcome);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
   return [
-    hasNone ? styles.muted(noRewardWords(outcome, without, failed)) : meanText,
+    hasNone ? styles.muted(describeNoReward(outcome, without, failed)) : meanText,
     without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
     failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
     unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
@@ -109,7 +109,7 @@ export function summaryLines(
   const wrapped = (text = '', style: (line: string) => string): string[] =>
     text === '' ? [] : wrap(text, width).map(line => style(line));
   // The time comes last, and must not be cut off.
-  const noStatus = wrap(noStatusWords(rewards, rewardedAt), width);
+  const noStatus = wrap(describeNoStatus(rewards, rewardedAt), width);
   const lastUnsaid = noStatus.pop();
   const status = styledStatus(run.status, theme, lastUnsaid, alarm);
   return [

@@ -5,7 +5,13 @@ import type { Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
 import { labelOf } from '../../../resources/define.ts';
 import type { Owner } from '../../../rollouts/read.ts';
-import { type GraderChoice, GraderError, graderWords, localGraders, regraderOf } from '../../../rollouts/regraders.ts';
+import {
+  describeGrader,
+  type GraderChoice,
+  GraderError,
+  localGraders,
+  regraderOf,
+} from '../../../rollouts/regraders.ts';
 import { Regrading } from '../../../rollouts/regrading.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -140,7 +146,7 @@ export function useRegrade(): (owner: Owner, grader: GraderChoice, passAt: numbe
       const place = {
         view: 'regrade',
         id,
-        label: `${labelOf(owner.resource, owner.row)} by ${graderWords(grader)}`,
+        label: `${labelOf(owner.resource, owner.row)} by ${describeGrader(grader)}`,
       } as const;
       if (replaces) shell.navigate({ kind: 'replace', place });
       else shell.open(place);

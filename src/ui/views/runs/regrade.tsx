@@ -33,7 +33,7 @@ import { useTriage } from '../triage/use-triage.tsx';
 import { useRegrade } from './regrade-window.tsx';
 import { regradingWith } from './regradings.ts';
 
-const unknown: Pick<RegradingState, 'rows' | 'notes' | 'error'> = { rows: [], notes: [], error: undefined };
+const unknownState: Pick<RegradingState, 'rows' | 'notes' | 'error'> = { rows: [], notes: [], error: undefined };
 
 export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   const workbench = useWorkbench();
@@ -45,7 +45,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   const again = useRegrade();
   const triage = useTriage();
   const filesOf = useRolloutFiles();
-  const { rows, notes, error } = state ?? unknown;
+  const { rows, notes, error } = state ?? unknownState;
   const passAt = regrading?.passAt ?? range[1];
   const [source] = useState(() => rowsMadeElsewhere<Regraded>(['regrade', id], row => row.trajectory_id));
   const facts = useMemo(
@@ -61,10 +61,10 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       rows={rows}
       columns={useMemo(() => regradedColumns(passAt), [passAt])}
       parts={[{ refresh }]}
-      emptyWords={emptyWords(state)}
+      emptyText={describeEmpty(state)}
       open={row => ({
         ...recordPlace(trajectories, row.trajectory_id, row.task_id),
-        graded: gradedWords(row),
+        graded: describeGraded(row),
       })}
       label={row => row.task_id ?? row.trajectory_id}
       facts={row => rowFacts(row, passAt)}
@@ -84,7 +84,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       header={[
         styles.title(truncate(sanitiseLine(label ?? ''), width)),
         ...(error ? wrap(sanitiseLine(error.message), width).map(styles.danger) : []),
-        ...(state ? [progressWords(state), ...summaryLines(facts)] : []).flatMap(line =>
+        ...(state ? [describeProgress(state), ...summaryLines(facts)] : []).flatMap(line =>
           line === '' ? [] : wrap(line, width),
         ),
         '',
@@ -118,7 +118,7 @@ const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
 ];
 
 /** The new reward and the reason for it, shown in the reader, which otherwise shows the stored reward. */
-function gradedWords({ error, new_reward: graded, explanation }: Regraded): string {
+function describeGraded({ error, new_reward: graded, explanation }: Regraded): string {
   const grade = `New reward ${reward(graded)}, not stored`;
   return error === undefined ? [grade, explanation].filter(Boolean).join(': ') : `Not regraded: ${error}`;
 }
@@ -135,13 +135,13 @@ function summaryLines(facts: readonly Fact[]): readonly string[] {
   );
 }
 
-function progressWords(state: RegradingState): string {
+function describeProgress(state: RegradingState): string {
   const { phase, rows } = state;
   if (phase === 'reading') return 'Reading the rollouts';
   return phase === 'grading' ? `Graded ${rows.length} of ${gradableIn(state)}` : '';
 }
 
-function emptyWords(state: RegradingState | undefined): string {
+function describeEmpty(state: RegradingState | undefined): string {
   if (!state) return 'These grades are no longer kept: regrade the rollouts';
   const { phase, all, left } = state;
   if (phase === 'reading' || phase === 'grading') return 'Nothing has been graded yet';

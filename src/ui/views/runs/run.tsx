@@ -4,7 +4,7 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { noteFacts, noteWords } from '../../../present/notes.ts';
+import { describeNote, noteFacts } from '../../../present/notes.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import { isWhole } from '../../../queries/lists/list-query.ts';
@@ -16,11 +16,11 @@ import { runResultsQuery } from '../../../queries/run-results.ts';
 import { unknownResource } from '../../../queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../../queries/training-curves.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
-import { cutOffWords } from '../../../resources/answer-ends.ts';
+import { cutOffMessage } from '../../../resources/answer-ends.ts';
 import { statedFacts } from '../../../resources/line-state.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
-import { certaintyWords } from '../../../resources/run-mean.ts';
+import { describeCertainty } from '../../../resources/run-mean.ts';
 import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
 import { baselineCommand, runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
@@ -59,7 +59,7 @@ import { useBaselineBinding } from './use-run-list.ts';
 
 const { compare: runCompare } = runActions;
 const noRows: readonly Trajectory[] = [];
-const rewarded: readonly string[] = ['reward'];
+const rewardColumnIds: readonly string[] = ['reward'];
 /** Other commands in the menu of actions. */
 const inMenu = [...rolloutMenu, baselineCommand, alarmCommands.past];
 const worstFirst = { column: 'reward', descending: false } as const;
@@ -98,7 +98,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const graded = ended ? rewards : rewardsSoFar(rewards, rows);
   const failed = failedOf(rows).length;
   const isListed = isWhole(list);
-  const cutOff = useMemo(() => cutOffWords(rows, isListed), [rows, isListed]);
+  const cutOff = useMemo(() => cutOffMessage(rows, isListed), [rows, isListed]);
   const summary = graded && {
     ...summariseRewards(graded, total, results.data?.unreadable, compare.rewardRange),
     failed,
@@ -112,7 +112,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
     certainty: useMemo(
       () =>
         graded
-          ? certaintyWords(
+          ? describeCertainty(
               runMeanOf(graded, { status, total, samplesPerTask, listed, failed, range: compare.rewardRange }),
               mean,
             )
@@ -158,13 +158,13 @@ export function RunView({ place }: ViewProps<'record'>) {
       {...partsProps(state, pin, { resource: 'runs', json: shown })}
       source={run.source}
       parts={run.parts}
-      emptyWords={emptyWords(run)}
+      emptyText={describeEmpty(run)}
       sort={worstFirst}
       join={join}
       preview={TrajectoryPreview}
       keepsPreview
       files={rows => [...ownerReport('runs', place.id, shown), ...list.files(rows)]}
-      joined={rewarded}
+      joined={rewardColumnIds}
       header={useHead(run, pane)}
       texts={{ scope: { run: place.id }, label: pin.label }}
       actions={rows => {
@@ -186,7 +186,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   );
 }
 
-function emptyWords({ state, ended, progress, rewards }: Run): string {
+function describeEmpty({ state, ended, progress, rewards }: Run): string {
   if (!state.isRead) return 'It could not be read';
   if (state.error && rewards === undefined) return 'No rollouts to show';
   if (ended) return 'This run recorded no trajectories';
@@ -201,7 +201,7 @@ function useHead(
   const theme = useTheme();
   const asking = useLoadingText();
   const width = pane.width - 2;
-  const notes = noteWords(useNotes().get(shown.eval_run_id));
+  const notes = describeNote(useNotes().get(shown.eval_run_id));
   const title = truncate(sanitiseLine(shown.display_name ?? shown.eval_run_id), width);
   return [
     ...(state.isRead

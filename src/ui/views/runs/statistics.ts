@@ -45,7 +45,7 @@ const numberWidth = 8;
 const heads = ['COUNT', 'MEAN', 'P50', 'P95'] as const;
 
 /** `5 of 6` if only some samples have a value. */
-function countWords({ summary, total }: KnobStatistics): string {
+function describeCounts({ summary, total }: KnobStatistics): string {
   const known = summary?.count ?? 0;
   return known === total ? count(known) : `${count(known)} of ${count(total)}`;
 }
@@ -67,7 +67,7 @@ export function statisticsLines(
   if (statistics.length === 0) return [styles.muted('no statistics yet')];
   const texts = statistics.map(each => {
     const { mean, p50, p95 } = each.summary ?? {};
-    return [countWords(each), reward(mean), reward(p50), reward(p95)];
+    return [describeCounts(each), reward(mean), reward(p50), reward(p95)];
   });
   const widths = heads.map((_, index) => maxOf([numberWidth, ...texts.map(each => (each[index] ?? '').length + 2)]));
   const cells = (row: readonly string[]): string =>

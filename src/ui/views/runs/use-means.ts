@@ -29,7 +29,7 @@ const means: StatusJoin<EvalRun, SeenMean, EvalRun> = {
 
 type Trained = Parameters<typeof withTraining>[1];
 
-const trained: StatusJoin<EvalRun, Trained, EvalRun> = {
+const trainedJoin: StatusJoin<EvalRun, Trained, EvalRun> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id ?? '',
   pick: ({ id, label, measured }) => ({ split: measured?.best.split, name: label === id ? undefined : label }),
@@ -43,7 +43,7 @@ const trained: StatusJoin<EvalRun, Trained, EvalRun> = {
 export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { remembered } = useWorkbench();
   const withMeans = useStatusJoin(means);
-  const withTrained = useStatusJoin(trained);
+  const withTrained = useStatusJoin(trainedJoin);
   const withNames = useMemo(() => {
     const nameOf = perArguments((id: string) => remembered.find('training', id)?.label, Number.POSITIVE_INFINITY);
     const named = perObject((row: EvalRun) => withTraining(row, { name: nameOf(row.training_run_id ?? '') }));

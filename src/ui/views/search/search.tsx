@@ -1,10 +1,10 @@
 /** A search through trajectories, with its hits so far. */
 import { useEffect, useMemo, useState } from 'react';
-import { countHits, tallyWords } from '../../../present/tallies.ts';
+import { countHits, describeTally } from '../../../present/tallies.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { type Place, placeKey } from '../../../resources/place.ts';
-import { hitColumns, hitFacts, searchedWords } from '../../../resources/text-hits.ts';
+import { describeSearch, hitColumns, hitFacts } from '../../../resources/text-hits.ts';
 import { maxSearched, type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { parseLineSearch } from '../../../text/line-search.ts';
@@ -103,7 +103,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       rows={hits}
       {...list}
       parts={[{ refresh: () => again() }]}
-      emptyWords={emptyWords(shown?.state, search.ok ? undefined : search.error)}
+      emptyText={describeEmpty(shown?.state, search.ok ? undefined : search.error)}
       open={({ trajectory_id, task_id, place: at, hidden }) => ({
         ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),
         ...(search.ok && { found: { query: hidden ? undefined : search.highlighted, place: at } }),
@@ -118,12 +118,12 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       header={[
         styles.title(title),
         ...(shown
-          ? lines(searchedWords(shown.state, `${keyOf(searchCommands.more)} searches ${maxSearched} more`))
+          ? lines(describeSearch(shown.state, `${keyOf(searchCommands.more)} searches ${maxSearched} more`))
           : []),
         ...(shown && hits.length > 0
           ? [
-              ...lines(`by reward  ${tallyWords(shown.counts.by_reward)}`),
-              ...lines(`by end  ${tallyWords(shown.counts.by_end)}`),
+              ...lines(`by reward  ${describeTally(shown.counts.by_reward)}`),
+              ...lines(`by end  ${describeTally(shown.counts.by_end)}`),
             ].map(styles.muted)
           : []),
         '',
@@ -134,7 +134,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
 
 const noHits: readonly TextHit[] = [];
 
-function emptyWords(state: TextSearchState | undefined, error: string | undefined): string {
+function describeEmpty(state: TextSearchState | undefined, error: string | undefined): string {
   if (error !== undefined) return error;
   if (state === undefined || state.phase === 'listing' || state.phase === 'searching') return 'Searching';
   return state.phase === 'done' ? 'No line matches' : 'The search did not finish';

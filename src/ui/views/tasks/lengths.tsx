@@ -5,12 +5,12 @@ import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
 import {
+  describeCorrelation,
+  describeCorrelationShort,
   type Length,
   type LengthPoint,
   lengthPoints,
   lengths,
-  lengthWords,
-  shortLengthWords,
 } from '../../../present/reward-length.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -53,7 +53,10 @@ function useHeader(
 ): readonly string[] {
   const pane = usePane('main');
   const theme = useTheme();
-  const words = useMemo(() => lengthWords(points, length, rollouts, isReading), [points, length, rollouts, isReading]);
+  const words = useMemo(
+    () => describeCorrelation(points, length, rollouts, isReading),
+    [points, length, rollouts, isReading],
+  );
   const width = pane.width - 2;
   const isLow = pane.height < 16;
   const height = isLow ? 3 : Math.min(20, Math.floor(pane.height / 2) - 2);
@@ -66,7 +69,7 @@ function useHeader(
     );
     return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
   }, [points, width, height, theme]);
-  const short = useMemo(() => (isLow ? shortLengthWords(points) : undefined), [isLow, points]);
+  const short = useMemo(() => (isLow ? describeCorrelationShort(points) : undefined), [isLow, points]);
   const wrapped = (lines: readonly string[]): readonly string[] => lines.flatMap(line => wrap(line, width));
   if (isLow) {
     // Put the most important line above the chart and the others below, because only four lines may fit.
@@ -95,7 +98,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
   const reader = useLengthReader(rollouts, length);
   const { rows: read, isReading } = reader;
   const points = useMemo(() => lengthPoints(read, length), [read, length]);
-  const noneWords = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} switches to another unit`;
+  const noneText = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} switches to another unit`;
   const [source] = useState(() =>
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
   );
@@ -108,7 +111,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={longestFirst}
-      emptyWords={emptyRollouts(rollouts, isReading ? 'Reading the rollouts' : noneWords)}
+      emptyText={emptyRollouts(rollouts, isReading ? 'Reading the rollouts' : noneText)}
       open={({ row }) => recordPlace(trajectories, row.trajectory_id, row.task_id ?? undefined)}
       actions={some => [
         pairBinding(

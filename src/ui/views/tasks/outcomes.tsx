@@ -2,8 +2,8 @@
 import { useMemo, useState } from 'react';
 import { type OutcomeClass, outcomeClasses } from '../../../present/outcome-classes.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
-import { classWords, outcomeColumns, outcomeFacts } from '../../../resources/outcomes.ts';
-import { modelsWords } from '../../../resources/task-groups.ts';
+import { formatClass, outcomeColumns, outcomeFacts } from '../../../resources/outcomes.ts';
+import { describeModels } from '../../../resources/task-groups.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -16,7 +16,7 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
   const rollouts = useRollouts(scope, pane.attention, { steps, filter });
   const { rows } = rollouts;
   const classes = useMemo(() => outcomeClasses(rows), [rows]);
-  const models = useMemo(() => modelsWords(rows), [rows]);
+  const models = useMemo(() => describeModels(rows), [rows]);
   // A view shows one place from mount to unmount.
   const [source] = useState(() =>
     rowsMadeElsewhere<OutcomeClass>([...rollouts.key, 'outcomes'], ({ by, value }) => JSON.stringify([by, value])),
@@ -29,14 +29,14 @@ export function OutcomesView({ place }: ViewProps<'outcomes'>) {
       rows={classes}
       parts={rollouts.parts}
       columns={outcomeColumns}
-      emptyWords={emptyRollouts(rollouts, 'No rollout reports how it ended')}
+      emptyText={emptyRollouts(rollouts, 'No rollout reports how it ended')}
       open={({ by, value }) => ({
         ...{ view: 'rollouts', scope, ended: { by, value } },
         ...(label && { label }),
         ...(steps && { steps }),
         filter,
       })}
-      label={classWords}
+      label={formatClass}
       facts={outcomeFacts}
       notes={[...models, ...rollouts.notes]}
     />

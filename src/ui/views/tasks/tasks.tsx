@@ -14,9 +14,9 @@ import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { namedRun } from '../../../resources/run-places.ts';
 import {
+  describeGroups,
   groupFacts,
   groupsOf,
-  groupsWords,
   parseSteps,
   scoresByTask,
   taskColumn,
@@ -166,9 +166,9 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const [source] = useState(() => rowsMadeElsewhere<TaskGroup>([...rollouts.key, 'tasks'], row => row.task_id));
   const title = label ?? run?.display_name ?? scope.run ?? scope.dataset ?? '';
   const against = base === undefined ? undefined : (place.base ?? { id: base, name: name ?? base });
-  const againstWords = against ? [`DIFF is the mean minus the mean of ${sanitiseLine(against.name)}`] : [];
+  const againstNotes = against ? [`DIFF is the mean minus the mean of ${sanitiseLine(against.name)}`] : [];
   const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
-  const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...againstWords];
+  const words = [...(note === undefined ? [] : [note]), ...describeGroups(tasks), ...againstNotes];
   const areBySteps = tasks.steps.size > 1;
   const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
   const lifeBinding = useLifeBinding(place);
@@ -182,7 +182,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={place.base ? byDifference : byMean}
-      emptyWords={emptyRollouts(
+      emptyText={emptyRollouts(
         rollouts,
         rollouts.rows.length === 0
           ? steps
@@ -281,7 +281,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
       bindings={twin ? [{ command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: twin }) }] : []}
       notes={[...notes, ...list.notes]}
       sort={byReward}
-      emptyWords={emptyRollouts(rollouts, 'No rollout matches')}
+      emptyText={emptyRollouts(rollouts, 'No rollout matches')}
       preview={TrajectoryPreview}
       keepsPreview
     />

@@ -26,13 +26,13 @@ const updateMs = 250;
  */
 const growth = 1.2;
 /** The golden ratio: any number of its multiples, modulo 1, is spread evenly. */
-const golden = 0.618_033_988_75;
+const goldenRatio = 0.618_033_988_75;
 
 const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > maxSteps;
 
 /** Orders rows so that the first rows are an even sample, for any number of them. Large ones come last. */
 function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
-  const placed = rows.map((row, index) => ({ row, at: ((index * golden) % 1) + Number(isLarge(row)) }));
+  const placed = rows.map((row, index) => ({ row, at: ((index * goldenRatio) % 1) + Number(isLarge(row)) }));
   return placed.sort((one, other) => one.at - other.at).map(({ row }) => row);
 }
 

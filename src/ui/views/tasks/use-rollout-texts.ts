@@ -45,7 +45,7 @@ const withId = ({ trajectory_id, ...row }: Rollout & Partial<Listed>): readonly 
   trajectory_id ? [{ ...row, trajectory_id }] : [];
 
 /** The rollouts to read for their texts: large ones, and ones that still run, are left to the user. */
-const readable = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<string, RolloutTexts>): string[] =>
+const readableIds = <Row extends Rollout>(rows: readonly Row[], known: ReadonlyMap<string, RolloutTexts>): string[] =>
   rows.flatMap(row => {
     const { trajectory_id: id, status, num_steps }: Rollout & Partial<Listed> = row;
     const isKnown = !id || known.has(id) || textsOf(row) !== undefined;
@@ -117,7 +117,7 @@ function useReadInSight<Row extends Rollout>(columns: readonly Column<Row>[], on
       reading.current = controller;
       setTimeout(() => {
         if (signal.aborted) return;
-        void inParallel(readable(inSight, readTexts.all()), async id => {
+        void inParallel(readableIds(inSight, readTexts.all()), async id => {
           if (signal.aborted) return;
           await workbench.cache.prefetchQuery({ ...optionsOf(workbench, trajectoryQuery(id)), gcTime: previewKeptMs });
         });

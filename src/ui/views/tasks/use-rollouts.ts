@@ -13,7 +13,7 @@ import { trajectoriesOfRun, withRewards, withRunRewards } from '../../../queries
 import type { Scope } from '../../../resources/place.ts';
 import { ofSteps, parseSteps } from '../../../resources/task-groups.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
-import { anonymousWords, unlistedWords } from '../../../resources/unlisted.ts';
+import { describeAnonymousRewards, describeUnlisted } from '../../../resources/unlisted.ts';
 import { counted } from '../../../text/numbers.ts';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
@@ -146,8 +146,8 @@ export function useRollouts(
       ...(isUnread && !isReading ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
       ...(isReading ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
       ...(unreadable > 0 ? [`${counted(unreadable, 'rollout')} could not be read`] : []),
-      ...anonymousWords(rewards ?? []),
-      ...unlistedWords(all, extent),
+      ...describeAnonymousRewards(rewards ?? []),
+      ...describeUnlisted(all, extent),
       ...list.notes,
     ],
     parts: run === undefined ? [live] : [live, results],

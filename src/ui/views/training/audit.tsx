@@ -39,7 +39,7 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
       name="audit"
       source={useAudit(runId)}
       columns={findingColumns}
-      emptyWords={nothingFound}
+      emptyText={nothingFound}
       open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
       label={({ kind }) => findingKinds[kind]}
       header={header}
@@ -85,7 +85,7 @@ export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }:
       rows={evidence}
       columns={noted.columns}
       notes={noted.words}
-      emptyWords={loaded ? 'The audit no longer finds this' : 'Reading the audit'}
+      emptyText={loaded ? 'The audit no longer finds this' : 'Reading the audit'}
       open={({ trajectory_id, task_id }) =>
         trajectory_id ? recordPlace(trajectories, trajectory_id, task_id ?? undefined) : undefined
       }

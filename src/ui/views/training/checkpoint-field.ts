@@ -1,7 +1,7 @@
 /** The form field for a checkpoint: options with their numbers, and names that can be typed. Pure. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
-import { limitsWords } from '../../../present/number-columns.ts';
+import { formatLimits } from '../../../present/number-columns.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import {
   type CheckpointReading,
@@ -12,8 +12,8 @@ import {
   splitCheckpointName,
   unreadCheckpoints,
 } from '../../../queries/checkpoint-names.ts';
-import { bestCell, evaluatedWords, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
-import { heldOutLimits, measuredWords } from '../../../resources/held-out-words.ts';
+import { bestCell, describeEvaluations, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { describeMeasured, heldOutLimits } from '../../../resources/describe-held-out.ts';
 import { reward } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { ChoiceFieldSpec, ChoiceOption, FormValues } from '../../widgets/form/form-state.ts';
@@ -31,7 +31,7 @@ export interface OfferedCheckpoint {
 export const runName = ({ display_name, training_run_id }: TrainingRun): string => display_name ?? training_run_id;
 
 /** `step 5 of words`; the id if the step is unknown. */
-export const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
+export const describeCheckpoint = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
   clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
 
 /** A run's checkpoints, newest first. */
@@ -76,8 +76,8 @@ function factsOf({ row, limits }: OfferedCheckpoint): string[] {
     [bestCell(row), rivals && rivals.ties.length > 0 ? `of ${rivals.ties.length + 1} equal` : '']
       .filter(Boolean)
       .join(' '),
-    limitsWords(limits) || samples.trim(),
-    evaluations ? evaluatedWords(evaluations) : '',
+    formatLimits(limits) || samples.trim(),
+    evaluations ? describeEvaluations(evaluations) : '',
     is_deployable === false ? 'cannot be deployed' : '',
   ];
 }
@@ -130,7 +130,7 @@ export function betterChoice({ run, row }: OfferedCheckpoint, offered: readonly 
     each.run.training_run_id === run.training_run_id && each.called.includes('best');
   const { step_index, checkpoint_id, held_out } = offered.find(isBest)?.row ?? row;
   if (checkpoint_id === row.checkpoint_id || step_index == null || !held_out) return '';
-  return `This run's best is step ${step_index}, ${measuredWords(held_out)}.`;
+  return `This run's best is step ${step_index}, ${describeMeasured(held_out)}.`;
 }
 
 export interface CheckpointFieldOptions {
@@ -143,7 +143,7 @@ export interface CheckpointFieldOptions {
   readonly refuses?: (chosen: OfferedCheckpoint, values: FormValues) => string | undefined;
 }
 
-const help =
+const fieldHelp =
   "Held-out reward (best: the run's highest), its 95% interval, mean of its evaluations. Type NAME@best, NAME@STEP or an id to find one.";
 
 export function checkpointField(
@@ -158,7 +158,7 @@ export function checkpointField(
     name,
     label,
     initial,
-    help,
+    help: fieldHelp,
     // A run may have a name that looks like an id, or like another run's step.
     isName: word => isCheckpointId(word) || readingsOf(word).length > 0,
     options: none === undefined ? options : [{ value: '', label: none }, ...options],

@@ -4,7 +4,7 @@ import { maxOf } from '../../../base/many.ts';
 import type { HeldOutReward } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, isOutstanding, samplesOf } from '../../../queries/held-out.ts';
-import { heldOutInterval, optimismWords } from '../../../resources/held-out-words.ts';
+import { heldOutInterval, optimismNote } from '../../../resources/describe-held-out.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { counted, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -83,7 +83,7 @@ interface GridOptions {
   readonly ownAxes?: boolean;
 }
 
-const crosshairWords = (x: number | undefined, unit: string): string =>
+const formatCrosshair = (x: number | undefined, unit: string): string =>
   x === undefined ? '' : `at ${tenth(x)}${unit}`;
 
 const tenth = (x: number): number => Math.round(x * 10) / 10;
@@ -100,7 +100,7 @@ export function gridLines(
   const { log, zoom } = chart;
   const xRange = zoom ?? range;
   const words = [
-    crosshairWords(chart.crosshair, notes.unit),
+    formatCrosshair(chart.crosshair, notes.unit),
     chartNotes(all.flat(), { ...notes, log, each: xRange, lag: undefined, perColumn: undefined }),
   ]
     .filter(Boolean)
@@ -157,9 +157,9 @@ export function legendLines(
   const readings = series.map(({ curve }) => readingAt(curve, crosshair ?? Number.POSITIVE_INFINITY));
   const values = series.map(({ curve }, index) => readingText(readings[index], crosshair ?? curve.xs.at(-1)));
   const missing = series.map(({ curve }) => gapsIn(curve));
-  const gaps = missing.map(gapWords);
+  const gaps = missing.map(describeGaps);
   const samples = series.map(({ isFaint }, index) => seriesSample(index, theme, isFaint));
-  const at = crosshair === undefined ? '' : `${crosshairWords(crosshair, unit)}  `;
+  const at = crosshair === undefined ? '' : `${formatCrosshair(crosshair, unit)}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
   const texts = series.map(
     (each, index) => ` ${[`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
@@ -194,7 +194,7 @@ const fullName = ({ name, of }: ChartSeries): string => (of === undefined ? name
 /** Minimum cells for a name beside its numbers. */
 const minNameWidth = 12;
 
-function gapWords(missing: number): string {
+function describeGaps(missing: number): string {
   return missing === 0 ? '' : `no value at ${counted(missing, 'step')}`;
 }
 
@@ -308,6 +308,6 @@ export function heldOutLines(
   if (height < tallPane || last === undefined) return [];
   // If the held-out tasks are a separate split, selecting by them does not bias an evaluation.
   const isApart = heldOut.every(({ split }) => split === 'validation');
-  const lines = [heldOutInterval(last, range), isApart ? undefined : optimismWords];
+  const lines = [heldOutInterval(last, range), isApart ? undefined : optimismNote];
   return lines.filter(line => line !== undefined).map(line => truncate(line, width));
 }

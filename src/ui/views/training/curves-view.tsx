@@ -33,7 +33,7 @@ export function CurvesView({ place: { runs } }: ViewProps<'curves'>) {
       <ChoiceWindow
         title="Open a run"
         choices={runs.map(each => ({ key: each.id, label: each.name, value: each }))}
-        emptyWords="No run"
+        emptyText="No run"
         onChoose={({ id, name }) => shell.open(recordPlace(training, id, name))}
         onClose={close}
       />

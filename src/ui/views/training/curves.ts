@@ -8,8 +8,8 @@ import type { Checkpoint, HeldOutReward, TrainingProgress } from '../../../contr
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { otherSplits } from '../../../queries/held-out.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
+import { curveName, heldOutLimits } from '../../../resources/describe-held-out.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
-import { curveName, heldOutLimits } from '../../../resources/held-out-words.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
 import { countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -37,7 +37,9 @@ const heldOutCurve = perObject((rows: readonly HeldOutReward[]) =>
     ),
   ),
 );
-const smoothed = smoothings.map(weight => perObject((curve: Curve) => (weight === 0 ? curve : smooth(curve, weight))));
+const smoothedBy = smoothings.map(weight =>
+  perObject((curve: Curve) => (weight === 0 ? curve : smooth(curve, weight))),
+);
 
 /** The limits of the held-out means, from their samples; undefined if the service does not report samples. */
 function bandOf(rows: readonly HeldOutReward[], range: Range): ChartSeries['band'] {
@@ -79,7 +81,7 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
   };
   const trainer: ChartSeries = {
     ...{ name: 'trainer', of },
-    curve: align(smoothed[smoothing]?.(trained) ?? trained),
+    curve: align(smoothedBy[smoothing]?.(trained) ?? trained),
     raw: smoothing === 0 ? undefined : align(trained),
   };
   // With other runs on the chart, only each run's deciding split is drawn.
@@ -109,7 +111,7 @@ export function diagnosticSeries(
       const curve = diagnostic ? diagnosticCurves(curves.trainer)(diagnostic.values) : curveOf([], Number, Number);
       return {
         ...{ name: label, of: name === undefined ? undefined : sanitiseLine(name) },
-        curve: align(smoothed[smoothing]?.(curve) ?? curve),
+        curve: align(smoothedBy[smoothing]?.(curve) ?? curve),
         raw: smoothing === 0 ? undefined : align(curve),
       };
     });

@@ -1,10 +1,10 @@
 /** A training run's first lines: its status, progress and pace. */
 import { useCallback, useMemo, useState } from 'react';
-import { statusMeaning, statusWords } from '../../../contract/status.ts';
+import { formatStatus, statusMeaning } from '../../../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { agoOf } from '../../../present/times.ts';
 import { freshnessAt, overdueIntervals } from '../../../queries/freshness.ts';
-import { paceOf, paceWords } from '../../../queries/pace.ts';
+import { describePace, paceOf } from '../../../queries/pace.ts';
 import type { LineState } from '../../../resources/line-state.ts';
 import { paceHints } from '../../../resources/watch-reads.ts';
 import { NetworkError, TimeoutError } from '../../../service/errors.ts';
@@ -45,7 +45,7 @@ export function useLastStatus(id: string, { isRead, error }: RecordWithParts): s
   const isDown = error instanceof NetworkError || error instanceof TimeoutError;
   const why = isDown ? 'The service cannot be reached' : 'The status could not be read';
   const status = statuses.get(run)?.status ?? seen?.status;
-  return status == null ? why : `${why}; last status: ${statusWords(sanitiseLine(status))}, read ${read}`;
+  return status == null ? why : `${why}; last status: ${formatStatus(sanitiseLine(status))}, read ${read}`;
 }
 
 /**
@@ -106,7 +106,7 @@ export function usePace(
         const isWaiting = status != null && statusMeaning(status) === 'waiting';
         const elapsed = started === undefined || isWaiting ? '' : `started ${agoOf(started, now)}`;
         if (waits) return `waits: ${waits}`;
-        const words = paceWords(pace, { status, completed, total, startedAt: started, observedAt, now });
+        const words = describePace(pace, { status, completed, total, startedAt: started, observedAt, now });
         return [words, elapsed].filter(Boolean).join('  ');
       },
       [pace, freshness, status, completed, total, waits, started, ended],

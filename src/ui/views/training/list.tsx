@@ -10,7 +10,7 @@ import { overdueIntervals } from '../../../queries/freshness.ts';
 import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { labelOf } from '../../../resources/define.ts';
-import { higherWords } from '../../../resources/held-out-words.ts';
+import { describeHigher } from '../../../resources/describe-held-out.ts';
 import { type LineState, statedFacts, stateOf } from '../../../resources/line-state.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
@@ -156,7 +156,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       facts={row => statedFacts(training.facts(row), (row as RunWithState).state)}
       join={join}
       preview={TrainingPreview}
-      below={({ held_out }) => held_out && higherWords(held_out)}
+      below={({ held_out }) => held_out && describeHigher(held_out)}
       texts={row => ({ scope: { training: row.training_run_id }, label: labelOf(training, row) })}
       files={listed => ownerReports('training', listed, row => row.training_run_id)}
       notes={old === undefined ? [] : [old]}

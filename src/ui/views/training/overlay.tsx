@@ -1,6 +1,6 @@
 /** Chooses the runs to overlay on another run's curves. */
 import { useMemo } from 'react';
-import { statusWords } from '../../../contract/status.ts';
+import { formatStatus } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { meanNote } from '../../../present/number-columns.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
@@ -50,7 +50,7 @@ interface OverlayWindowProps {
 function noteOf({ status }: TrainingRun, measured: HeldOutMeans | null | undefined, range: Range): string {
   const { last } = measured ?? {};
   const heldOut = last && meanNote(last.step, `held-out ${heldOutCell(last)}`, intervalOfHeldOut(last, range));
-  return [heldOut, status && statusWords(status)].filter(Boolean).join('  ');
+  return [heldOut, status && formatStatus(status)].filter(Boolean).join('  ');
 }
 
 function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
@@ -71,7 +71,7 @@ function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
           value: { id, name: display_name ?? id, status },
         };
       })}
-      emptyWords="This benchmark has no other training run."
+      emptyText="This benchmark has no other training run."
       onChoose={onChoose}
       onClose={onClose}
     />

@@ -18,7 +18,7 @@ import { previewLines } from './curve-lines.ts';
 import { curveSeries } from './curves.ts';
 
 /** Returns a function that names a finding in a run's curves, and the key of the run's view that shows all of them. */
-export function useHintWords(): (hint: string | undefined) => string | undefined {
+export function useDescribeHint(): (hint: string | undefined) => string | undefined {
   const keyOf = useKeyOf();
   return hint => hint && `${hint} (<${keyOf(listCommands.open)}> <${keyOf(teachingCommands.audit)}> reads more)`;
 }
@@ -29,7 +29,7 @@ export function TrainingPreview({
   rests,
 }: PreviewProps<Pick<MeasuredTraining, 'training_run_id' | 'status'>>) {
   const theme = useTheme();
-  const hintWords = useHintWords();
+  const describeHint = useDescribeHint();
   const { statuses, compare } = useWorkbench();
   const { rewardRange: range } = compare;
   const { training_run_id: id } = row;
@@ -37,7 +37,7 @@ export function TrainingPreview({
   const known = statuses.get({ kind: 'training', id });
   const heldOut = usePreviewData(heldOutRewardsQuery(id, ended), rests && ended);
   const trainer = usePreviewData(trainerRewardsQuery(id, ended, known && finishedSteps(known)), rests && ended, true);
-  const hint = ended ? hintWords(hintOfCurves(trainer, heldOut, range)) : undefined;
+  const hint = ended ? describeHint(hintOfCurves(trainer, heldOut, range)) : undefined;
   const hints = hint === undefined ? [] : wrap(`audit: ${hint}`, width).map(theme.styles.warning);
   const series = curveSeries({ heldOut: heldOut ?? [], trainer: trainer ?? emptyCurve }, { smoothing: 0, range });
   const room = { width, height: height - 1 - hints.length };

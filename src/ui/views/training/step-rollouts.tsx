@@ -74,7 +74,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
       texts={{ scope: { training: runId }, step, label: `step ${step}` }}
       {...list}
       sort={worstFirst}
-      emptyWords="No rollout of this step has a reward"
+      emptyText="No rollout of this step has a reward"
       open={({ trajectory_id, ...row }) =>
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
       }

@@ -41,7 +41,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       texts={{ scope: { training: runId }, step, label: `step ${step}` }}
       columns={columns}
       sort={worstFirst}
-      emptyWords={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
+      emptyText={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
       open={({ task_id: task }) => ({ view: 'task-life', trainingRunId: runId, task, step })}
       actions={([row]) => [
         pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),

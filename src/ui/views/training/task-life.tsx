@@ -63,7 +63,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
   const columns = useMemo(() => [stepColumn, ...drawnColumns(theme)], [theme]);
   const room = { width: pane.width - 2, height: pane.height };
   const where = `in ${rows.length} of the ${counted(read.length, 'step')} read (${known} in all)`;
-  const emptyWords = live.error
+  const emptyText = live.error
     ? 'The rewards for the steps could not be read'
     : isReading
       ? "Reading the run's steps"
@@ -86,7 +86,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
       startAt={step === undefined ? undefined : String(step)}
       moves={moves}
       onCurrent={setCurrent}
-      emptyWords={emptyWords}
+      emptyText={emptyText}
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
       actions={some => [
         pairBinding(some.map(bestOf), 'Mark two steps to see their best rollouts side by side', shell.open),

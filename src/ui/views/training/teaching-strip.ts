@@ -1,14 +1,14 @@
 /** The teaching signal below a chart: each step's shares as a stack, distinguishable without colour. Pure. */
 import {
+  describeShares,
+  describeTurn,
   type GroupCounts,
   type GroupKind,
   groupKinds,
-  groupWords,
-  pooled,
+  groupLabels,
+  poolSteps,
   type StepTeaching,
-  shareWords,
   type TeachingTurn,
-  turnWords,
 } from '../../../present/teaching.ts';
 import { counted, percent } from '../../../text/numbers.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
@@ -97,7 +97,7 @@ export interface Strip {
 export function stripOf(signal: TeachingSignal, height: number, width: number): Strip | undefined {
   const rows = signal.steps.length === 0 ? 0 : stripRows(height);
   if (stripRows(height) === 0) return undefined;
-  const note = signal.problem ?? (signal.turn && turnWords(signal.turn));
+  const note = signal.problem ?? (signal.turn && describeTurn(signal.turn));
   const hasNote = note !== undefined && height >= withNote && rows > 0;
   const notes = hasNote ? wrap(note, width).slice(0, maxNotes) : [];
   return {
@@ -113,7 +113,7 @@ export function stripOf(signal: TeachingSignal, height: number, width: number): 
 function strip(steps: readonly StepTeaching[], rows: number, frame: StripFrame, theme: Theme): string[] {
   const margin = theme.styles.muted(padStart(theme.glyphs.vertical, Math.max(1, frame.width - frame.plotWidth)));
   const stacks = stepsByColumn(steps, frame).map(column => {
-    const { counts, groups } = pooled(column);
+    const { counts, groups } = poolSteps(column);
     return groups === 0 ? [] : rowsOf(counts, groups, rows);
   });
   return Array.from({ length: rows }, (_, row) => {
@@ -142,11 +142,11 @@ function legendLine(signal: TeachingSignal, { crosshair, width }: StripFrame, th
   if (!step) return theme.styles.muted(truncate(signal.problem ?? `teaching signal: ${read}`, width));
   const { counts, groups } = step;
   const where = `step ${step.step}: `;
-  if (groups === 0) return theme.styles.muted(truncate(`${where}${shareWords(step)}`, width));
+  if (groups === 0) return theme.styles.muted(truncate(`${where}${describeShares(step)}`, width));
   const shares = groupKinds.flatMap(kind => {
     if (counts[kind] === 0 && kind !== 'teaches') return [];
     const { glyph, style } = markOf(kind, theme);
-    const text = `${groupWords[kind]} ${percent(counts[kind] / groups)}`;
+    const text = `${groupLabels[kind]} ${percent(counts[kind] / groups)}`;
     return { text: `${glyph} ${text}`, shown: `${style(glyph)} ${text}` };
   });
   const used = displayWidth(where) + shares.reduce((sum, { text }) => sum + displayWidth(text) + 2, 0);

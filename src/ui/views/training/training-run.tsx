@@ -206,7 +206,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       columns={columns}
       {...useMeasuredCheckpoints(run, pane.attention)}
       sort={newestFirst}
-      emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
+      emptyText={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
       header={[...head, ...curvesPane.lines]}

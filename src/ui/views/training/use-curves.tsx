@@ -26,6 +26,7 @@ import { chartCommands, teachingCommands } from '../commands.ts';
 import { showNumberWindow } from '../number-window.tsx';
 import { type ChartedRun, useStepTimes } from './charted-runs.ts';
 import { chartNotes, gridLines, legendLines, runLegend, smallCurve, smallestChart } from './curve-lines.ts';
+import { CurveTextWindow } from './curve-text-window.tsx';
 import {
   byMinutes,
   type CurveKinds,
@@ -37,7 +38,6 @@ import {
   type SeriesOptions,
 } from './curves.ts';
 import { stripOf, type TeachingSignal } from './teaching-strip.ts';
-import { CurveWordsWindow } from './words-window.tsx';
 
 /** The user's choices, kept for when they come back to the view. */
 interface ChartSettings {
@@ -219,7 +219,7 @@ function useCurveWindows(
   return {
     goTo: () => showNumberWindow(shell, byTime ? 'minute' : 'step', go),
     words: () =>
-      shell.showOverlay('curve words', close => <CurveWordsWindow runs={runs} teaching={teaching} onClose={close} />),
+      shell.showOverlay('curve words', close => <CurveTextWindow runs={runs} teaching={teaching} onClose={close} />),
   };
 }
 

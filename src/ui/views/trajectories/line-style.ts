@@ -5,7 +5,7 @@ import { truncate } from '../../../text/width.ts';
 import { jsonLine } from '../../widgets/syntax.ts';
 import { lookOf, type Style, type StyleName, type Styles } from '../../widgets/theme/theme.tsx';
 
-const looks: Partial<Record<LineKind, StyleName>> = {
+const kindStyles: Partial<Record<LineKind, StyleName>> = {
   step: 'title',
   system: 'system',
   user: 'user',
@@ -26,7 +26,7 @@ const paints: Partial<Record<Paint, StyleName>> = { added: 'success', removed: '
 /** The style for a whole line; undefined for plain. */
 export function styleOf(line: TranscriptLine | undefined, styles: Styles): Style | undefined {
   const { kind = 'text', paint } = line ?? {};
-  return (paint && lookOf(paints, paint, styles)) ?? lookOf(looks, kind, styles);
+  return (paint && lookOf(paints, paint, styles)) ?? lookOf(kindStyles, kind, styles);
 }
 
 /** A styled line of at most `width` cells. */
@@ -34,6 +34,6 @@ export function drawnLine(line: TranscriptLine | undefined, width: number, style
   const { kind = 'text', text = '', paint, drawn } = line ?? {};
   if (drawn !== undefined) return drawn;
   const shown = truncate(text, width);
-  if (paint === 'json') return jsonLine(shown, styles, lookOf(looks, kind, styles));
+  if (paint === 'json') return jsonLine(shown, styles, lookOf(kindStyles, kind, styles));
   return styleOf(line, styles)?.(shown) ?? shown;
 }

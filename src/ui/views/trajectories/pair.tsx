@@ -78,7 +78,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const [all, setAll] = useState(false);
   const columns = pane.width < twoColumnsFrom ? 1 : 2;
   const { lines, differences } = useMemo(
-    () => (alignment ? sideBySide(alignment, { width: pane.width, columns, all }) : nothing),
+    () => (alignment ? sideBySide(alignment, { width: pane.width, columns, all }) : noLines),
     [alignment, pane.width, columns, all],
   );
   const head = headLines(place, [one.data, other.data], { alignment, likes, width: pane.width, columns }, theme);
@@ -105,11 +105,11 @@ export function PairView({ place }: ViewProps<'pair'>) {
             <Lines lines={head} width={pane.width} height={head.length} />
             <ScrollView
               {...{ scroll, textAt, width: pane.width, focused: pane.focused }}
-              drawnAt={line => drawn(lines[line], pane.width, columns, theme)}
+              drawnAt={line => drawLine(lines[line], pane.width, columns, theme)}
               words={[
                 ...(listed ? [`task ${position}`] : []),
-                ...rolloutWords(place, rollouts.ids, columns),
-                positionWords(alignment),
+                ...describeRollouts(place, rollouts.ids, columns),
+                describeAlignment(alignment),
               ].join('  ·  ')}
             />
           </>
@@ -132,7 +132,7 @@ function differenceBindings(
 ): readonly Binding[] {
   const enabled = differences.length > 0;
   const jump = (by: 1 | -1) => () =>
-    scroll.act(() => ({ kind: 'jump', places: differences, by, before: before(height) }));
+    scroll.act(() => ({ kind: 'jump', places: differences, by, before: linesBefore(height) }));
   return [
     { command: pairCommands.next, enabled, run: jump(1) },
     { command: pairCommands.previous, enabled, run: jump(-1) },
@@ -203,7 +203,7 @@ function useOtherBindings(
 }
 
 /** `left 2 of 4, right 1 of 4`: which of the task's rollouts each side shows. */
-function rolloutWords(
+function describeRollouts(
   { left, right }: ViewProps<'pair'>['place'],
   rollouts: readonly (readonly string[])[],
   columns: 1 | 2,
@@ -217,7 +217,7 @@ function rolloutWords(
   return words.length > 0 ? [words.join(', ')] : [];
 }
 
-const before = (height: number): number => Math.min(beforeDifference, Math.floor(height / 2));
+const linesBefore = (height: number): number => Math.min(beforeDifference, Math.floor(height / 2));
 
 /** The scrolling text, which begins at the first difference. */
 function usePairScroll(
@@ -246,12 +246,12 @@ function usePairScroll(
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as both have been read
   useEffect(() => {
-    if (!initial) scroll.act(() => ({ kind: 'show', place: differences[0] ?? 0, before: before(height) }));
+    if (!initial) scroll.act(() => ({ kind: 'show', place: differences[0] ?? 0, before: linesBefore(height) }));
   }, [alignment]);
   return { scroll, textAt };
 }
 
-const nothing = { lines: [], differences: [] };
+const noLines = { lines: [], differences: [] };
 
 const useMessages = (trajectory: Trajectory | undefined): readonly Message[] | undefined =>
   useMemo(() => trajectory && messagesOf(trajectory), [trajectory]);
@@ -261,7 +261,7 @@ function useAlignment(one: Trajectory | undefined, other: Trajectory | undefined
   return useMemo(() => left && right && align(left, right), [left, right]);
 }
 
-function positionWords({ pairs, differing, isExact }: Alignment): string {
+function describeAlignment({ pairs, differing, isExact }: Alignment): string {
   const words = differing === 0 ? 'nothing differs' : `${differing} of ${counted(pairs.length, 'place')} differ`;
   return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
@@ -297,7 +297,7 @@ function useSource(rollout: Trajectory | undefined, attention: Attention) {
 }
 
 /** Names the steps or the sources of the others; a source that cannot be read is left out. */
-function sourceWords(sources: readonly ReturnType<typeof useSource>[], columns: 1 | 2): string {
+function describeSource(sources: readonly ReturnType<typeof useSource>[], columns: 1 | 2): string {
   const read = sources.filter(({ rows }) => rows.length > 0);
   const [only, more] = read;
   const areOne = new Set(sources.map(({ kind, id }) => `${kind} ${id}`)).size === 1;
@@ -386,7 +386,7 @@ function headLines(
           models.get(sanitiseLine(trajectory.model_id ?? '')) ?? '',
           ...(areSteps && trajectory.policy_step != null ? [`step ${trajectory.policy_step}`] : []),
           `reward ${reward(trajectory.reward)}`,
-          ...sampleWords(trajectory),
+          ...describeSample(trajectory),
           // Leave out an end that both sides share: their names need the room more.
           ...endOf(trajectory).filter(each => !bothEnd.has(each)),
         ]
@@ -418,14 +418,14 @@ function headLines(
       ? [styles.title(`${fitCells(first, room)}   ${second}`)]
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
   if (!likes) return lines;
-  return [...lines, ...wrap(likesWords(likes, columns), width).map(line => styles.muted(line))];
+  return [...lines, ...wrap(describeLikes(likes, columns), width).map(line => styles.muted(line))];
 }
 
 /** How many other rollouts of the task equal one of the two at the first difference. */
-function likesWords(likes: NonNullable<HeadState['likes']>, columns: HeadState['columns']): string {
+function describeLikes(likes: NonNullable<HeadState['likes']>, columns: HeadState['columns']): string {
   const read = likes.read < likes.of ? `${likes.read} of ` : '';
   const listed = likes.sources.some(({ hasMore }) => hasMore) ? ' read so far' : '';
-  const others = `${read}${counted(likes.of, 'other rollout')} of this task${sourceWords(likes.sources, columns)}${listed}`;
+  const others = `${read}${counted(likes.of, 'other rollout')} of this task${describeSource(likes.sources, columns)}${listed}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const counts = `${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   return likes.left + likes.right > 0
@@ -434,25 +434,25 @@ function likesWords(likes: NonNullable<HeadState['likes']>, columns: HeadState['
 }
 
 /** `sample 3`: which of its task's rollouts it is. */
-function sampleWords(trajectory: Trajectory): readonly string[] {
+function describeSample(trajectory: Trajectory): readonly string[] {
   const sample = sampleOf(trajectory);
   return sample === undefined ? [] : [`sample ${sanitiseLine(String(sample))}`];
 }
 
 /** One side's text, already cut to the width, with the differing words marked. */
-function marked(side: SideText | undefined, width: number, theme: Theme): string {
+function drawSide(side: SideText | undefined, width: number, theme: Theme): string {
   if (!side) return ' '.repeat(width);
   return withMatches(side.text, side.marks, theme) + ' '.repeat(Math.max(0, width - displayWidth(side.text)));
 }
 
-function drawn(line: SideLine | undefined, width: number, columns: 1 | 2, theme: Theme): string {
+function drawLine(line: SideLine | undefined, width: number, columns: 1 | 2, theme: Theme): string {
   if (!line || line.kind === 'blank') return '';
   const { left, right, kind } = line;
   const { styles, glyphs } = theme;
   if (columns === 1) {
     if (kind === 'head') return styles.strong(truncate((left ?? right)?.text ?? '', width));
     if (kind === 'equal') return styles.muted(truncate(`  ${left?.text ?? ''}`, width));
-    return left ? `- ${marked(left, 0, theme)}` : `+ ${marked(right, 0, theme)}`;
+    return left ? `- ${drawSide(left, 0, theme)}` : `+ ${drawSide(right, 0, theme)}`;
   }
   const room = Math.floor((width - sideGap) / 2);
   if (kind === 'equal') return styles.muted(truncate(left?.text ?? '', width));
@@ -461,5 +461,5 @@ function drawn(line: SideLine | undefined, width: number, columns: 1 | 2, theme:
     const head = (side: SideText | undefined): string => styles.strong(fitCells(side?.text ?? '', room));
     return head(left) + between + head(right);
   }
-  return `  ${marked(left, room - 2, theme)}${between}  ${marked(right, 0, theme)}`;
+  return `  ${drawSide(left, room - 2, theme)}${between}  ${drawSide(right, 0, theme)}`;
 }

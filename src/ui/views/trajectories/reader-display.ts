@@ -38,7 +38,7 @@ export const initialDisplay = (
   open: { ...last.open, places, closed },
 });
 
-function without<Item>(items: ReadonlySet<Item>, item: Item): ReadonlySet<Item> {
+function withoutItem<Item>(items: ReadonlySet<Item>, item: Item): ReadonlySet<Item> {
   return new Set([...items].filter(each => each !== item));
 }
 
@@ -47,19 +47,19 @@ export function displayReducer(shown: ReaderDisplay, action: DisplayAction): Rea
   const { kinds, places, closed, outline } = open;
   switch (action.kind) {
     case 'toggle': {
-      const toggled = kinds.has(action.fold) ? without(kinds, action.fold) : new Set([...kinds, action.fold]);
+      const toggled = kinds.has(action.fold) ? withoutItem(kinds, action.fold) : new Set([...kinds, action.fold]);
       // Folds that were opened for a match are closed again with the others.
       return { ...shown, open: { ...open, kinds: toggled, places: new Set() } };
     }
     case 'open':
       return {
         ...shown,
-        open: { ...open, places: new Set([...places, action.place]), closed: without(closed, action.place) },
+        open: { ...open, places: new Set([...places, action.place]), closed: withoutItem(closed, action.place) },
       };
     case 'close':
       return {
         ...shown,
-        open: { ...open, places: without(places, action.place), closed: new Set([...closed, action.place]) },
+        open: { ...open, places: withoutItem(places, action.place), closed: new Set([...closed, action.place]) },
       };
     case 'outline':
       return { ...shown, open: { ...open, ...noFolds, outline: !outline } };

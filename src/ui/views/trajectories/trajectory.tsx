@@ -5,7 +5,7 @@ import { perObject } from '../../../base/memo.ts';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
-import { messageNotes, noteFacts, noteWords } from '../../../present/notes.ts';
+import { describeNote, messageNotes, noteFacts } from '../../../present/notes.ts';
 import { tokensOf } from '../../../present/task-groups.ts';
 import { hasStepRewards } from '../../../present/transcript.ts';
 import { transcriptTextParts } from '../../../present/transcript-lines.ts';
@@ -47,7 +47,7 @@ import { type Reader, useReader } from './use-reader.ts';
 const stepsFrom = 70;
 const tokensFrom = 110;
 /** Cells for a step's first words, which are shown if more than `outsideWidth` cells remain for the text. */
-const wordsWidth = 32;
+const firstWordsWidth = 32;
 
 /** Width of the text for a pager or an editor, which wraps it again if it is narrower. */
 const outsideWidth = 100;
@@ -72,7 +72,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const triage = useTriage();
   const record = useRecordKeys(place, live, listedId, notes);
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
-  const name = [task, ...twinWords(place)].map(each => sanitiseLine(each)).join(' ');
+  const name = [task, ...describeTwin(place)].map(each => sanitiseLine(each)).join(' ');
   const head = { name, position: siblings.position('trajectories', listedId), width: pane.width, graded };
   return (
     <View
@@ -141,7 +141,7 @@ function useRecordKeys(
 interface TranscriptProps {
   readonly steps: NonNullable<Trajectory['steps']>;
   readonly reader: Reader;
-  readonly notes: Parameters<typeof noteWords>[0];
+  readonly notes: Parameters<typeof describeNote>[0];
   /** Undefined if the step column is hidden. */
   readonly column: StepColumns | undefined;
   readonly width: number;
@@ -149,17 +149,19 @@ interface TranscriptProps {
 }
 
 function Transcript({ steps, reader, notes, column, width, height }: TranscriptProps) {
-  const words = [stepWords(reader.step, steps), ...noteWords(notes)].join('  ·  ');
+  const words = [describeStep(reader.step, steps), ...describeNote(notes)].join('  ·  ');
   return (
     <Box>
-      {column ? <StepColumn {...{ steps, height, ...column }} current={reader.step} wordsOf={reader.wordsOf} /> : null}
+      {column ? (
+        <StepColumn {...{ steps, height, ...column }} current={reader.step} firstWordsOf={reader.firstWordsOf} />
+      ) : null}
       <ReaderPane {...reader} {...{ width, words }} />
     </Box>
   );
 }
 
 /** Names the trajectory's run, and notes a missing twin. Only one run, because the middle of a long line is cut. */
-function twinWords({ twin }: Place<'record'>): readonly string[] {
+function describeTwin({ twin }: Place<'record'>): readonly string[] {
   if (!twin) return [];
   return [`in ${twin.of} (${twin.isBase ? 'new' : 'base'})${twin.id === undefined ? ', unpaired' : ''}`];
 }
@@ -222,7 +224,7 @@ function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const room = Math.max(0, width - 2);
-  const { short = [], long = [] } = trajectory ? outcomeWords(trajectory) : {};
+  const { short = [], long = [] } = trajectory ? outcomeParts(trajectory) : {};
   const words = (parts: readonly string[], gap: string): string =>
     [...parts, position].filter(Boolean).join(`${gap}${glyphs.bullet}${gap}`);
   const fits = (each: string, least: number): boolean =>
@@ -249,7 +251,7 @@ function HeadLine({ name, position, width, trajectory, graded }: HeadProps) {
  * The reward and how it ended, most important first: why it ended matters more than `completed`. Parts that may be long
  * are separate.
  */
-function outcomeWords({ reward: value, status, rollout, error }: Trajectory) {
+function outcomeParts({ reward: value, status, rollout, error }: Trajectory) {
   const own = rollout?.status === status ? undefined : rollout?.status;
   const reason = rollout?.termination_reason;
   const ends = status === 'completed' ? [reason, status] : [status, reason];
@@ -261,12 +263,12 @@ function outcomeWords({ reward: value, status, rollout, error }: Trajectory) {
   };
 }
 
-interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'hiddenWords'> {
+interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'hiddenNote'> {
   readonly width: number;
   readonly words: string;
 }
 
-function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: ReaderPaneProps) {
+function ReaderPane({ scroll, textAt, lines, width, words, hiddenNote }: ReaderPaneProps) {
   const { focused } = usePane('main');
   const { styles } = useTheme();
   const styleAt = (line: number): Style | undefined => styleOf(lines.at(line), styles);
@@ -275,12 +277,12 @@ function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: Reader
     <ScrollView
       scroll={scroll}
       {...{ textAt, styleAt, drawnAt, width, focused }}
-      words={[words, hiddenWords].filter(Boolean).join('  ·  ')}
+      words={[words, hiddenNote].filter(Boolean).join('  ·  ')}
     />
   );
 }
 
-interface StepColumnProps extends StepColumns, Pick<Reader, 'wordsOf'> {
+interface StepColumnProps extends StepColumns, Pick<Reader, 'firstWordsOf'> {
   readonly steps: NonNullable<Trajectory['steps']>;
   readonly current: number;
   readonly height: number;
@@ -290,9 +292,9 @@ interface StepColumnProps extends StepColumns, Pick<Reader, 'wordsOf'> {
  * The steps with their rewards and errors and, if there is room, their answers' tokens and their first words. The
  * current step is in the middle, and a rule is on the right.
  */
-const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepColumnProps) => {
+const StepColumn = memo(({ steps, current, firstWordsOf, height, ...column }: StepColumnProps) => {
   const { styles, glyphs } = useTheme();
-  const { hasRewards, hasTokens, hasWords, width } = column;
+  const { hasRewards, hasTokens, hasFirstWords, width } = column;
   const lineOf = (step: TrajectoryStep, index: number): string => {
     const isCurrent = index === current;
     const mark = isCurrent ? styles.selected(glyphs.marker) : ' ';
@@ -300,12 +302,12 @@ const StepColumn = memo(({ steps, current, wordsOf, height, ...column }: StepCol
     const number = fitCells(`${step.step_index ?? index}`, 5);
     const score = hasRewards ? fitCells(reward(step.reward), 9, 'right') : '';
     const tokens = hasTokens ? fitCells(count(tokensOf({ steps: [step] })), 8, 'right') : '';
-    const words = hasWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, wordsWidth)) : '';
+    const words = hasFirstWords ? styles.muted(fitCells(`  ${firstWordsOf(index)}`, firstWordsWidth)) : '';
     return `${mark} ${isCurrent ? styles.selected(number) : number}${score}${tokens} ${flag}${words}`;
   };
   const first = Math.max(0, Math.min(current - Math.floor(height / 2), steps.length - height + 1));
   const lines = steps.slice(first, first + height - 1).map((step, index) => lineOf(step, first + index));
-  const titles = `  STEP ${hasRewards ? '   REWARD' : ''}${hasTokens ? ' TOK OUT' : ''}${hasWords ? '    FIRST WORDS' : ''}`;
+  const titles = `  STEP ${hasRewards ? '   REWARD' : ''}${hasTokens ? ' TOK OUT' : ''}${hasFirstWords ? '    FIRST WORDS' : ''}`;
   return (
     <>
       <Box flexDirection="column" width={width} height={height} overflow="hidden">
@@ -327,7 +329,7 @@ const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
 interface StepColumns {
   readonly hasRewards: boolean;
   readonly hasTokens: boolean;
-  readonly hasWords: boolean;
+  readonly hasFirstWords: boolean;
   readonly width: number;
 }
 
@@ -336,8 +338,8 @@ function columnOf(steps: readonly TrajectoryStep[], paneWidth: number): StepColu
   const numbers = numbersIn(steps);
   const hasTokens = numbers.hasTokens && paneWidth >= tokensFrom;
   const width = 9 + (numbers.hasRewards ? 9 : 0) + (hasTokens ? 8 : 0);
-  const hasWords = paneWidth - width - wordsWidth > outsideWidth;
-  return { ...numbers, hasTokens, hasWords, width: width + (hasWords ? wordsWidth : 0) };
+  const hasFirstWords = paneWidth - width - firstWordsWidth > outsideWidth;
+  return { ...numbers, hasTokens, hasFirstWords, width: width + (hasFirstWords ? firstWordsWidth : 0) };
 }
 
 interface TrajectoryFactsProps {
@@ -368,7 +370,7 @@ function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
 }
 
 /** `step 2, 3 of 12 steps`: a step's number may differ from its position. */
-function stepWords(index: number, steps: NonNullable<Trajectory['steps']>): string {
+function describeStep(index: number, steps: NonNullable<Trajectory['steps']>): string {
   const all = counted(steps.length, 'step');
   return index < 0 || steps.length < 2 ? all : `step ${steps[index]?.step_index ?? index}, ${index + 1} of ${all}`;
 }

@@ -6,10 +6,10 @@ import { messageNotes } from '../../../present/notes.ts';
 import { headings } from '../../../present/searched-text.ts';
 import {
   blockIndexAt,
+  describeHidden,
   type FoldKind,
   type Transcript,
   transcriptOf,
-  wordsOfHidden,
 } from '../../../present/transcript.ts';
 import { firstWords, layOut, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -56,9 +56,9 @@ export interface Reader {
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
   /** A step's first words. */
-  readonly wordsOf: (step: number) => string;
+  readonly firstWordsOf: (step: number) => string;
   /** How many hidden characters the text has, in words; empty if there are none. */
-  readonly hiddenWords: string;
+  readonly hiddenNote: string;
   readonly bindings: readonly Binding[];
 }
 
@@ -78,7 +78,7 @@ export function useReader(
     () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
     [trajectory, shown.hidden],
   );
-  const dropped = wordsOfHidden(transcript.hidden);
+  const dropped = describeHidden(transcript.hidden);
   const newest = useRef(transcript);
   newest.current = transcript;
   const lines = useLines(transcript, size.width, shown, notes);
@@ -107,8 +107,8 @@ export function useReader(
     ...{ lines, textAt, scroll, step },
     messages: messagesOnScreen(transcript, lines, scroll, size.height),
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
-    wordsOf: useWordsOfSteps(transcript),
-    hiddenWords: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
+    firstWordsOf: useFirstWords(transcript),
+    hiddenNote: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
       // Bound even for a single step, because otherwise the digits that follow would flag the trajectory.
@@ -153,7 +153,7 @@ function placeOfStep({ current }: RefObject<Transcript>, number: number): number
 }
 
 /** Returns a function that finds a step's first words when they are shown. */
-function useWordsOfSteps(transcript: Transcript): (step: number) => string {
+function useFirstWords(transcript: Transcript): (step: number) => string {
   return useMemo(() => {
     const known = new Map<number, string>();
     return step => {

@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Column } from '../../../present/column.ts';
-import { flagCountWords, noteColumns } from '../../../present/notes.ts';
+import { describeFlagCounts, noteColumns } from '../../../present/notes.ts';
 import { type Note, type NoteChange, noteProblem } from '../../../store/notes.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -54,8 +54,8 @@ interface SavedNote {
 }
 
 /** The form's value for flags that differ: no real flag is a control character. */
-const different = '\0';
-const initialFlag = ({ flag }: SavedNote): string => (flag.words === undefined ? flag.value : different);
+const differingValue = '\0';
+const initialFlag = ({ flag }: SavedNote): string => (flag.words === undefined ? flag.value : differingValue);
 
 /** @param whole the note on the whole trajectory: text typed for it moves to a message that has no note yet */
 function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote = note): readonly FieldSpec[] {
@@ -78,7 +78,7 @@ function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote
     {
       ...{ kind: 'choice', name: `flag${message}`, label: 'Flag', when },
       options: [
-        ...(flag.words === undefined ? [] : [{ value: different, label: `${flag.words}, kept` }]),
+        ...(flag.words === undefined ? [] : [{ value: differingValue, label: `${flag.words}, kept` }]),
         { value: '', label: 'none' },
         ...[...new Set([...flags, ...(flag.value ? [flag.value] : [])])].map(value => ({
           value,
@@ -121,7 +121,7 @@ function changeIn(saved: readonly SavedNote[], values: FormValues) {
 const changedCells = 120;
 
 /** Warns that another program has changed a note since the user last saw it. */
-function replaceWords({ flag = '', text = '' }: Partial<Note> = {}, key: string): string {
+function describeConflict({ flag = '', text = '' }: Partial<Note> = {}, key: string): string {
   const now = sanitiseLine([flag, text].filter(Boolean).join(', ')) || 'empty';
   return `Changed elsewhere: ${truncate(now, changedCells)}. Press ${key} again to replace it`;
 }
@@ -154,7 +154,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     const at = now.findIndex((note, index) =>
       names.some(name => (note?.[name] ?? '') !== (before[index]?.[name] ?? '')),
     );
-    return at === -1 ? undefined : replaceWords(now[at], keyOf(formCommands.submit));
+    return at === -1 ? undefined : describeConflict(now[at], keyOf(formCommands.submit));
   };
   const submit = (values: FormValues): void => {
     const changed = changeIn(saved, values);
@@ -258,7 +258,7 @@ export function useNoted<Row>(columns: readonly Column<Row>[], id: (row: Row) =>
     }, [columns, byId, id]),
     words: useMemo(() => {
       if (byId.size === 0) return [];
-      const words = flagCountWords(rows.flatMap(row => (ofRow(row) ? [ofRow(row) ?? []] : [])));
+      const words = describeFlagCounts(rows.flatMap(row => (ofRow(row) ? [ofRow(row) ?? []] : [])));
       return words === '' ? [] : [`${sanitiseLine(words)} of the ${counted(rows.length, 'row')} read`];
     }, [byId, rows, ofRow]),
     ofRow,

@@ -48,7 +48,7 @@ const columns: readonly Column<FileState>[] = [
 const idOf = ({ file }: FileState): string => file.path;
 
 /** The words for each phase, with the keys that continue from it. */
-const phaseWords = (start: string, open: string) =>
+const phaseLabels = (start: string, open: string) =>
   ({
     waiting: `not sent yet: ${start} sends it`,
     reading: 'connecting, and reading the folder',
@@ -63,7 +63,7 @@ const phaseWords = (start: string, open: string) =>
   }) as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
 /** The words for the current phase; only complete files count as sent. */
-function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
+function describeUpload(job: BenchmarkUpload, keyOf: KeyOf): string {
   const { phase, sentFiles, plan, failedTasks } = job.state;
   const [start, open] = [keyOf(uploadCommands.start), keyOf(uploadCommands.open)];
   if (job.isTaken) return `it failed: ${keyOf(uploadCommands.startOver)} uploads the folder as a new benchmark`;
@@ -75,10 +75,10 @@ function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
     return sentFiles < plan.files.length ? `${before}; a partly sent file will be sent again` : before;
   }
   const isBefore = (phase === 'failed' || phase === 'cancelled') && sentFiles === 0;
-  return phaseWords(start, open)[isBefore ? (`${phase}Before` as const) : phase];
+  return phaseLabels(start, open)[isBefore ? (`${phase}Before` as const) : phase];
 }
 
-function paceWords({ began, sent }: UploadState, total: number): string {
+function describePace({ began, sent }: UploadState, total: number): string {
   if (!began || sent <= began.sent) return '';
   const seconds = Math.max(0.001, (Date.now() - began.at) / 1000);
   const rate = (sent - began.sent) / seconds;
@@ -91,10 +91,10 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme, keyOf: Key
   const { styles } = theme;
   const done = state.failedTasks.length > 0 ? styles.warning : styles.success;
   const phase = state.phase === 'done' ? done : state.phase === 'failed' ? styles.danger : styles.strong;
-  const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
+  const pace = state.phase === 'uploading' ? describePace(state, plan.bytes) : '';
   return [
     styles.title(truncate(sanitiseLine(plan.name), width)),
-    phase(truncate(wordsOf(job, keyOf), width)),
+    phase(truncate(describeUpload(job, keyOf), width)),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.sentFiles} of ${counted(plan.files.length, 'file')}  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
     styles.muted(
       truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
@@ -120,7 +120,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
       rows={job?.files ?? noFiles}
       columns={columns}
       id={idOf}
-      emptyWords="The folder has no files except its manifest"
+      emptyText="The folder has no files except its manifest"
       bindings={useUploadBindings(job)}
       error={job?.state.error}
     />

@@ -7,7 +7,7 @@ import { type Action, action } from '../../../queries/action.ts';
 import { sendTrajectories } from '../../../queries/trajectories.ts';
 import type { TrajectoryRecord } from '../../../store/trajectory-records.ts';
 import { clean } from '../../../text/sanitise.ts';
-import { countWords } from '../../../uploads/trajectory-outcomes.ts';
+import { describeCounts } from '../../../uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../../../uploads/trajectory-upload.ts';
 import type { Service } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -18,7 +18,7 @@ import { FormWindow } from '../../windows/form-window.tsx';
 import { agentField } from './agent-field.ts';
 
 /** An upload's outcomes so far, in words. */
-export const sentWords = ({ counts }: TrajectoryRecord): string => countWords(counts).join(', ');
+export const describeSent = ({ counts }: TrajectoryRecord): string => describeCounts(counts).join(', ');
 
 /** Asks about trajectories that got no response, if there are any. */
 function resendField(unknown: number): FieldSpec[] {
@@ -98,7 +98,7 @@ export function UploadForm({ file: { path, begun, agents }, prepare, onClose }: 
       label: 'Into the dataset',
       initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
       help: begun
-        ? clean`Already sent to ${begun.dataset}: ${sentWords(begun)}. Choose the same dataset to send the rest.`
+        ? clean`Already sent to ${begun.dataset}: ${describeSent(begun)}. Choose the same dataset to send the rest.`
         : 'A new dataset is created if none has this name.',
       check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
     },

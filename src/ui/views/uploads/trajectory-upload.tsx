@@ -11,12 +11,12 @@ import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import {
-  countWords,
+  describeCounts,
+  describeReason,
+  describeReport,
   handledItems,
   type Outcome,
   otherWarnings,
-  reasonWords,
-  reportWords,
   sentTimes,
 } from '../../../uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../../../uploads/trajectory-upload.ts';
@@ -46,14 +46,14 @@ const columns: readonly Column<Outcome>[] = [
     title: 'MESSAGE',
     width: { min: 12, max: 120, grow: 3 },
     cutAt: 'end',
-    value: row => reasonWords(row) || undefined,
+    value: row => describeReason(row) || undefined,
   },
   { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
 ];
 
 const idOf = ({ place }: Outcome): string => place;
 
-const phaseWords = {
+const phaseLabels = {
   waiting: 'connecting',
   queued: 'waiting for another upload into this dataset to finish',
   uploading: 'sending',
@@ -64,14 +64,14 @@ const phaseWords = {
   cancelledBefore: 'stopped: nothing was sent',
 } as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-function wordsOf(state: TrajectoryUploadState): string {
+function describeUpload(state: TrajectoryUploadState): string {
   const { phase, hasSent, sentBefore, isForgotten, counts } = state;
   if (isForgotten) return 'forgotten: upload the file again to send all of it';
   if (sentBefore && sentNothing(state)) return `nothing to send: everything was sent before (${sentTimes(sentBefore)})`;
   const before = sentBefore ? [`${sentBefore.count} skipped, sent before (${sentTimes(sentBefore)})`] : [];
   const unknown = counts.unknown > 0 ? [`${counts.unknown} unknown`] : [];
   if (phase === 'done' && before.length + unknown.length > 0) return ['sent', ...unknown, ...before].join('; ');
-  return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
+  return phaseLabels[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 
 /** Reports that do not fit above the rows are only counted. */
@@ -80,9 +80,9 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
   const { counts, before, others } = countsOfRun(state);
   const lines = [
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
-    truncate(wordsOf(state), width),
+    truncate(describeUpload(state), width),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
-    countWords(counts, before)
+    describeCounts(counts, before)
       .map(words => (/^[^0].* (failed|unknown)$/.test(words) ? theme.styles.danger(words) : words))
       .join('  '),
     ...(counts.unknown > 0 && !job.busy
@@ -94,7 +94,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
       : []),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
   ];
-  const texts = [...job.reports.map(reportWords), ...(job.busy ? [] : job.notes)];
+  const texts = [...job.reports.map(describeReport), ...(job.busy ? [] : job.notes)];
   const reports = reportLines(texts, width, theme);
   const room = height - lines.length - 1 - minTableLines;
   const { length } = texts;
@@ -170,7 +170,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
       rows={job?.outcomes ?? noOutcomes}
       columns={columns}
       id={idOf}
-      emptyWords="No outcomes yet"
+      emptyText="No outcomes yet"
       bindings={bindings}
       error={job?.state.error}
       onOpen={openRow}

@@ -10,14 +10,14 @@ import { minTableLines } from '../list/list-table.ts';
 
 interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns' | 'id'> {
   readonly head: readonly string[];
-  readonly emptyWords: string;
+  readonly emptyText: string;
   readonly bindings: readonly Binding[];
   /** The error that the head shows. */
   readonly error: Error | undefined;
   readonly onOpen?: (row: Row, table: Table<Row>) => void;
 }
 
-export function UploadView<Row>({ head, bindings, error, emptyWords, onOpen, ...options }: UploadViewProps<Row>) {
+export function UploadView<Row>({ head, bindings, error, emptyText, onOpen, ...options }: UploadViewProps<Row>) {
   const { width, height, focused } = usePane('main');
   const table = useTable({
     ...{ ...options, width, height: Math.max(minTableLines, height - head.length) },
@@ -30,7 +30,7 @@ export function UploadView<Row>({ head, bindings, error, emptyWords, onOpen, ...
       main={
         <>
           <Lines lines={head.map(line => ` ${line}`)} width={width} height={head.length} />
-          <TableView {...{ table, columns, id, width, focused, emptyWords }} total={rows.length} />
+          <TableView {...{ table, columns, id, width, focused, emptyText }} total={rows.length} />
         </>
       }
     />

@@ -10,7 +10,7 @@ import { wrap } from '../../../text/wrap.ts';
 import { formCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
-import { fieldHandlers, replacedWords } from '../text-field/editing.ts';
+import { describeReplaced, fieldHandlers } from '../text-field/editing.ts';
 import { areaView, lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
 import {
@@ -142,7 +142,7 @@ function useBlocks(
       const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
       const position = positions && focused ? `${index + 1}/${fields.length}` : '';
       const isReplaced = spec.kind === 'text' && editOf(state, spec, values).isReplaced;
-      const help = isReplaced ? replacedWords : typeof spec.help === 'function' ? spec.help(values) : spec.help;
+      const help = isReplaced ? describeReplaced : typeof spec.help === 'function' ? spec.help(values) : spec.help;
       return fieldBlock(spec, { focused, error, position, help, values, height }, state, width, theme);
     });
   const inSight = blocksInSight(blocksWith(false), state.focus, height);

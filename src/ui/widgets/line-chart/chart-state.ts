@@ -47,9 +47,9 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
       const extent = extentOf(action.plot.curves);
       if (!extent) return state;
       // The first move in either direction starts at the newest point.
-      if (state.crosshair === undefined) return at(state, extent.high);
+      if (state.crosshair === undefined) return withCrosshair(state, extent.high);
       const { low, high } = state.zoom ?? action.plot.range ?? extent;
-      return at(
+      return withCrosshair(
         state,
         columnAway(action.plot.curves, state.crosshair, action.by, { low, high, count: action.plot.width }),
       );
@@ -61,7 +61,7 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
         return [xs[after - 1] ?? [], xs[after] ?? []].flat();
       });
       const nearest = near.toSorted((left, right) => Math.abs(left - action.x) - Math.abs(right - action.x))[0];
-      return nearest === undefined ? state : at(state, nearest);
+      return nearest === undefined ? state : withCrosshair(state, nearest);
     }
     case 'zoom': {
       const { factor, plot } = action;
@@ -84,7 +84,7 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
   }
 }
 
-function at(state: ChartState, crosshair: number): ChartState {
+function withCrosshair(state: ChartState, crosshair: number): ChartState {
   return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
 }
 

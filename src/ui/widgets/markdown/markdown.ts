@@ -156,7 +156,7 @@ function table(token: Tokens.Table, { width, theme }: Layout): string[] {
   const widths = fitColumns(natural, room);
   const line = (cells: readonly Span[][]): string =>
     widths
-      .map((own, column) => aligned(cells[column] ?? [], own, token.align[column] ?? 'left', theme))
+      .map((own, column) => alignSpans(cells[column] ?? [], own, token.align[column] ?? 'left', theme))
       .join(` ${theme.styles.border(theme.glyphs.vertical)} `)
       .trimEnd();
   const { horizontal, cross4 } = theme.glyphs;
@@ -194,7 +194,7 @@ function fitColumns(natural: readonly number[], room: number): number[] {
   return widths;
 }
 
-function aligned(spans: readonly Span[], width: number, align: 'center' | 'left' | 'right', theme: Theme): string {
+function alignSpans(spans: readonly Span[], width: number, align: 'center' | 'left' | 'right', theme: Theme): string {
   const cut = cutSpans(spans, width, theme);
   const gap = width - cut.width;
   const before = align === 'right' ? gap : align === 'center' ? Math.floor(gap / 2) : 0;

@@ -42,7 +42,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
     case 'link':
       return linkSpans(token, inside(token.tokens, 'link'), styles);
     case 'image': {
-      const name = token.text === '' ? 'image' : decoded(token.text);
+      const name = token.text === '' ? 'image' : decodeReferences(token.text);
       return linkSpans(token, [{ text: name, styles: withStyle(styles, 'link') }], styles);
     }
     case 'br':
@@ -52,7 +52,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
     case 'text':
       if (token.tokens !== undefined) return spansOf(asMarkedTokens(token.tokens), theme, styles);
       // The token's `text` is HTML-escaped: some character references are decoded, others added.
-      return [{ text: textOf(token.escaped === true ? token.raw : decoded(token.raw)), styles }];
+      return [{ text: textOf(token.escaped === true ? token.raw : decodeReferences(token.raw)), styles }];
     default:
       return [{ text: textOf('text' in token ? token.text : token.raw), styles }];
   }
@@ -61,7 +61,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
 /** A link's text, and its target unless the text is the target. */
 function linkSpans(token: Tokens.Link | Tokens.Image, name: Span[], styles: readonly StyleName[]): Span[] {
   const literal = token.type === 'link' && token.autolink === true;
-  const address = sanitiseLine(literal ? token.href : decoded(token.href));
+  const address = sanitiseLine(literal ? token.href : decodeReferences(token.href));
   const link = withStyle(styles, 'link');
   if (literal) return [{ text: sanitiseLine(token.text), styles: link }];
   const shown = plainOf(name).trim();
@@ -90,7 +90,7 @@ const namedCharacters: Readonly<Record<string, string>> = {
 };
 
 /** Decodes character references. The result is as untrusted as any other text. */
-function decoded(text: string): string {
+function decodeReferences(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (...found) => {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
     if (name !== undefined) return own(namedCharacters, name) ?? whole;
@@ -114,7 +114,7 @@ export function spanLines(spans: readonly Span[], width: number, theme: Theme): 
     const start = Math.max(from, text.indexOf(line, from));
     from = start + line.length;
     if (text[from] === '\n') from += 1;
-    return styled(fitting(line, width, theme), start);
+    return styled(fitLine(line, width, theme), start);
   });
 }
 
@@ -140,16 +140,16 @@ export function hardLines(line: string, width: number, theme: Theme): string[] {
     return true;
   });
   pieces.push(line.slice(start));
-  return pieces.map(piece => fitting(piece, width, theme));
+  return pieces.map(piece => fitLine(piece, width, theme));
 }
 
 /** Plain text as lines of at most `width` cells. */
 export function plainLines(text: string, width: number, theme: Theme): string[] {
-  return wrap(text, width).map(line => fitting(line, width, theme));
+  return wrap(text, width).map(line => fitLine(line, width, theme));
 }
 
 /** Truncates a line that is still too wide: in a single column, even a wide character alone does not fit. */
-function fitting(line: string, width: number, theme: Theme): string {
+function fitLine(line: string, width: number, theme: Theme): string {
   return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
 }
 

@@ -21,13 +21,13 @@ export interface Found {
   readonly placeOf: (index: number) => number;
 }
 
-const nothing: Found = { count: 0, problem: undefined, at: () => -1, placeOf: () => 0 };
+const nothingFound: Found = { count: 0, problem: undefined, at: () => -1, placeOf: () => 0 };
 
 /** Searches with the syntax that list filters use. */
 export function find(lines: Iterable<SearchedLine>, query: string): Found {
   const filter = parseFilter(query);
-  if (!filter.ok) return { ...nothing, problem: filter.error };
-  if (filter.kind === 'all') return nothing;
+  if (!filter.ok) return { ...nothingFound, problem: filter.error };
+  if (filter.kind === 'all') return nothingFound;
   const { rows, notice } = filterRows([...lines], line => line.text, filter);
   return {
     count: rows.length,

@@ -124,14 +124,14 @@ function goToMatch(state: ScrollState, index: number, found: Found, around: Scro
 }
 
 /** The current match and the number of matches: `3/10`; if there is no match, the problem. */
-export function matchWords({ match }: ScrollState, { count, problem, at }: Found): string {
+export function formatMatch({ match }: ScrollState, { count, problem, at }: Found): string {
   if (count === 0) return problem ?? 'no match';
   const all = `${count}${problem === undefined ? '' : '+'}`;
   return match === undefined ? `${all} found` : `${at(match) + 1}/${all}`;
 }
 
 /** How far the text is scrolled, e.g. `41%`; `all` if everything is visible. */
-export function positionWords(state: ScrollState, around: ScrollSurroundings): string {
+export function formatPosition(state: ScrollState, around: ScrollSurroundings): string {
   const last = lastOffset(around);
   if (last === 0) return 'all';
   const offset = offsetOf(state, around);

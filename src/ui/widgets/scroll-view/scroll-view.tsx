@@ -9,7 +9,7 @@ import { highlight } from '../highlight.ts';
 import { Line } from '../lines.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
-import { matchWords, positionWords } from './scroll-state.ts';
+import { formatMatch, formatPosition } from './scroll-state.ts';
 import type { Scroll } from './use-scroll.ts';
 
 export interface ScrollViewProps {
@@ -66,9 +66,9 @@ function PositionLine({ scroll, width, words, theme: { styles } }: PositionLineP
   const { state, typing, surroundings } = scroll;
   const found = state.query === '' ? undefined : surroundings.find(state.query);
   const missing = found?.count === 0;
-  const place = missing ? '' : positionWords(state, surroundings);
+  const place = missing ? '' : formatPosition(state, surroundings);
   const most = Math.max(8, Math.floor(width / 2));
-  const position = [found && truncate(matchWords(state, found), most), place].filter(Boolean).join('  ');
+  const position = [found && truncate(formatMatch(state, found), most), place].filter(Boolean).join('  ');
   const room = Math.max(1, width - displayWidth(position) - 3);
   const end = ` ${missing ? styles.warning(position) : styles.muted(position)} `;
   if (typing) {

@@ -7,8 +7,8 @@ import {
   cellText,
   columnGap,
   cutOf,
+  describeSharedValue,
   equalColumns,
-  equalWords,
   type FittedColumn,
   fitColumns,
   fittingText,
@@ -18,7 +18,7 @@ import {
   withNamesCut,
 } from '../../../present/column.ts';
 import { searchedText } from '../../../present/rows.ts';
-import { isSameSort, type Sort, sortWordsOf } from '../../../present/sort.ts';
+import { isSameSort, type Sort, sortNoteOf } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import type { Range } from '../../../text/fuzzy.ts';
 import { counted } from '../../../text/numbers.ts';
@@ -50,7 +50,7 @@ export interface TableViewProps<Row> {
   /** Ids of rows to mark as read. */
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
-  readonly emptyWords: string;
+  readonly emptyText: string;
   /** Shown first below the rows: the unread values or rows that filtering and sorting leave out. */
   readonly unsearched?: string | undefined;
   /** The default order, which the line below the rows does not mention. */
@@ -89,9 +89,9 @@ function useFittedColumns<Row>({ table, columns, width, unsearched = '', default
   const words = replaced.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
   const { sort } = table.state;
   const by = isSameSort(sort, defaultSort) ? undefined : columns.find(({ id }) => id === sort?.column);
-  const sortWords = useMemo(() => (by ? sortWordsOf(by, arranged.rows) : ''), [by, arranged.rows]);
+  const sortNote = useMemo(() => (by ? sortNoteOf(by, arranged.rows) : ''), [by, arranged.rows]);
   const order = by && !isShown(by.id) ? `by ${by.title}` : '';
-  const ordered = [order, sortWords && `with ${sortWords}`].filter(Boolean).join(', ');
+  const ordered = [order, sortNote && `with ${sortNote}`].filter(Boolean).join(', ');
   return {
     fitted,
     words: [ordered && `sorted ${ordered}`, unsearched, words.length === 0 ? '' : inAllRows(words)],
@@ -112,7 +112,7 @@ function useRowRegion<Row>({ dispatch, shown, open }: Table<Row>, id: TableViewP
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
-  const { table, id, width, focused, total, hasMore = false, read, emptyWords, facts = [] } = props;
+  const { table, id, width, focused, total, hasMore = false, read, emptyText, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
   const { arranged, cursor, offset, rowLines, noticeLines, below, belowLines, shown } = table;
@@ -133,7 +133,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
         <Box ref={region} flexDirection="column" height={rowLines} width={width} overflow="hidden">
           {shown.length > 0 ? null : (
             <Text>
-              {wrap(emptyWords, width - 2)
+              {wrap(emptyText, width - 2)
                 .map(line => theme.styles.muted(` ${line}`))
                 .join('\n')}
             </Text>
@@ -172,19 +172,19 @@ export function TableView<Row>(props: TableViewProps<Row>) {
  */
 function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly Column<Row>[], width: number) {
   const { sort, filter, marks } = state;
-  const otherWords = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);
+  const otherWidth = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);
   return useMemo(() => {
     const [first] = arranged.rows;
     const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
     const entries: (readonly [string, string])[] = [];
-    let room = width - countRoom(arranged.rows.length, filter !== '') - otherWords - displayWidth(inAllRows([]));
+    let room = width - countRoom(arranged.rows.length, filter !== '') - otherWidth - displayWidth(inAllRows([]));
     for (const column of first === undefined ? [] : all) {
-      const words = isNamed(column) ? equalWords(column, first as Row) : '';
+      const words = isNamed(column) ? describeSharedValue(column, first as Row) : '';
       if (words !== '') room -= displayWidth(words) + 2;
       if (room >= 0 || words === '') entries.push([column.id, words]);
     }
     return new Map(entries);
-  }, [columns, arranged.rows, sort?.column, width, filter, otherWords]);
+  }, [columns, arranged.rows, sort?.column, width, filter, otherWidth]);
 }
 
 interface CountLineProps<Row> {
@@ -199,11 +199,11 @@ interface CountLineProps<Row> {
 function CountLine<Row>({ table, width, total, hasMore, facts }: CountLineProps<Row>) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
-  const count = countWords(table, total, hasMore);
+  const count = formatCount(table, total, hasMore);
   const room = width - displayWidth(count) - 3;
   const { typing, arranged, completions } = table;
   if (typing) {
-    const offered = completionWords(completions, room - displayWidth(textOf(typing)) - 3, theme);
+    const offered = formatCompletions(completions, room - displayWidth(textOf(typing)) - 3, theme);
     const field = lineView(typing, Math.max(1, room - 1 - offered.width));
     const line = withCaret(field, 0, styles.caret, mistakeIn(typing, arranged.mistake, styles.match));
     return <Text wrap="truncate">{` ${styles.key('/')}${line}${offered.text} ${styles.muted(count)} `}</Text>;
@@ -231,7 +231,7 @@ function mistakeIn(typing: EditState, at: Range | undefined, style: Style): Styl
 const minCompletionWidth = 12;
 
 /** `tab status:  started<  +3 `: as many completions as fit into `room` cells; the first may be truncated. */
-function completionWords([first, ...others]: readonly string[], room: number, { styles, glyphs }: Theme) {
+function formatCompletions([first, ...others]: readonly string[], room: number, { styles, glyphs }: Theme) {
   const key = 'tab ';
   const most = room - displayWidth(key) - 1;
   if (first === undefined || most < Math.min(minCompletionWidth, displayWidth(first))) return { text: '', width: 0 };
@@ -251,7 +251,7 @@ function completionWords([first, ...others]: readonly string[], room: number, { 
   return { text: `${styles.key(key)}${taken}${styles.muted(more)} `, width };
 }
 
-function countWords<Row>(table: Table<Row>, total: number, hasMore: boolean): string {
+function formatCount<Row>(table: Table<Row>, total: number, hasMore: boolean): string {
   const { arranged, cursor, state, isGrouped, groupPlace } = table;
   if (total === 0) return '';
   if (groupPlace !== undefined) return groupPlace === 0 ? String(total) : `${groupPlace}/${total}`;

@@ -16,7 +16,7 @@ export interface EditState {
 }
 
 /** Shown once a text is replaced. */
-export const replacedWords = 'Tabs, line ends and hidden characters are now as shown here';
+export const describeReplaced = 'Tabs, line ends and hidden characters are now as shown here';
 
 const emptyEdit: EditState = { characters: [], cursor: 0 };
 

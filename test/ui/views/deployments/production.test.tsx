@@ -4,14 +4,14 @@ import type { Deployment } from '../../../../src/contract/deployments.ts';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { listQuery } from '../../../../src/queries/lists/list-query.ts';
 import { fetchOnce } from '../../../../src/queries/live-query.ts';
-import { type AuditReport, auditList, auditWords } from '../../../../src/resources/audit.ts';
+import { type AuditReport, auditList, describeAudit } from '../../../../src/resources/audit.ts';
 import {
   deploymentActions,
   deployments,
   isInProduction,
   surelyInProduction,
 } from '../../../../src/resources/deployments.ts';
-import { replacedWords } from '../../../../src/resources/production.ts';
+import { describeReplaced } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
 import { pageOf } from '../../../queries/scripted-service.ts';
@@ -40,32 +40,38 @@ describe('what answers for a slug', () => {
     for (const role of ['test', 'production']) {
       const row = { ...active, ...unreadable, role };
       expect(surelyInProduction(row)).toBeUndefined();
-      expect(replacedWords({ slug: 'tutor' }, [row], true)).toBe('Any deployment that serves tutor now is replaced.');
+      expect(describeReplaced({ slug: 'tutor' }, [row], true)).toBe(
+        'Any deployment that serves tutor now is replaced.',
+      );
     }
     const other = { ...active, ...unreadable, model_slug: 'talker' };
-    expect(replacedWords({ slug: 'tutor' }, [other], true)).toBe('Nothing serves tutor now.');
+    expect(describeReplaced({ slug: 'tutor' }, [other], true)).toBe('Nothing serves tutor now.');
     expect(surelyInProduction({ ...active, is_active: undefined, role: 'test' })).toBe(false);
     expect(surelyInProduction({ ...active, is_active: undefined, role: 'PRODUCTION' })).toBeUndefined();
     expect(surelyInProduction({ ...active, is_active: false, role: 'live' })).toBe(false);
   });
 
   it('keeps a deployment from being taken out of production only if it surely is not', () => {
-    const { to } = deploymentActions.unpromote;
+    const { appliesTo } = deploymentActions.unpromote;
     const row = { ...active, is_active: undefined };
-    expect(to([row])).toEqual([row]);
-    expect(to([{ ...row, unreadable_fields: { is_active: 1 } }])).toHaveLength(1);
-    expect(to([{ ...row, is_active: false }])).toBe('It does not serve its slug');
+    expect(appliesTo([row])).toEqual([row]);
+    expect(appliesTo([{ ...row, unreadable_fields: { is_active: 1 } }])).toHaveLength(1);
+    expect(appliesTo([{ ...row, is_active: false }])).toBe('It does not serve its slug');
   });
 
   it('is taken out of production alone, whatever else is marked (U46)', () => {
     const rows = [active, { ...active, deployment_id: 'dep_2' }];
-    expect(deploymentActions.unpromote.to(rows)).toBe('2 are marked; this works on one at a time');
+    expect(deploymentActions.unpromote.appliesTo(rows)).toBe('2 are marked; this works on one at a time');
   });
 
   it('is said only as far as it is known', () => {
-    expect(replacedWords({ slug: 'Tutor' }, [active], false)).toBe('dep_1 (step 20) serves Tutor now and is replaced.');
-    expect(replacedWords({ slug: 'tutor', id: 'dep_1' }, [active], true)).toBe('Nothing serves tutor now.');
-    expect(replacedWords({ slug: 'other' }, [active], false)).toBe('Any deployment that serves other now is replaced.');
+    expect(describeReplaced({ slug: 'Tutor' }, [active], false)).toBe(
+      'dep_1 (step 20) serves Tutor now and is replaced.',
+    );
+    expect(describeReplaced({ slug: 'tutor', id: 'dep_1' }, [active], true)).toBe('Nothing serves tutor now.');
+    expect(describeReplaced({ slug: 'other' }, [active], false)).toBe(
+      'Any deployment that serves other now is replaced.',
+    );
   });
 });
 
@@ -91,12 +97,12 @@ describe('held-out rewards that stand beside each other', () => {
     [undefined, words],
   ])('name their benchmarks, and are said not to be comparable where these differ: %s', (bench_id, expected) => {
     const entry = { slug: 'tutor', from_run: { ...of, bench_id } };
-    expect(replacedWords(entry, [serving], true)).toBe(expected);
+    expect(describeReplaced(entry, [serving], true)).toBe(expected);
   });
 
   it('are not comparable with the deployment that the user demotes either', () => {
     const entry = { slug: 'talker', demoted: serving, from_run: { ...of, bench_id: 'b1' } };
-    expect(replacedWords(entry, [serving], true)).toMatch(new RegExp(`is demoted\\. ${other}$`));
+    expect(describeReplaced(entry, [serving], true)).toMatch(new RegExp(`is demoted\\. ${other}$`));
   });
 });
 
@@ -114,9 +120,9 @@ it('names what the audit finds in the curves of a run whose checkpoint goes live
   const never = `Audit of its curves: ${why} (${reads}).`;
   const trainer = curve(0);
   const words = (report: Partial<AuditReport>, of = origin) =>
-    auditWords(of, { trainer, report: { findings: [], read: '', unread: [], lastStep: 5, ...report } }, [0, 1]);
-  expect(auditWords(origin, { trainer }, [0, 1])).toBe(never);
-  expect(auditWords(origin, {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
+    describeAudit(of, { trainer, report: { findings: [], read: '', unread: [], lastStep: 5, ...report } }, [0, 1]);
+  expect(describeAudit(origin, { trainer }, [0, 1])).toBe(never);
+  expect(describeAudit(origin, {}, [0, 1])).toBe('Not audited: describe trn_1 --audit.');
   expect(words({})).toBe('Audit: nothing found.');
   expect(words({ lastStep: 10 })).toBe('Audit at step 10: nothing found.');
   const findings = (['held_out', 'cut_off'] as const).map(kind => ({ kind, words: '', evidence: [], of: 1 }));

@@ -36,7 +36,7 @@ it('are as they were, and a column that is new is shown', async () => {
       remembered: () => store,
     });
     const View = () => (
-      <ResourceList name="teas" source={source} columns={columns} emptyWords="No tea" facts={() => []} />
+      <ResourceList name="teas" source={source} columns={columns} emptyText="No tea" facts={() => []} />
     );
     const screen = openScreen(
       <Program workbench={workbench} theme={createTheme()} registry={registryOf(View)} terminal={noTerminal} />,
@@ -69,7 +69,7 @@ it('take every key of one read, and sort the rows by the one under the cursor', 
     { ...column('LENGTH'), value: row => row.id.length },
   ];
   const list = { ...source, readPage: async () => wholePage<Tea>(teas) };
-  const View = () => <ResourceList name="teas" source={list} columns={columns} emptyWords="No tea" facts={() => []} />;
+  const View = () => <ResourceList name="teas" source={list} columns={columns} emptyText="No tea" facts={() => []} />;
   const stage = openViewOnStage(View, { columns: 100, rows: 20 });
   await stage.waitFor('keemun');
   await stage.press(listCommands.columns.keys[0] ?? '');
@@ -82,9 +82,7 @@ it('take every key of one read, and sort the rows by the one under the cursor', 
 
 it('are chosen in a window that fits a terminal made smaller meanwhile (U42)', async () => {
   const columns = Array.from({ length: 30 }, (_, index) => column(`C${index}`));
-  const View = () => (
-    <ResourceList name="teas" source={source} columns={columns} emptyWords="No tea" facts={() => []} />
-  );
+  const View = () => <ResourceList name="teas" source={source} columns={columns} emptyText="No tea" facts={() => []} />;
   const stage = openViewOnStage(View, { columns: 140, rows: 40 });
   await stage.waitFor('C0');
   await stage.press(listCommands.columns.keys[0] ?? '');

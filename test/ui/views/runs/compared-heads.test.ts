@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
-import { compareRuns, taskMeanWords } from '../../../../src/resources/comparison.ts';
+import { compareRuns, describeTaskMean } from '../../../../src/resources/comparison.ts';
 import { comparePlace } from '../../../../src/resources/run-places.ts';
 import { displayWidth } from '../../../../src/text/width.ts';
 import { comparedHeads, comparedNames } from '../../../../src/ui/views/runs/compared-heads.ts';
@@ -33,7 +33,7 @@ function heads(
   });
   const lines = comparedHeads(compared, names, tasks[0]?.runs, room, createTheme()).map(stripVTControlCharacters);
   for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(room.width);
-  return { lines, words: [taskMeanWords(compared.base), taskMeanWords(compared.new)] };
+  return { lines, words: [describeTaskMean(compared.base), describeTaskMean(compared.new)] };
 }
 
 const joined = (lines: readonly string[]): string => lines.join(' ').replace(/ +/g, ' ');

@@ -1,20 +1,20 @@
 /** The head of a run: every number states its coverage, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { followedStateWords, stateFields } from '../../../../src/commands/followed-state.ts';
+import { describeFollowedState, stateFields } from '../../../../src/commands/followed-state.ts';
 import {
   type EvalProgress,
   type EvalRun,
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
-import { confidenceWords } from '../../../../src/present/number-columns.ts';
+import { formatConfidence } from '../../../../src/present/number-columns.ts';
 import { defaultRange } from '../../../../src/present/statistics/interval.ts';
 import { evalProgressQuery } from '../../../../src/queries/evaluations.ts';
 import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
 import { knownResource } from '../../../../src/queries/statuses/known-resource.ts';
 import { withTraining } from '../../../../src/resources/measured-run.ts';
-import { certaintyWords } from '../../../../src/resources/run-mean.ts';
+import { describeCertainty } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, summariseRewards } from '../../../../src/resources/run-outcome.ts';
 import { runFacts, runs } from '../../../../src/resources/runs.ts';
 import { RememberedStore } from '../../../../src/store/store.ts';
@@ -88,7 +88,7 @@ describe('the mean', () => {
 describe('the interval', () => {
   const ofTasks = (...values: (number | null)[]): TrajectoryReward[] =>
     values.map((reward, index) => ({ reward, trajectory_id: `traj_${index}`, task_id: `t${index}` }));
-  const wordsOf = (run: RunMean): string => certaintyWords(run, run.mean);
+  const wordsOf = (run: RunMean): string => describeCertainty(run, run.mean);
   const certainty = (
     status: string,
     rewards: readonly TrajectoryReward[],
@@ -114,7 +114,7 @@ describe('the interval', () => {
     }));
     const words = 'mean of tasks 0.0500, 95% CI 0.00127 to 0.249 over 20 tasks';
     const certain = runMeanOf(skewed, { status: 'completed', total: 119 });
-    expect(certaintyWords(certain, 100 / 119)).toBe(words);
+    expect(describeCertainty(certain, 100 / 119)).toBe(words);
     const seen = {
       id: 'evr_1',
       label: 'skew',
@@ -124,11 +124,11 @@ describe('the interval', () => {
       total: 119,
       mean: 100 / 119,
     };
-    expect(followedStateWords({ ...seen, graded: 119, runMean: certain })).toContain(
+    expect(describeFollowedState({ ...seen, graded: 119, runMean: certain })).toContain(
       `mean 0.840 of 119 rewards (${words})`,
     );
     expect(stateFields({ ...seen, runMean: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
-    expect(certaintyWords(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
+    expect(describeCertainty(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
       'mean of tasks 3.50, no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange',
     );
     const service = fakeService({
@@ -177,7 +177,7 @@ describe('the interval', () => {
 
   it('says its confidence as it is', () => {
     const interval = { low: 0, high: 1 };
-    expect([0.95, 0.9999999, 0.57].map(confidence => confidenceWords({ ...interval, confidence }))).toEqual([
+    expect([0.95, 0.9999999, 0.57].map(confidence => formatConfidence({ ...interval, confidence }))).toEqual([
       '95%',
       '99.99999%',
       '57%',
@@ -290,7 +290,7 @@ describe('the counts', () => {
     const progress: EvalProgress = { status: 'completed', terminal_rollouts: 28, total_rollouts: 28, live };
     const observed = evalProgressQuery('evr_1').observes?.(progress) ?? { kind: 'run', id: 'evr_1' };
     const seen = { ...knownResource({ kind: 'run', id: 'evr_1', label: 'a' }, [observed]), graded: 2, mean: 1 };
-    expect(followedStateWords(seen)).toBe(
+    expect(describeFollowedState(seen)).toBe(
       'completed, 28 of 28, mean 1.00 of 2 rewards, 26 without a reward (2 failed)',
     );
     expect(head('completed', rewardsOf(1, null, null), { live, total_rollouts: 3 })[2]).toBe(

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts';
 import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
-import { heldOutWords } from '../../../../src/resources/held-out-words.ts';
+import { describeHeldOut } from '../../../../src/resources/describe-held-out.ts';
 import {
   heldOutLines,
   heldOutNote,
@@ -269,7 +269,7 @@ describe('the newest held-out mean', () => {
     const short = [{ ...point, completed_samples: 80 }];
     expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+\.\.0\.7\d+, 80 samples$/);
     const last = heldOutMeans(short)?.last;
-    expect(last && heldOutWords(last, [0, 1])).toMatch(
+    expect(last && describeHeldOut(last, [0, 1])).toMatch(
       /^0\.500 at step 5, from 80 of 112 samples, the round is incomplete, 95% CI 0\.2\d+ to 0\.7\d+ on these tasks$/,
     );
   });

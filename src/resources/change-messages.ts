@@ -3,11 +3,11 @@ import { capitalised } from '../base/capitalised.ts';
 import { enumerated } from '../base/enumerated.ts';
 import { counted } from '../text/numbers.ts';
 import type { Change, Outage } from './action.ts';
-import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
+import { asTitle, pluralName, type Resource, singularName } from './define.ts';
 
 /** How many rows of a resource were changed. */
 interface ChangedCount {
-  readonly change: Pick<Change<never>, 'asks' | 'verb'>;
+  readonly change: Pick<Change<never>, 'confirmTitle' | 'verb'>;
   readonly resource: Pick<Resource, 'names'>;
   readonly count: number;
 }
@@ -15,11 +15,11 @@ interface ChangedCount {
 /** `Cancel this run?`, `Cancel 2 runs?`, `Cancel 2 training runs and 1 run?` */
 export function changeTitle(...parts: readonly [ChangedCount, ...ChangedCount[]]): string {
   const [{ change, resource, count }, ...others] = parts;
-  if (others.length === 0 && change.asks) return change.asks(count);
+  if (others.length === 0 && change.confirmTitle) return change.confirmTitle(count);
   const object =
     others.length === 0 && count === 1
-      ? `this ${wordFor(resource)}`
-      : enumerated(parts.map(each => counted(each.count, wordFor(each.resource), wordsFor(each.resource))));
+      ? `this ${singularName(resource)}`
+      : enumerated(parts.map(each => counted(each.count, singularName(each.resource), pluralName(each.resource))));
   return `${asTitle(change.verb)} ${object}?`;
 }
 
@@ -33,7 +33,7 @@ export const typedFor = (outages: readonly Outage[]): string | undefined =>
   outages.length === 0 ? undefined : [...new Set(outages.map(({ slug }) => slug))].join(' ');
 
 /** A warning about the slugs that lose, or may lose, their deployment or its origin; empty if there are none. */
-export function outageWords(outages: readonly Outage[]): string {
+export function describeOutages(outages: readonly Outage[]): string {
   const namesOf = (isCertain: boolean, losesOrigin: boolean, ofTests = false): string =>
     outages
       .filter(each => each.isCertain === isCertain && (each.origin !== undefined) === losesOrigin)
@@ -61,16 +61,20 @@ export interface Changed {
 }
 
 /** `Cancelled first, second`; `first: torn down; the service kept its record` */
-export function doneWords(
-  { says, past, less }: Pick<Change<never>, 'says' | 'past' | 'less'>,
+export function describeDone(
+  {
+    successMessage,
+    participle,
+    partialOutcome,
+  }: Pick<Change<never>, 'successMessage' | 'participle' | 'partialOutcome'>,
   rows: readonly Changed[],
   join: (names: readonly string[]) => string,
 ): string {
-  const byWords = Map.groupBy(rows, ({ answer }) => less?.(answer));
-  const sentences = [...byWords].map(([words, group]) => {
+  const byMessage = Map.groupBy(rows, ({ answer }) => partialOutcome?.(answer));
+  const sentences = [...byMessage].map(([words, group]) => {
     const names = join(group.map(({ name }) => name));
     if (words !== undefined) return `${names}: ${words}`;
-    return says ? says(names) : `${asTitle(past)} ${names}`;
+    return successMessage ? successMessage(names) : `${asTitle(participle)} ${names}`;
   });
   return sentences.join('. ');
 }

@@ -1,6 +1,6 @@
 /** Curves in words. */
 import { describe, expect, it } from 'vitest';
-import { curveWords, type StepValue } from '../../src/present/curve-words.ts';
+import { describeCurve, type StepValue } from '../../src/present/describe-curve.ts';
 import { reward } from '../../src/text/numbers.ts';
 
 const noise = (step: number) => ((step * 7_919) % 101) / 1_000;
@@ -12,20 +12,20 @@ describe('a curve in words', () => {
       { step: 0, value: 0.1 },
       { step: 10, value: 0.7 },
     ];
-    expect(curveWords('held-out reward', points)).toEqual([
+    expect(describeCurve('held-out reward', points)).toEqual([
       'held-out reward: 3 values, from 0.100 at step 0 to 0.500 at step 20',
       'highest 0.700 at step 10, lowest 0.100 at step 0',
       'trend: unclear, too few values',
     ]);
     const tie = [0, 1, 2].map(step => ({ step, value: step === 0 ? 0.1 : 0.7 }));
-    expect(curveWords('held-out reward', tie)[1]).toBe('highest 0.700 at step 2, lowest 0.100 at step 0');
-    expect(curveWords('trainer reward', [])).toEqual(['trainer reward: no values yet']);
-    expect(curveWords('trainer reward', [{ step: 1, value: null }])).toEqual(['trainer reward: no values yet']);
+    expect(describeCurve('held-out reward', tie)[1]).toBe('highest 0.700 at step 2, lowest 0.100 at step 0');
+    expect(describeCurve('trainer reward', [])).toEqual(['trainer reward: no values yet']);
+    expect(describeCurve('trainer reward', [{ step: 1, value: null }])).toEqual(['trainer reward: no values yet']);
   });
 
   it('says how it goes, and at which step it turns', () => {
     const rising = Array.from({ length: 100 }, (_, index) => ({ step: 3 * index, value: Math.min(index, 60) / 100 }));
-    const trend = (points: readonly StepValue[]) => curveWords('trainer reward', points).at(-1);
+    const trend = (points: readonly StepValue[]) => describeCurve('trainer reward', points).at(-1);
     expect(trend(rising)).toBe('trend: rises until step 180 (0.600), then level');
     expect(trend(rising.map(({ step }) => ({ step, value: 0.5 + noise(step) })))).toBe('trend: level');
     expect(trend(rising.map(({ step, value }) => ({ step, value: -value })))).toMatch(
@@ -49,7 +49,7 @@ describe('a curve in words', () => {
             value: shape(index / length) + (size * noise(index)) / 100,
           }));
           const valueAt = new Map(points.map(({ step, value }) => [String(step), reward(value)]));
-          const words = curveWords('x', points).slice(1).join(', ');
+          const words = describeCurve('x', points).slice(1).join(', ');
           const named = [...words.matchAll(/until step (\d+) \(([^)]+)\)/g)].map(([, step, value]) => [step, value]);
           const extremes = [...words.matchAll(/(\S+) at step (\d+)/g)].map(([, value, step]) => [step, value]);
           for (const [step = '', value] of [...named, ...extremes]) expect(valueAt.get(step)).toBe(value);
@@ -62,7 +62,7 @@ describe('a curve in words', () => {
 
   it('says nothing about the trend of two values, and calls that of a few unclear', () => {
     const of = (...values: number[]) =>
-      curveWords(
+      describeCurve(
         'x',
         values.map((value, step) => ({ step, value })),
       );
@@ -74,19 +74,19 @@ describe('a curve in words', () => {
     const withGaps = (isGap: (step: number) => boolean) =>
       Array.from({ length: 9 }, (_, step) => ({ step, value: isGap(step) ? null : 1 }));
     expect(
-      curveWords(
+      describeCurve(
         'x',
         withGaps(step => step === 3),
       ).at(-1),
     ).toBe('no value at step 3');
     expect(
-      curveWords(
+      describeCurve(
         'x',
         withGaps(step => step > 2 && step < 6),
       ).at(-1),
     ).toBe('no value from step 3 to 5 (3 points)');
     expect(
-      curveWords(
+      describeCurve(
         'x',
         withGaps(step => step % 2 === 1),
       ).at(-1),
@@ -99,7 +99,7 @@ describe('a curve in words', () => {
         step: index * every,
         value: index === 25 || index === 26 ? null : 1,
       })).filter(({ step }) => !isLeftOut(step));
-    const words = curveWords(
+    const words = describeCurve(
       'x',
       without(step => step >= 10 && step < 20),
     );
@@ -110,18 +110,18 @@ describe('a curve in words', () => {
     expect(words).toContain('trend: level');
     // Beside steps without a value, they are one gap.
     expect(
-      curveWords(
+      describeCurve(
         'x',
         without(step => step >= 27 && step < 30),
       ).at(-1),
     ).toBe('no value from step 25 to 29 (5 points)');
     expect(
-      curveWords(
+      describeCurve(
         'x',
         without(step => step === 50, 5),
       ).at(-2),
     ).toBe('no value at step 50');
     const uneven = [0, 1, 4, 9, 16, 25].map(step => ({ step, value: 1 }));
-    expect(curveWords('x', uneven).at(-1)).toBe('trend: level');
+    expect(describeCurve('x', uneven).at(-1)).toBe('trend: level');
   });
 });

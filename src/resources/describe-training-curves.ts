@@ -1,17 +1,17 @@
 /** Describes a training run's curves in words. */
 import { emptyCurve, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
-import { curveWords } from '../present/curve-words.ts';
+import { describeCurve } from '../present/describe-curve.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { betterThan, heldOutMeans, isOutstanding, otherSplits } from '../queries/held-out.ts';
+import { curveName, describeBetter, describeHeldOut } from './describe-held-out.ts';
 import { diagnosticsOf } from './diagnostics.ts';
-import { betterWords, curveName, heldOutWords } from './held-out-words.ts';
 
 /**
  * The held-out curve, the trainer's curve and its diagnostics, in lines with indented details. A curve is undefined if
  * it could not be read.
  */
-export function trainingCurveWords(
+export function describeTrainingCurves(
   heldOutRead: readonly HeldOutReward[] | undefined,
   trainerRead: TrainerCurve | undefined,
   range: Range | undefined,
@@ -21,9 +21,9 @@ export function trainingCurveWords(
   const means = heldOutMeans(heldOut);
   const higher = means && betterThan(means.best, heldOut);
   const certain = means && [
-    `newest: ${heldOutWords(means.last, range)}`,
-    ...(means.best.step === means.last.step ? [] : [`best: ${heldOutWords(means.best, range)}`]),
-    ...(higher?.why === 'lost samples' ? [`not the best: ${betterWords(higher)}`] : []),
+    `newest: ${describeHeldOut(means.last, range)}`,
+    ...(means.best.step === means.last.step ? [] : [`best: ${describeHeldOut(means.best, range)}`]),
+    ...(higher?.why === 'lost samples' ? [`not the best: ${describeBetter(higher)}`] : []),
   ];
   const others = otherSplits(heldOut);
   const ofRows = (rows: readonly HeldOutReward[]) => ({
@@ -38,7 +38,7 @@ export function trainingCurveWords(
   ];
   return curves.flatMap(({ name, points }, index) => {
     if (unread.includes(name)) return [`${name}: could not be read`];
-    const [first = '', ...details] = curveWords(name, points);
+    const [first = '', ...details] = describeCurve(name, points);
     return [first, ...[...(index === 0 ? (certain ?? []) : []), ...details].map(line => `  ${line}`)];
   });
 }

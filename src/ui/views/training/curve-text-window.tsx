@@ -1,7 +1,7 @@
 /** A chart's curves in words. */
 import { pushAll } from '../../../base/many.ts';
-import { teachingWords } from '../../../present/teaching.ts';
-import { trainingCurveWords } from '../../../resources/training-words.ts';
+import { describeTeaching } from '../../../present/teaching.ts';
+import { describeTrainingCurves } from '../../../resources/describe-training-curves.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { ReadingWindow, useReadingWidth } from '../../app/reading-window.tsx';
@@ -11,24 +11,24 @@ import { chartCommands } from '../commands.ts';
 import type { ChartedRun } from './charted-runs.ts';
 import type { TeachingSignal } from './teaching-strip.ts';
 
-interface CurveWordsWindowProps {
+interface CurveTextWindowProps {
   readonly runs: readonly ChartedRun[];
   readonly teaching: TeachingSignal | undefined;
   readonly onClose: () => void;
 }
 
-export function CurveWordsWindow({ runs, teaching, onClose }: CurveWordsWindowProps) {
+export function CurveTextWindow({ runs, teaching, onClose }: CurveTextWindowProps) {
   const { compare } = useWorkbench();
   const { styles } = useTheme();
   const width = useReadingWidth();
   const lines = runs.flatMap(({ name, heldOut, trainer }, index) => [
     ...(index > 0 ? [{ text: '' }] : []),
     ...wrap(sanitiseLine(name), width).map(text => ({ text, style: styles.title })),
-    ...trainingCurveWords(heldOut, trainer, compare.rewardRange).flatMap(line =>
+    ...describeTrainingCurves(heldOut, trainer, compare.rewardRange).flatMap(line =>
       wrap(line, width).map(text => ({ text })),
     ),
   ]);
-  const taught = teaching ? teachingWords(teaching.steps, teaching.known) : [];
+  const taught = teaching ? describeTeaching(teaching.steps, teaching.known) : [];
   pushAll(
     lines,
     taught.flatMap(line => wrap(line, width).map(text => ({ text }))),

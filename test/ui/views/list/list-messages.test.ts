@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
 import { restKey } from '../../../../src/queries/lists/list-source.ts';
-import { delayWords } from '../../../../src/ui/app/loading.tsx';
+import { describeDelay } from '../../../../src/ui/app/loading.tsx';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
 import {
-  ageWords,
-  emptyListWords,
+  describeEmptyList,
+  describeRowsAge,
   listFacts,
   listNotes,
   shownFreshness,
-} from '../../../../src/ui/views/list/list-words.ts';
+} from '../../../../src/ui/views/list/list-messages.ts';
 
 describe('what is said of a list', () => {
   const { keyOf } = new Router({ overrides: {}, readOnly: false });
@@ -74,8 +74,8 @@ describe('what is said of a list', () => {
   });
 
   it('in the place of rows is why there are none', () => {
-    const say = (state: Partial<Parameters<typeof emptyListWords>[0]>) =>
-      emptyListWords(
+    const say = (state: Partial<Parameters<typeof describeEmptyList>[0]>) =>
+      describeEmptyList(
         { loaded: true, asking: 'Loading…', filter: '', read: 0, dropped: 0, hasMore: false, ...state },
         'No runs yet',
         keyOf,
@@ -100,14 +100,14 @@ describe('the age of rows', () => {
   const old = { readAt: now - 3 * 60_000, from: 201, to: 400 };
 
   it('is said if they are much older than their list', () => {
-    expect(ageWords(old, fresh, true, now)).toBe('rows 201–400 read 3m ago');
-    expect(ageWords(old, fresh, false, now)).toBe('some of these rows read 3m ago');
+    expect(describeRowsAge(old, fresh, true, now)).toBe('rows 201–400 read 3m ago');
+    expect(describeRowsAge(old, fresh, false, now)).toBe('some of these rows read 3m ago');
   });
 
   it('is not worth a word if they are as new as it', () => {
-    expect(ageWords({ ...old, readAt: now - 9_000 }, fresh, true, now)).toBe('');
-    expect(ageWords(undefined, fresh, true, now)).toBe('');
-    expect(ageWords(old, { kind: 'failing', at: old.readAt, retryAt: undefined }, true, now)).toBe('');
+    expect(describeRowsAge({ ...old, readAt: now - 9_000 }, fresh, true, now)).toBe('');
+    expect(describeRowsAge(undefined, fresh, true, now)).toBe('');
+    expect(describeRowsAge(old, { kind: 'failing', at: old.readAt, retryAt: undefined }, true, now)).toBe('');
   });
 
   it('is that of the list in the frame: what is old is not called live', () => {
@@ -127,5 +127,5 @@ it.each([
   [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service is failing, retry in 5s'],
   [{ kind: 'limited', reason: 'rate_limit', until: 0 }, undefined],
 ] as const)('a gate that is %j says why the service is not asked', (gate, words) => {
-  expect(delayWords(gate, 0)).toBe(words);
+  expect(describeDelay(gate, 0)).toBe(words);
 });

@@ -6,7 +6,7 @@ import { shortestSilenceMs } from './alarms.ts';
 import type { PastAlarm, PastReport } from './past-alarms.ts';
 
 /** The enabled alarms and their limits. */
-function limitWords(rules: AlarmRules): readonly string[] {
+function describeLimits(rules: AlarmRules): readonly string[] {
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer, evaluation } = rules;
   const outside = (name: string, range: AlarmRules['heldOut']): string =>
     range ? `${name} outside ${range.join('..')}` : '';
@@ -25,7 +25,10 @@ function limitWords(rules: AlarmRules): readonly string[] {
   ].filter(Boolean);
 }
 
-function pastWords({ step, at, kind, value, words, overAtStep }: PastAlarm, timeOf: (ms: number) => string): string {
+function describePastAlarm(
+  { step, at, kind, value, words, overAtStep }: PastAlarm,
+  timeOf: (ms: number) => string,
+): string {
   const time = at === undefined ? 'time unknown' : `by ${timeOf(at)}`;
   const whole = kind === 'stall' ? `${words}: ${duration(value)} at least` : words;
   if (step === undefined) return `${time}: ${whole}`;
@@ -38,13 +41,13 @@ export function reportLines(
   rules: AlarmRules,
   timeOf: (ms: number) => string = clockOrDay,
 ): readonly string[] {
-  const limits = limitWords(rules);
+  const limits = describeLimits(rules);
   return [
     alarms.length === 0 ? 'No alarm.' : `${counted(alarms.length, 'alarm')}:`,
     ...(alarms.length === 0 && audit
       ? [`But ${audit}. Read its audit: Q in the run's view, or benchtop describe RUN --audit.`]
       : []),
-    ...alarms.map(alarm => `  ${pastWords(alarm, timeOf)}`),
+    ...alarms.map(alarm => `  ${describePastAlarm(alarm, timeOf)}`),
     ...unjudged.map(words => `Not checked: ${words}.`),
     limits.length === 0 ? 'All alarms are off in the settings.' : `Alarms: ${limits.join('; ')}.`,
   ];

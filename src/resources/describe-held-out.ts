@@ -3,7 +3,7 @@
 import { perObject } from '../base/memo.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { meanNumber } from '../present/mean.ts';
-import { confidenceWords, intervalWords, limitsWords } from '../present/number-columns.ts';
+import { formatConfidence, formatInterval, formatLimits } from '../present/number-columns.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import {
   type Better,
@@ -18,7 +18,7 @@ import { clean } from '../text/sanitise.ts';
 import { type HeldOut, heldOutMean, intervalOfHeldOut } from './training-columns.ts';
 
 /** A held-out curve's best point is a biased estimate: the same tasks select it and measure it. */
-export const optimismWords = 'Choosing a checkpoint by this reward overstates it';
+export const optimismNote = 'Choosing a checkpoint by this reward overstates it';
 
 interface Limits {
   readonly step: number;
@@ -56,24 +56,24 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
  *
  * @param range the range of rewards from the settings
  */
-export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
+export function describeHeldOut(held: HeldOutMean, range: Range | undefined): string {
   const interval = intervalOfHeldOut(held, range);
   return [
     `${meanNumber(heldOutMean(held))} at step ${held.step}`,
-    splitWords(held),
+    describeSplit(held),
     fromSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',
     ...lostSamples(held),
-    interval && `${intervalWords(interval)} on these tasks`,
+    interval && `${formatInterval(interval)} on these tasks`,
   ]
     .filter(Boolean)
     .join(', ')
     .concat(held.isOld ? '; a newer one may follow' : '')
-    .concat(held.failedSince ? `; ${failedRoundsWords(held.failedSince, ' since')}` : '');
+    .concat(held.failedSince ? `; ${describeFailedRounds(held.failedSince, ' since')}` : '');
 }
 
 /** `no value at 5 rounds since: all 112 rollouts of each failed` */
-export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, since = ''): string {
+export function describeFailedRounds({ rounds, failed, isSame }: FailedRounds, since = ''): string {
   const subject = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
   return `no value at ${counted(rounds, 'round')}${since}: ${subject} failed`;
 }
@@ -85,7 +85,7 @@ const maxNamed = 4;
 export interface Rivals {
   /** The steps with the same held-out reward. */
   readonly ties: readonly number[];
-  /** How many have a lower held-out reward within the best one's interval; {@link betterWords} names a higher one. */
+  /** How many have a lower held-out reward within the best one's interval; {@link describeBetter} names a higher one. */
   readonly close: number;
 }
 
@@ -103,15 +103,15 @@ export function rivalsOf(best: HeldOutMean, means: readonly HeldOutMean[], range
 }
 
 /** `tied with step 40; the latest wins; 5 other checkpoints are within its 95% CI`; empty without rivals. */
-const rivalWords = ({ ties, close }: Rivals): string =>
+const describeRivals = ({ ties, close }: Rivals): string =>
   [
-    tieWords(ties),
+    describeTies(ties),
     close > 0 ? `${counted(close, 'other checkpoint is', 'other checkpoints are')} within its 95% CI` : '',
   ]
     .filter(Boolean)
     .join('; ');
 
-function tieWords(ties: readonly number[]): string {
+function describeTies(ties: readonly number[]): string {
   if (ties.length === 0) return '';
   const others = ties.length > maxNamed ? [counted(ties.length - maxNamed, 'other')] : [];
   const list = [...ties.slice(-maxNamed), ...others].join(', ').replace(/, ([^,]+)$/, ' and $1');
@@ -119,7 +119,7 @@ function tieWords(ties: readonly number[]): string {
 }
 
 /** `the model before training (step 0) scored 0.111, and no checkpoint beats it` */
-export function betterWords(better: Better): string {
+export function describeBetter(better: Better): string {
   const { step, reward: mean, why, samples, expected } = better;
   switch (why) {
     case 'before training':
@@ -134,8 +134,8 @@ export function betterWords(better: Better): string {
 }
 
 /** Describes other checkpoints that may be as good as the best one, or are better; empty if there are none. */
-export const rankWords = ({ rivals, better }: Rank): string =>
-  [rivals ? rivalWords(rivals) : '', better ? betterWords(better) : ''].filter(Boolean).join('; ');
+export const describeRank = ({ rivals, better }: Rank): string =>
+  [rivals ? describeRivals(rivals) : '', better ? describeBetter(better) : ''].filter(Boolean).join('; ');
 
 interface Rank {
   readonly rivals?: Rivals | undefined;
@@ -143,32 +143,32 @@ interface Rank {
 }
 
 /** Why the last held-out reward is not the best although it is higher; empty if it is not higher. */
-export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): string =>
+export const describeHigher = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): string =>
   last.reward > best.reward
-    ? betterWords({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
+    ? describeBetter({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
     : '';
 
 /**
  * The best held-out reward, with a note on its optimism. A validation split needs no note, because tests use different
  * tasks.
  */
-export function bestWords(best: HeldOutMean, range: Range | undefined, last = best): string {
-  const held = [heldOutWords(best, range), higherWords({ last, best })].filter(Boolean).join('; ');
+export function describeBest(best: HeldOutMean, range: Range | undefined, last = best): string {
+  const held = [describeHeldOut(best, range), describeHigher({ last, best })].filter(Boolean).join('; ');
   // Step 0 has no checkpoint.
   const words = best.step === 0 ? `${held}, before training: @best is the best of the checkpoints` : held;
-  return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
+  return best.split === 'validation' ? words : `${words}. ${optimismNote}`;
 }
 
 /** `held-out 0.620 from 2 of 100 samples, 98 failed`. */
-export const measuredWords = (held: HeldOutMean): string =>
+export const describeMeasured = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${fromSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint is the best. An unfinished round can be the best only if no round has finished. */
-export const choiceWords = (best: HeldOutMean, rank: Rank = {}): string =>
+export const describeChoice = (best: HeldOutMean, rank: Rank = {}): string =>
   [
-    [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
+    [`step ${best.step}`, describeMeasured(best), describeSplit(best)].filter(Boolean).join(', '),
     best.isUnfinished ? 'no round has finished yet' : '',
-    rankWords(rank),
+    describeRank(rank),
   ]
     .filter(Boolean)
     .join('; ');
@@ -177,7 +177,7 @@ export const choiceWords = (best: HeldOutMean, rank: Rank = {}): string =>
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOfHeldOut(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
-  const between = `${confidenceWords(interval)} ${limitsWords(interval)}`;
+  const between = `${formatConfidence(interval)} ${formatLimits(interval)}`;
   const samples = held.split === undefined ? 'sample' : clean`${held.split} sample`;
   return `held-out ${reward(held.reward)}, ${between}, ${counted(held.samples, samples)}`;
 }
@@ -195,7 +195,7 @@ const lostSamples = ({ failed, cancelled }: HeldOutMean): string[] => [
 ];
 
 /** The split that a held-out reward was measured on, if the service reports it. */
-function splitWords({ split }: HeldOutMean): string {
+function describeSplit({ split }: HeldOutMean): string {
   return split === undefined ? '' : clean`on the ${split} tasks`;
 }
 

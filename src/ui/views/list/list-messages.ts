@@ -11,10 +11,10 @@ import type { KeyOf } from '../../keys/router.tsx';
 type Listed = PagedList<unknown>;
 
 /** `12,400`. */
-const grouped = (count: number): string => count.toLocaleString('en');
+const groupDigits = (count: number): string => count.toLocaleString('en');
 
 /** `1 row`, `250 rows`. */
-export const rowCount = (count: number): string => `${grouped(count)} row${count === 1 ? '' : 's'}`;
+export const rowCount = (count: number): string => `${groupDigits(count)} row${count === 1 ? '' : 's'}`;
 
 /** Why the list may be incomplete. */
 export function listNotes(
@@ -46,7 +46,7 @@ export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] 
   const among = sorted && !byService ? 'sorted among' : 'of';
   return [
     ...(byService ? ["in the service's order"] : []),
-    ...(isPartial ? [`${among} the ${grouped(read)} read; ${keyOf(listCommands.bottom)} reads the rest`] : []),
+    ...(isPartial ? [`${among} the ${groupDigits(read)} read; ${keyOf(listCommands.bottom)} reads the rest`] : []),
   ];
 }
 
@@ -64,14 +64,14 @@ interface EmptyList {
 }
 
 /** Shown instead of rows. */
-export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): string {
+export function describeEmptyList(list: EmptyList, words: string, keyOf: KeyOf): string {
   const { loaded, asking, filter, notice, read, dropped, hasMore } = list;
   if (!loaded) return asking;
   if (read === 0 && dropped > 0) return 'The service sent rows, but none could be read';
   if (filter === '' || read === 0) return words;
   const clears = `${keyOf(listCommands.clearFilter)} clears the filter`;
   if (notice !== undefined) return clears;
-  const among = hasMore ? ` of the ${grouped(read)} read` : '';
+  const among = hasMore ? ` of the ${groupDigits(read)} read` : '';
   return `No row${among} matches /${filter}; ${hasMore ? `${keyOf(listCommands.bottom)} reads the rest, ` : ''}${clears}`;
 }
 
@@ -97,7 +97,7 @@ export function shownFreshness(freshness: Freshness, old: RowsAge | undefined): 
 }
 
 /** `rows 201–400 read 3m ago`; without numbers if the rows are not in list order. */
-export function ageWords(old: RowsAge | undefined, freshness: Freshness, inOrder: boolean, now: number): string {
+export function describeRowsAge(old: RowsAge | undefined, freshness: Freshness, inOrder: boolean, now: number): string {
   if (!isOutdated(old, freshness)) return '';
   return `${inOrder ? `rows ${old.from}–${old.to}` : 'some of these rows'} read ${age(now - old.readAt)} ago`;
 }

@@ -4,7 +4,7 @@ import { signTest } from '../../../present/statistics/sign-test.ts';
 import { displayWidth } from '../../../text/width.ts';
 
 /** The mark below each of the two answers. */
-export const verdictWords: Readonly<Record<Preference, readonly [left: string, right: string]>> = {
+export const verdictLabels: Readonly<Record<Preference, readonly [left: string, right: string]>> = {
   left: ['chosen as better', 'the other is better'],
   right: ['the other is better', 'chosen as better'],
   equal: ['chosen as equal', 'chosen as equal'],
@@ -18,7 +18,7 @@ const chance = (share: number): string => (share < 0.001 ? '< 0.001' : `= ${shar
  * E.g. `a better 7, b better 2, equal 1 (n=10), exact sign test at one look: p = 0.18`, or shorter if that is wider
  * than `room`; empty if there are no choices, or no room.
  */
-export function countWords(
+export function describeCounts(
   counts: Counts,
   room = Number.POSITIVE_INFINITY,
   [left, right]: readonly [string, string] = ['left', 'right'],

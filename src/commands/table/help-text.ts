@@ -1,6 +1,7 @@
 /** Text shared by help, the man page and README. */
 
-export const about = `A workbench for a model training and evaluation service. Without a command it opens a full
+export const programDescription =
+  `A workbench for a model training and evaluation service. Without a command it opens a full
 screen; without a configured service it uses the local one.`.replaceAll('\n', ' ');
 
 /** Exit codes for scripts, also listed in README. */

@@ -1,13 +1,13 @@
 /** The messages after a change of rows. */
 import { expect, it } from 'vitest';
 import { type Deployment, deployment } from '../../src/contract/deployments.ts';
-import { doneWords, outagesOf, outageWords, typedFor } from '../../src/resources/change-words.ts';
+import { describeDone, describeOutages, outagesOf, typedFor } from '../../src/resources/change-messages.ts';
 import { deploymentActions } from '../../src/resources/deployments.ts';
 
 it('names apart the deployments whose record the service has kept', () => {
   const words = (answers: Readonly<Record<string, unknown>>): string => {
     const rows = Object.entries(answers).map(([name, answer]) => ({ name, answer }));
-    return doneWords(deploymentActions.undeploy.change, rows, names => names.join(', '));
+    return describeDone(deploymentActions.undeploy.change, rows, names => names.join(', '));
   };
   expect(words({ one: { row_deleted: true }, two: undefined })).toBe('Undeployed one, two');
   expect(words({ one: { row_deleted: false } })).toBe('one: torn down; the service kept its record');
@@ -22,6 +22,6 @@ it('calls an active deployment with the role of a test by its role, and still wa
     return outagesOf<Deployment>([{ action: deploymentActions.undeploy, row: deployment.parse(row) }]);
   });
   const loses = 'Nothing answers there until another deployment is promoted.';
-  expect(outageWords(outages)).toBe(`In production: my-production. ${loses} Active, role test: my-test. ${loses} `);
+  expect(describeOutages(outages)).toBe(`In production: my-production. ${loses} Active, role test: my-test. ${loses} `);
   expect(typedFor(outages)).toBe('my-test my-production');
 });

@@ -2,7 +2,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../src/queries/freshness.ts';
-import { freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from '../../../src/ui/app/frame-lines.ts';
+import {
+  describeFreshness,
+  describeFreshnessShort,
+  freshnessMark,
+  titleLine,
+} from '../../../src/ui/app/frame-lines.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');
@@ -39,13 +44,13 @@ describe('the words', () => {
   ];
 
   it.each(states)('of %o say when it was read and when it will be', (freshness, long, short) => {
-    expect([freshnessWords(freshness, 3_000), shortFreshnessWords(freshness, 3_000)]).toEqual([long, short]);
+    expect([describeFreshness(freshness, 3_000), describeFreshnessShort(freshness, 3_000)]).toEqual([long, short]);
     expect(freshnessMark(freshness, 3_000, theme)).not.toBe('');
   });
 
   it('do not change by themselves while all is well', () => {
     const fresh = { kind: 'fresh', at: 0, intervalMs: 10_000 } as const;
-    const said = Array.from({ length: 25 }, (_, second) => freshnessWords(fresh, second * 1_000));
+    const said = Array.from({ length: 25 }, (_, second) => describeFreshness(fresh, second * 1_000));
     expect(new Set(said)).toEqual(new Set(['live, read every 10s']));
   });
 });

@@ -5,10 +5,10 @@ import { type HeldOutReward, trainingRun } from '../../src/contract/training.ts'
 import { cellText } from '../../src/present/column.ts';
 import type { Range } from '../../src/present/statistics/tasks.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { bestWords, heldOutWords } from '../../src/resources/held-out-words.ts';
+import { describeBest, describeHeldOut } from '../../src/resources/describe-held-out.ts';
+import { describeTrainingCurves } from '../../src/resources/describe-training-curves.ts';
 import { trainingFacts } from '../../src/resources/training.ts';
 import { listColumns } from '../../src/resources/training-columns.ts';
-import { trainingCurveWords } from '../../src/resources/training-words.ts';
 
 const diagnostics = {
   step: 24,
@@ -33,17 +33,17 @@ it('say why the best held-out reward is not the last one, if that is higher', ()
     ...{ step, held_out_reward, expected_samples: 30, completed_samples: 30 - failed_samples, failed_samples },
   });
   const means = heldOutMeans([point(200, 0.717), point(400, 0.778, 9)]);
-  expect(means && bestWords(means.best, [0, 1], means.last)).toMatch(
+  expect(means && describeBest(means.best, [0, 1], means.last)).toMatch(
     /^0\.717 at step 200, .*; step 400 has 0\.778, but from only 21 of 30 samples; 0\.545 if the rest scored the lowest/,
   );
   const whole = heldOutMeans([point(200, 0.778), point(400, 0.717)]);
-  expect(whole && bestWords(whole.best, [0, 1], whole.last)).not.toContain('step 400');
+  expect(whole && describeBest(whole.best, [0, 1], whole.last)).not.toContain('step 400');
 });
 
 it('say on which tasks the held-out reward was measured (V42)', () => {
   const words = (point: HeldOutReward, range?: Range) => {
     const last = heldOutMeans([point])?.last;
-    return last && heldOutWords(last, range);
+    return last && describeHeldOut(last, range);
   };
   const point = { step: 40, held_out_reward: 0.412, expected_samples: 104, completed_samples: 104, failed_samples: 0 };
   expect(words({ ...point, split: 'validation' })).toMatch(
@@ -62,7 +62,7 @@ it('say how certain a held-out reward is by the range of the rewards, and how mu
   };
   const last = heldOutMeans([point])?.last;
   expect(last).toMatchObject({ step: 40, reward: 0.4, samples: 90, expected: 100, cancelled: 1 });
-  const words = (range?: Range) => last && heldOutWords(last, range);
+  const words = (range?: Range) => last && describeHeldOut(last, range);
   expect(words()).toMatch(/^0\.400 at step 40, from 90 of 100 samples, 1 cancelled, 95% CI 0\.2\d+ to 0\.5\d+ on/);
   expect(words([0, 10])).toMatch(/95% CI 0\.0\d+ to 2\.\d+ on these tasks$/);
 });
@@ -84,7 +84,7 @@ it('take the highest held-out reward from finished rounds, and say of how many s
   };
   expect(cells(rounds)).toEqual(['1.00 n=2', '0.600']);
   expect(cells(rounds.slice(3))).toEqual(['1.00 n=2', '1.00 n=2']);
-  const words = trainingCurveWords(rounds, emptyCurve, undefined);
+  const words = describeTrainingCurves(rounds, emptyCurve, undefined);
   expect(words).toContain(
     '  highest 0.600 at step 2 (1.00 at step 4 is from an incomplete round), lowest 0.400 at step 3',
   );

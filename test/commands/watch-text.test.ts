@@ -2,16 +2,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { followedStateWords } from '../../src/commands/followed-state.ts';
+import { describeFollowedState } from '../../src/commands/followed-state.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { knownResource, type Observation } from '../../src/queries/statuses/known-resource.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-function said(...observations: Observation[]): string {
+function stateText(...observations: Observation[]): string {
   const [{ kind = '', id = '' } = {}] = observations;
-  return followedStateWords({ ...knownResource({ kind, id, label: id }, observations), heldOut: undefined });
+  return describeFollowedState({ ...knownResource({ kind, id, label: id }, observations), heldOut: undefined });
 }
 
 function observed(progress: EvalProgress): Observation {
@@ -21,10 +21,10 @@ function observed(progress: EvalProgress): Observation {
 it('is the mean with its number of rewards, and how many rollouts have none', () => {
   const live = { scored_rollouts: 1, final_reward_mean: 0 };
   const progress = { terminal_rollouts: 4, total_rollouts: 4, live };
-  expect(said(observed({ ...progress, status: 'completed' }))).toBe(
+  expect(stateText(observed({ ...progress, status: 'completed' }))).toBe(
     'completed, 4 of 4, mean 0 of 1 reward, 3 without a reward',
   );
-  expect(said(observed({ ...progress, status: 'running', terminal_rollouts: 1 }))).toBe(
+  expect(stateText(observed({ ...progress, status: 'running', terminal_rollouts: 1 }))).toBe(
     'running, 1 of 4, mean 0 of 1 reward',
   );
 });
@@ -32,7 +32,7 @@ it('is the mean with its number of rewards, and how many rollouts have none', ()
 it('counts as done what has run to its end, and not what was cancelled with its run', () => {
   const live = { scored_rollouts: 56, cancelled_rollouts: 344, provisional_reward_mean: 0.954 };
   for (const terminal_rollouts of [400, 56])
-    expect(said(observed({ status: 'cancelled', terminal_rollouts, total_rollouts: 400, live }))).toBe(
+    expect(stateText(observed({ status: 'cancelled', terminal_rollouts, total_rollouts: 400, live }))).toBe(
       'cancelled, 56 of 400, mean 0.954 of 56 rewards, 344 without a reward',
     );
   const failed = { scored_rollouts: 163, failed_rollouts: 37, cancelled_rollouts: 0, final_reward_mean: 0.877 };
@@ -40,7 +40,7 @@ it('counts as done what has run to its end, and not what was cancelled with its 
 });
 
 it('writes a status in words', () => {
-  expect(said({ kind: 'training', id: 'trn_1', status: 'cancel_signaled', done: 2, total: 6 })).toBe(
+  expect(stateText({ kind: 'training', id: 'trn_1', status: 'cancel_signaled', done: 2, total: 6 })).toBe(
     'cancel signaled, 2 of 6',
   );
 });
@@ -48,7 +48,7 @@ it('writes a status in words', () => {
 it('tells the reward of the trainer from the held-out reward', () => {
   const heldOut = '0.400 at step 2, from 14 of 16 samples';
   const run = { kind: 'training', id: 'trn_1', label: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9 };
-  expect(followedStateWords({ ...run, heldOut })).toBe(
+  expect(describeFollowedState({ ...run, heldOut })).toBe(
     'running, 2 of 6, trainer reward 0.900, held-out reward 0.400 at step 2, from 14 of 16 samples',
   );
 });

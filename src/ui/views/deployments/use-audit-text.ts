@@ -4,8 +4,8 @@ import {
   type AuditedOrigin,
   auditList,
   auditReportOf,
-  auditWords,
-  notedWords,
+  describeAudit,
+  describeNotes,
   rememberedAudit,
 } from '../../../resources/audit.ts';
 import { useListed } from '../../data/use-list.ts';
@@ -14,7 +14,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useNotes } from '../triage/use-triage.tsx';
 
 /** @param origin undefined while no checkpoint is known; nothing is read then */
-export function useAuditWords(origin: AuditedOrigin | undefined): string {
+export function useAuditText(origin: AuditedOrigin | undefined): string {
   const { lists, compare, remembered: memory } = useWorkbench();
   const { rewardRange: range } = compare;
   const id = origin?.training_run_id ?? '';
@@ -27,5 +27,5 @@ export function useAuditWords(origin: AuditedOrigin | undefined): string {
   const report = made ?? (trainer && rememberedAudit(id, { trainer, range, memory }));
   const notes = useNotes();
   if (origin === undefined) return '';
-  return `${auditWords(origin, { trainer, heldOut, report }, range)} ${notedWords(origin, notes, memory)}`.trimEnd();
+  return `${describeAudit(origin, { trainer, heldOut, report }, range)} ${describeNotes(origin, notes, memory)}`.trimEnd();
 }

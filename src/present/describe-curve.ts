@@ -15,7 +15,7 @@ interface KnownValue extends StepValue {
   readonly value: number;
 }
 
-const turnWords: Readonly<Record<Turn, string>> = {
+const turnLabels: Readonly<Record<Turn, string>> = {
   rises: 'rises',
   falls: 'falls',
   level: 'level',
@@ -24,7 +24,7 @@ const turnWords: Readonly<Record<Turn, string>> = {
 };
 
 /** A curve's gaps, including omitted steps: `no value from step 4000 to 12000 (39 points)`. */
-function gapWords(points: readonly StepValue[]): readonly string[] {
+function describeGaps(points: readonly StepValue[]): readonly string[] {
   const gaps: { readonly from: number; to: number; count: number }[] = [];
   let isOpen = false;
   const add = (from: number, to: number, count: number): void => {
@@ -54,18 +54,18 @@ function gapWords(points: readonly StepValue[]): readonly string[] {
 }
 
 /** `trend: rises until step 9 (0.671), then level` */
-function trendWords(points: readonly KnownValue[]): readonly string[] {
+function describeTrend(points: readonly KnownValue[]): readonly string[] {
   const stretches = trendOf(points.map(({ value }) => value));
   const words = stretches.map(({ turn, last }, index) => {
     const { step, value } = points[last] ?? {};
     const isNewest = index === stretches.length - 1;
-    return isNewest ? turnWords[turn] : `${turnWords[turn]} until step ${step} (${reward(value)})`;
+    return isNewest ? turnLabels[turn] : `${turnLabels[turn]} until step ${step} (${reward(value)})`;
   });
   return words.length === 0 ? [] : [`trend: ${words.join(', then ')}`];
 }
 
 /** A curve in sentences: first, last, highest (the latest if tied) and lowest value, trend, gaps. */
-export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
+export function describeCurve(name: string, points: readonly StepValue[]): readonly string[] {
   const sorted = points.toSorted((left, right) => left.step - right.step);
   const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));
   const [first, last] = [known[0], known.at(-1)];
@@ -85,7 +85,7 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   return [
     `${name}: ${counted(known.length, 'value')}, from ${at(first)} to ${at(last)}`,
     ...(ranked.length > 2 ? [`highest ${extreme(highest)}, lowest ${extreme(lowest)}`] : []),
-    ...trendWords(known),
-    ...gapWords(sorted),
+    ...describeTrend(known),
+    ...describeGaps(sorted),
   ];
 }

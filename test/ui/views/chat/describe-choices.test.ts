@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { describeCounts } from '../../../../src/ui/views/chat/describe-choices.ts';
+
+const counts = { left: 7, right: 2, equal: 1, 'both bad': 0 };
+
+it('counts the choices with the test it names, and never cuts a number', () => {
+  const long = 'left better 7, right better 2, equal 1 (n=10), exact sign test at one look: p = 0.18';
+  const short = 'left 7, right 2, equal 1 (n=10), sign test p = 0.18';
+  expect([describeCounts(counts), describeCounts(counts, long.length)]).toEqual([long, long]);
+  expect([describeCounts(counts, long.length - 1), describeCounts(counts, short.length)]).toEqual([short, short]);
+  expect(describeCounts(counts, short.length - 1)).toBe('');
+});
+
+it('has the names it is given, both bad if there are any, and no test without a decision', () => {
+  expect(describeCounts({ ...counts, 'both bad': 3 }, undefined, ['a', 'b'])).toBe(
+    'a better 7, b better 2, equal 1, both bad 3 (n=13), exact sign test at one look: p = 0.18',
+  );
+  expect(describeCounts({ left: 0, right: 0, equal: 2, 'both bad': 0 })).toBe(
+    'left better 0, right better 0, equal 2 (n=2)',
+  );
+  expect(describeCounts({ left: 30, right: 0, equal: 0, 'both bad': 0 })).toContain('p < 0.001');
+  expect(describeCounts({ left: 0, right: 0, equal: 0, 'both bad': 0 })).toBe('');
+});
