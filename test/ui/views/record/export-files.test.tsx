@@ -154,6 +154,7 @@ it('writes the marked trajectories with their steps, and a report on all flagged
     await stage.press('enter');
     await save(stage);
     await expect.poll(() => readdirSync('.').filter(isOurs)).toHaveLength(1);
+    await expect.poll(() => saved().split('\n')).toHaveLength(3);
     expect(saved().includes('benchtop_notes')).toBe(choice.includes('notes'));
   }
 });
