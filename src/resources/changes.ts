@@ -90,7 +90,7 @@ export async function withRead<Each extends Pick<ConfirmedRow<object>, 'action' 
   return asked.map(each => ({ ...each, row: known.get(each) ?? each.row }));
 }
 
-/** Reads the data for the question of which rows are in production. @throws AbortError if the user interrupts */
+/** Finds out which rows are in production, to say so in the question. @throws AbortError if the user interrupts */
 export async function withOutages<Each extends ConfirmedRow<object>>(
   asked: readonly Each[],
   context: QueryContext,

@@ -80,8 +80,8 @@ export interface ServiceOptions {
     | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
     | undefined;
   /**
-   * Called with the bytes received of a response that takes long to arrive, every few seconds; with 0 if a response to
-   * a GET has not begun by then.
+   * Called every few seconds with the bytes received so far, while a response takes long to arrive. Called once with 0 if
+   * a GET is still without a response after that time.
    */
   readonly onSlow?: ((operation: string, received: number) => void) | undefined;
   readonly logger?: Logger | undefined;

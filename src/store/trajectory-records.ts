@@ -3,7 +3,7 @@
  * written before the request is sent, and one per stored or skipped trajectory. Trajectories without a row were not
  * sent, were rejected, or were forgotten.
  */
-import { accountIn } from './account.ts';
+import { randomUUID } from 'node:crypto';
 import {
   type AccountUpload,
   countSums,
@@ -12,12 +12,15 @@ import {
   type TrajectoryUploadRef,
   type UploadCounts,
 } from './sent-record.ts';
-import { ResumableUploads, type Row } from './tables.ts';
+import { jsonIn, ResumableUploads, type Row } from './tables.ts';
 
 /** An upload that has begun. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
+
+/** The name of the setting with the secret, which all profiles of a service share. */
+const secretSetting = 'accountSecret';
 
 export class TrajectoryRecords extends ResumableUploads {
   /**
@@ -25,8 +28,14 @@ export class TrajectoryRecords extends ResumableUploads {
    *
    * @param accountOf hashes the API key with this secret, so that the key cannot be derived from the hash
    */
-  account(accountOf: (secret: string) => Promise<string>): Promise<string> {
-    return accountIn(this.tables, accountOf);
+  async account(accountOf: (secret: string) => Promise<string>): Promise<string> {
+    const values = [this.tables.service, secretSetting] as const;
+    const insert = 'insert or ignore into settings (profile, name, value) values (?, ?, ?)';
+    const select = 'select value from settings where profile = ? and name = ?';
+    const own = randomUUID();
+    if (this.tables.all(select, ...values).length === 0) this.tables.run(insert, ...values, JSON.stringify(own));
+    const [row] = this.tables.all(select, ...values);
+    return accountOf(row ? String(jsonIn(row['value'])) : own);
   }
 
   /** The record of the upload's dataset, which includes the upload itself. */
