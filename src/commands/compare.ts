@@ -4,7 +4,7 @@
 import type { Side } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, withValue } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
@@ -34,6 +34,8 @@ import { describeModel } from '../resources/models.ts';
 import { idsOf, optionsOf, pooledRuns } from '../resources/pools.ts';
 import { withTrainingNames } from '../resources/run-columns.ts';
 import { namedRun } from '../resources/run-places.ts';
+import { describeUngraded, regradeRewards } from '../rollouts/regrade.ts';
+import { describeGrader, type Regrader } from '../rollouts/regraders.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { exportRows } from '../text/export.ts';
@@ -41,6 +43,7 @@ import { counted, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, isNone, lookUp, nameOf, resourceOrThrow } from './find.ts';
+import { graderIn } from './grader.ts';
 import type { CommandIo } from './io.ts';
 import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -251,13 +254,20 @@ const gridFields = ({ compared, mean, isBase, tasksForHalf }: GridRow, run: Read
   tasks_for_half: tasksForHalf ?? null,
 });
 
+/** How to compare runs, and print the result. */
+interface Asked {
+  readonly options: ComparisonOptions;
+  readonly flags: CommandInput<'compare'>['flags'];
+  readonly io: CommandIo;
+  /** The grader that gives the rewards, if they are not the runs' own. */
+  readonly grader: string | undefined;
+}
+
 /** Compares each run with the first. */
 async function compareMany(
   runs: readonly ReadRun[],
   items: readonly ComparedRun[],
-  options: ComparisonOptions,
-  flags: CommandInput<'compare'>['flags'],
-  io: CommandIo,
+  { options, flags, io, grader }: Asked,
 ): Promise<number> {
   const [{ id: base = '' } = {}] = runs;
   const ends = runs.map(run => run.ends);
@@ -266,6 +276,7 @@ async function compareMany(
   const verdicts = gridVerdicts(grid).map(({ letter, name, words }) => clean`${letter} ${name}: ${words}`);
   const record = {
     base,
+    grader: grader ?? null,
     confidence: options.confidence,
     confidence_each: grid.confidence,
     correction: 'bonferroni',
@@ -276,9 +287,11 @@ async function compareMany(
     text: () => {
       const format = flags.markdown ? 'markdown' : 'table';
       const [columns, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
-      const words = [describeFamilyIntervals(grid, options.confidence), ...verdicts].join(
-        flags.markdown ? '\n\n' : '\n',
-      );
+      const words = [
+        ...(grader === undefined ? [] : [clean`Rewards by the grader ${grader}.`]),
+        describeFamilyIntervals(grid, options.confidence),
+        ...verdicts,
+      ].join(flags.markdown ? '\n\n' : '\n');
       return `${rowsText(grid.rows, columns, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
     },
   });
@@ -289,9 +302,7 @@ async function compareMany(
 /** Compares two runs. The exit code is the result of `--fail-below`. */
 async function comparePair(
   [base, fresh]: readonly [ReadRun, ReadRun],
-  options: ComparisonOptions,
-  flags: CommandInput<'compare'>['flags'],
-  io: CommandIo,
+  { options, flags, io, grader }: Asked,
 ): Promise<number> {
   const { failBelow, undecided = 'fail' } = flags;
   const summary = compareRuns(compareTasks(base.read, fresh.read), options, [base.ends, fresh.ends]);
@@ -301,6 +312,7 @@ async function comparePair(
   const record = {
     base: sideFields(base, 'base', compared),
     new: sideFields(fresh, 'new', compared),
+    grader: grader ?? null,
     difference: compared.difference ?? null,
     interval: interval ?? null,
     n: compared.pairs,
@@ -324,10 +336,40 @@ async function comparePair(
     gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
   const code = passes ? exitCodes.done : exitCodes.failed;
   io.exitUnread?.(code);
-  const facts = comparisonFacts(recordOf(base), recordOf(fresh), compared, gate);
+  const facts = [
+    ...withValue([{ label: 'grader', value: grader }]),
+    ...comparisonFacts(recordOf(base), recordOf(fresh), compared, gate),
+  ];
   await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
   if (gate && gate.outcome !== 'passed' && !isShown(flags, io)) io.note(gate.words);
   return code;
+}
+
+/** Replaces the rewards of the runs with another grader's. Notes how many rollouts it graded. */
+async function regradeRuns(
+  runs: readonly ComparedRun[],
+  grader: Regrader,
+  context: CommandContext,
+  { note }: CommandIo,
+): Promise<ComparedRun[]> {
+  const regraded: ComparedRun[] = [];
+  for (const run of runs) {
+    const { rewards, graded, ungraded, unnamed, failed, running } = await regradeRewards(
+      run.read.rewards,
+      grader,
+      context,
+    );
+    const others = [
+      failed > 0 && `${failed} failed`,
+      running > 0 && `${running} running`,
+      unnamed > 0 && `${unnamed} without a trajectory`,
+      ungraded.length > 0 && clean`${ungraded.length} not gradable (${describeUngraded(ungraded)})`,
+    ].filter(each => each !== false);
+    note([clean`${run.name}: ${graded} of ${counted(rewards.length, 'rollout')} regraded`, ...others].join(', '));
+    // The recorded mean is the other grader's.
+    regraded.push({ ...run, read: { ...run.read, rewards, recorded: undefined, failed } });
+  }
+  return regraded;
 }
 
 /** Reads the rewards of the runs, and compares them. */
@@ -337,23 +379,24 @@ async function compareFound(
   flags: CommandInput<'compare'>['flags'],
   context: CommandContext,
   io: CommandIo,
+  chosen: ReturnType<typeof graderIn>,
 ): Promise<number> {
   const named = found.map(({ id, ids, name, row }) => {
     const pool = ids.length > 1 ? ids : undefined;
     const run = row as EvalRun;
     return { eval_run_id: id, name, model: describeModel(run, true) || undefined, options: optionsOf(run), pool };
   });
-  const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
+  const { items: own, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
+  const items = chosen ? await regradeRuns(own, chosen.graderFor(context.service, options.range), context, io) : own;
   if (flags.rewardRange !== undefined) checkRange(items, options.range);
   const pools = found.map(({ ids }) => ids);
   const ends = await readAnswerEnds(pools, context, io.note);
   const runs = items.map(({ read }, index): ReadRun => ({ ...(found[index] as Compared), read, ends: ends[index] }));
   const [base, fresh, ...others] = runs;
-  return base && fresh && others.length === 0
-    ? comparePair([base, fresh], options, flags, io)
-    : compareMany(runs, items, options, flags, io);
+  const asked = { options, flags, io, grader: chosen && describeGrader(chosen.choice) };
+  return base && fresh && others.length === 0 ? comparePair([base, fresh], asked) : compareMany(runs, items, asked);
 }
 
 export async function run(
@@ -366,6 +409,9 @@ export async function run(
     if (length > 2 && flags.failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
   };
   if (!flags.pool) checkCount(words);
+  const chosen = graderIn(flags);
+  // A grading program has its own process group, so a signal to this program does not reach it.
+  if (chosen) io.stopOnSignals?.();
   return withService(flags, io, async context => {
     const options = comparisonOptions(flags, context);
     const found = await findRuns(words, context, flags.ended, io);
@@ -374,6 +420,6 @@ export async function run(
       throw new CommandError('A run is named twice.');
     const runs = comparedOf(found, flags.pool, io);
     checkCount(runs);
-    return compareFound(runs, options, flags, context, io);
+    return compareFound(runs, options, flags, context, io, chosen);
   });
 }

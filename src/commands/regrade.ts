@@ -1,6 +1,4 @@
 /** `benchtop regrade`: regrades existing rollouts and shows the changes. Writes nothing to the service. */
-import { readFileSync } from 'node:fs';
-import { errorMessage } from '../base/errors.ts';
 import { factText } from '../present/fact-text.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import {
@@ -14,49 +12,20 @@ import {
   regradeFacts,
   summariseRegrade,
 } from '../rollouts/regrade.ts';
-import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { rewardRangeOf } from './compare.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import { graderIn } from './grader.ts';
 import type { CommandIo } from './io.ts';
 import { lineText, printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withRollouts } from './with-rollouts.ts';
 
-type Flags = CommandInput<'regrade'>['flags'];
-
-/** A rubric, or the content of the file named after `@`. @throws CommandError */
-function rubricOf(rubric: string): string {
-  if (!rubric.startsWith('@')) return rubric;
-  try {
-    return readFileSync(rubric.slice(1), 'utf8');
-  } catch (error) {
-    throw new CommandError(clean`The rubric cannot be read: ${errorMessage(error)}`);
-  }
-}
-
-/** @throws CommandError unless exactly one usable grader is given */
-function graderIn(flags: Flags) {
-  const { with: words, command, judge, rubric, limit = 30 } = flags;
-  if ([words, command, judge].filter(each => each !== undefined).length !== 1)
-    throw new CommandError('Name one grader: --with, --command or --judge.');
-  if ((judge === undefined) !== (rubric === undefined)) throw new CommandError('--judge and --rubric go together.');
-  const chosen = (): GraderChoice => {
-    if (judge !== undefined) return { kind: 'model', model: judge, rubric: rubricOf(rubric ?? '') };
-    if (words !== undefined) return { kind: 'local', words };
-    return { kind: 'command', line: command ?? '', seconds: limit };
-  };
-  try {
-    return regraderOf(chosen());
-  } catch (error) {
-    throw error instanceof GraderError ? new CommandError(error.message) : error;
-  }
-}
-
 export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>, io: CommandIo): Promise<number> {
-  const graderFor = graderIn(flags);
+  const grader = graderIn(flags);
+  if (!grader) throw new CommandError('Name one grader: --with, --command or --judge.');
   // A grading program has its own process group, so a signal to this program does not reach it.
   io.stopOnSignals?.();
   // Rollouts from a file are served without models.
@@ -65,7 +34,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     const { id, ...rollouts } = await readRollouts(name, context, io);
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };
-    await regradeAll(rollouts.rows, graderFor(context.service, range), context, {
+    await regradeAll(rollouts.rows, grader.graderFor(context.service, range), context, {
       onGraded: row => void graded.push(row),
       onLeftOut: state => {
         left[state] += 1;

@@ -2,7 +2,7 @@
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { trimEnd } from '../base/trim.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { type Column, idColumn } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
@@ -16,7 +16,7 @@ import {
   reaches,
   withinRange,
 } from '../present/statistics/tasks.ts';
-import { unfinishedState } from '../present/task-groups.ts';
+import { type GroupRollout, unfinishedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { limitsFact } from '../resources/comparison.ts';
@@ -75,7 +75,7 @@ interface Regrading {
  * @throws the signal's reason when it aborts
  */
 export async function regradeAll(
-  rows: readonly Trajectory[],
+  rows: readonly (GroupRollout & { readonly trajectory_id: string })[],
   grader: Regrader,
   context: QueryContext,
   { onGraded, onLeftOut }: Regrading,
@@ -99,6 +99,29 @@ export async function regradeAll(
       onGraded({ ...before, new_reward: undefined, explanation: '', error: errorMessage(error) });
     }
   });
+}
+
+/**
+ * A run's rewards by another grader. Rollouts that it cannot grade have none.
+ *
+ * @throws the signal's reason when it aborts
+ */
+export async function regradeRewards(rewards: readonly TrajectoryReward[], grader: Regrader, context: QueryContext) {
+  const graded = new Map<string, number>();
+  const ungraded: Regraded[] = [];
+  const left = { failed: 0, running: 0 };
+  const rows = rewards.flatMap(each => (each.trajectory_id ? { ...each, trajectory_id: each.trajectory_id } : []));
+  await regradeAll(rows, grader, context, {
+    onGraded: row => {
+      if (row.new_reward === undefined) ungraded.push(row);
+      else graded.set(row.trajectory_id, row.new_reward);
+    },
+    onLeftOut: state => {
+      left[state] += 1;
+    },
+  });
+  const regraded = rewards.map(each => ({ ...each, reward: graded.get(each.trajectory_id ?? '') ?? null }));
+  return { rewards: regraded, graded: graded.size, ungraded, unnamed: rewards.length - rows.length, ...left };
 }
 
 const maxReasons = 3;

@@ -480,3 +480,49 @@ it('names the tasks that neither run can grade, and the way out', async () => {
   const { ungraded_tasks } = JSON.parse((await cli('compare', ['evr_a', 'evr_b', '--json'])).out);
   expect(ungraded_tasks).toEqual(['t0', 't1', 't2', 't3']);
 });
+
+it('compares the rewards that another grader would have given', async () => {
+  const answers = { evr_base: 'no', evr_new: 'yes', evr_third: 'yes' };
+  const states: Readonly<Record<string, object>> = {
+    evr_new_0: { status: 'failed' },
+    evr_new_1: { status: 'running' },
+  };
+  const trajectories = Object.entries(answers).flatMap(([run, content]) =>
+    Array.from({ length: 20 }, (_, task) => {
+      const [trajectory_id, steps] = [
+        `${run}_${task}`,
+        [{ step_index: 0, messages: [{ role: 'assistant', content }] }],
+      ];
+      const row = { trajectory_id, task_id: `t${task}`, status: 'completed', ...states[trajectory_id], steps };
+      return [`/api/v1/trajectories/${trajectory_id}`, row] as const;
+    }),
+  );
+  const cli = await cliWith(
+    { evr_base: { ...all(1), reward_mean: 1 }, evr_new: { ...all(0), reward_mean: 0 }, evr_third: all(0) },
+    Object.fromEntries(trajectories),
+  );
+  const grader = ['--with', 'contains yes'];
+  expect((await cli('compare', ['evr_base', 'evr_new'])).out).toContain('verdict\tthe new run is worse');
+  const { out, notes, code } = await cli('compare', ['evr_base', 'evr_new', ...grader, '--fail-below', '0.5']);
+  expect(out).toMatch(/^grader\tcontains yes\n/);
+  expect(out).toContain('verdict\tthe new run is better');
+  expect(code).toBe(exitCodes.done);
+  expect(notes).toContain('evr_base: 20 of 20 rollouts regraded');
+  expect(notes).toContain('evr_new: 18 of 20 rollouts regraded, 1 failed, 1 running');
+  const { out: record } = await cli('compare', ['evr_base', 'evr_new', ...grader, '--json']);
+  expect(JSON.parse(record)).toMatchObject({
+    grader: 'contains yes',
+    base: { mean: 0, rated_rollouts: 20, rollouts: 20 },
+    new: { mean: 1, rated_rollouts: 18, rollouts: 20, mean_bounds: { low: 0.9, high: 1 } },
+    difference: 1,
+  });
+  const many = await cli('compare', [...Object.keys(answers), ...grader, '--markdown']);
+  expect(many.out).toContain('Rewards by the grader contains yes.');
+  // A grader that cannot grade any rollout decides nothing.
+  const none = await cli('compare', ['evr_base', 'evr_new', '--with', 'exact', '--fail-below', '0']);
+  expect(none.notes).toContain(
+    'evr_base: 0 of 20 rollouts regraded, 20 not gradable (the grader needs expected, and the service stored no grader',
+  );
+  expect(none.code).toBe(exitCodes.failed);
+  expect((await cli('compare', ['evr_base', 'evr_new', '--with', 'none'])).notes).toContain('There is no grader none');
+});

@@ -15,6 +15,20 @@ const rewardRangeFlag = {
   description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
 } as const satisfies FlagSpec;
 
+const graderFlags = {
+  with: { value: 'GRADER', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
+  command: { value: 'COMMAND', description: 'a program that reads a trajectory as JSON and prints a reward' },
+  limit: {
+    value: 'SECONDS',
+    number: 'positive',
+    needs: 'command',
+    description: 'kill the program after this time (default: 30)',
+  },
+  judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
+  rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria for the model' },
+} as const satisfies Record<string, FlagSpec>;
+const exclusiveGraderFlags = ['with', 'command', 'judge'] as const;
+
 const aboutFiles = `A FILE is one that benchtop read accepts, a pipe such as /dev/stdin or <(COMMAND), or - for standard input:
 nothing is uploaded or kept. Its path must contain a slash or a dot, e.g. ./rollouts. Rollouts without an id are named by their
 place, e.g. line 3. Of several scores in an Inspect log, the first scorer's is the reward, unless it gives several; a note names
@@ -41,6 +55,9 @@ estimates how many tasks like these would show half of the difference.
 
 With --pool, runs of the same model and checkpoint whose known options differ only in the seed count as one run with
 several rollouts of each task. The runs that are pooled with BASE are the baseline.
+
+With --with, --command or --judge, compares the rewards that another grader would have given, as benchtop regrade finds
+them: is NEW still better by exact? Nothing is sampled or written. Rollouts that the grader cannot grade count as missing.
 
 ${aboutIntervals}`,
     args: [
@@ -80,12 +97,14 @@ ${aboutIntervals}`,
         description:
           'treat the listed rewards as complete if the service does not report the end of a run or its number of rollouts',
       },
+      ...graderFlags,
       ...recordFlags,
       markdown: { description: 'print a Markdown table, e.g. for a pull request' },
     },
-    exclusive: [[...exclusiveRecordFlags, 'markdown']],
+    exclusive: [[...exclusiveRecordFlags, 'markdown'], exclusiveGraderFlags],
     examples: [
       'benchtop compare evr_base evr_new --fail-below 0',
+      'benchtop compare evr_base evr_new --with exact',
       'benchtop compare base first second third',
       'benchtop compare a-1 a-2 b-1 b-2 --pool',
     ],
@@ -199,22 +218,13 @@ ${aboutFiles} --judge does not take a FILE.`,
     args: [{ name: 'ID|NAME|FILE', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: {
       ...serviceFlags,
-      with: { value: 'GRADER', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
-      command: { value: 'COMMAND', description: 'a program that reads a trajectory as JSON and prints a reward' },
-      limit: {
-        value: 'SECONDS',
-        number: 'positive',
-        needs: 'command',
-        description: 'kill the program after this time (default: 30)',
-      },
-      judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
-      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria for the model' },
+      ...graderFlags,
       passAt: passAtFlag,
       rewardRange: rewardRangeFlag,
       ...scoreFlag,
       ...recordFlags,
     },
-    exclusive: [['with', 'command', 'judge']],
+    exclusive: [exclusiveGraderFlags],
     examples: [
       'benchtop regrade evr_1 --with exact',
       `benchtop regrade evr_1 --with 'regex ^twelve$' --json`,

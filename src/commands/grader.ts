@@ -1,0 +1,36 @@
+/** The grader that the flags of `regrade` and `compare` name. */
+import { readFileSync } from 'node:fs';
+import { errorMessage } from '../base/errors.ts';
+import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
+import { clean } from '../text/sanitise.ts';
+import { CommandError } from './exit.ts';
+import type { CommandInput } from './table/commands.ts';
+
+type GraderFlags = Pick<CommandInput<'regrade'>['flags'], 'with' | 'command' | 'limit' | 'judge' | 'rubric'>;
+
+/** A rubric, or the content of the file named after `@`. @throws CommandError */
+function rubricOf(rubric: string): string {
+  if (!rubric.startsWith('@')) return rubric;
+  try {
+    return readFileSync(rubric.slice(1), 'utf8');
+  } catch (error) {
+    throw new CommandError(clean`The rubric cannot be read: ${errorMessage(error)}`);
+  }
+}
+
+/** @throws CommandError if the rubric cannot be read */
+function choiceIn({ with: grader, command, judge, rubric = '', limit = 30 }: GraderFlags): GraderChoice | undefined {
+  if (judge !== undefined) return { kind: 'model', model: judge, rubric: rubricOf(rubric) };
+  if (grader !== undefined) return { kind: 'local', words: grader };
+  return command === undefined ? undefined : { kind: 'command', line: command, seconds: limit };
+}
+
+/** Returns the grader, and a function that creates it; undefined if none is named. @throws CommandError */
+export function graderIn(flags: GraderFlags) {
+  const choice = choiceIn(flags);
+  try {
+    return choice && { choice, graderFor: regraderOf(choice) };
+  } catch (error) {
+    throw error instanceof GraderError ? new CommandError(error.message) : error;
+  }
+}
