@@ -31,7 +31,7 @@ export interface ResourcePage<Row> {
 export async function* pagesOf<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'list'>,
   scope: Scope,
-  { service, memory, signal }: Pick<QueryContext, 'service' | 'memory' | 'signal'>,
+  { service, memory, signal, compare }: Pick<QueryContext, 'service' | 'memory' | 'signal' | 'compare'>,
 ): AsyncGenerator<ResourcePage<Row>, void> {
   const source = resource.list(scope);
   const seen = new Set<string>();
@@ -43,7 +43,7 @@ export async function* pagesOf<Row extends object>(
   let fruitless = 0;
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
-    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory });
+    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory, compare });
   for await (const page of readPages(readPage)) {
     const rows = page.items.filter(row => {
       const id = source.id(row);

@@ -4,6 +4,7 @@ import type { EvalRun } from '../../src/contract/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { extentOfRecord, readRunRewards } from '../../src/queries/run-extent.ts';
 import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
+import { pagesOf } from '../../src/resources/pages.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
@@ -76,6 +77,16 @@ it('is read once more where the clock of the service is hours behind', async () 
   grade(0.9, 0.8, 1);
   vi.setSystemTime(Date.now() + 180_000);
   expect(await read()).toEqual(['0.9 of 3']);
+});
+
+it('is not read again by a command where the screen has read it with the range of the settings', async () => {
+  const source = runsOfBenchmark('b');
+  const { asked, context } = open([run('failed', 'failed')], source);
+  const ranged = { ...context, compare: { equalWithin: 0.05, rewardRange: [0, 2] } } as const;
+  await readRunRewards('failed', ranged, extentOfRecord(run('failed', 'failed')));
+  for await (const { rows } of pagesOf({ list: () => source }, {}, ranged))
+    expect(rows.map(({ reward_mean }) => reward_mean)).toEqual([0.95]);
+  expect(asked).toEqual(['failed']);
 });
 
 it('is left out where the rewards cannot be read, which is tried but few times', async () => {
