@@ -141,7 +141,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   };
   const { training_run_id: known } = rememberedOrigin(id, context.memory) ?? {};
   // The run may have been deleted, or the service may not read one alone.
-  const run = known === undefined ? undefined : await ifThere(true, () => trainingRunQuery(known).read(context));
+  const run = known === undefined ? undefined : await ifThere(() => trainingRunQuery(known).read(context));
   const remembered = run && (await checkpointOf(run));
   if (remembered) return { found: remembered, isComplete };
   try {
@@ -258,7 +258,7 @@ export async function findCheckpoint(
   // The word may still be an id if its name is only remembered, and the service no longer has the run or lists no
   // checkpoints.
   const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;
-  const known = isPast ? await ifThere(true, readRun) : await readRun();
+  const known = isPast ? await ifThere(readRun) : await readRun();
   if (!known) return { id: word };
   const { run, steps } = known;
   // A checkpoint's id takes precedence over a training run's name, but not over a training run's id.
@@ -277,7 +277,7 @@ async function checkpointOfRun(
   context: CommandContext,
 ): Promise<FoundCheckpoint> {
   const isRated = which === 'best' && steps.length > 0;
-  const heldOut = (await ifThere(isRated, () => heldOutRewardsQuery(runId, true).read(context))) ?? [];
+  const heldOut = (isRated && (await ifThere(() => heldOutRewardsQuery(runId, true).read(context)))) || [];
   const checkpoint = checkpointCalled(which, steps, heldOut);
   if (!checkpoint) throw noCheckpoint(name, which, steps);
   const { checkpoint_id: id, step_index: step } = checkpoint;

@@ -174,8 +174,8 @@ async function readParts(training: readonly TrainingRun[], context: CommandConte
   await inParallel(read, async ({ training_run_id: id }) => {
     const { service, signal } = context;
     const [checkpoints = [], heldOut = []] = await Promise.all([
-      ifThere(true, () => checkpointsByStep(service, id, { signal })),
-      ifThere(true, () => heldOutRewardsQuery(id, true).read(context)),
+      ifThere(() => checkpointsByStep(service, id, { signal })),
+      ifThere(() => heldOutRewardsQuery(id, true).read(context)),
     ]);
     parts.set(id, { checkpoints, heldOut });
   });

@@ -107,7 +107,7 @@ export class OriginSearch {
     if (known) return known;
     if (this.#checkpoints.size >= maxSearched) return Promise.resolve([]);
     // The run may have been deleted, or the service may not list checkpoints.
-    const read = ifThere(true, () => checkpointsByStep(service, id, { signal })).then((found = []) => found);
+    const read = ifThere(() => checkpointsByStep(service, id, { signal })).then((found = []) => found);
     this.#checkpoints.set(id, read);
     if (hasEnded(status)) read.then(() => final.set(id, read)).catch(() => {});
     return read;
@@ -120,7 +120,7 @@ export class OriginSearch {
     const read = this.#heldOut.get(training_run_id) ?? context.shared?.(query) ?? query.read(context);
     this.#heldOut.set(training_run_id, read);
     // The run may have been deleted, or the service may have no held-out rewards.
-    const held_out = heldOutOfStep((await ifThere(true, () => read)) ?? [])(step);
+    const held_out = heldOutOfStep((await ifThere(() => read)) ?? [])(step);
     rememberHeldOut(id, held_out, isOver && held_out?.isUnfinished !== true, context.memory);
   }
 }

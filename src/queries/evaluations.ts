@@ -124,12 +124,14 @@ export const deleteRun = action(
       reread: async (service, { bench_id, eval_run_id }, options): Promise<unknown> => {
         // A list that contains the run is conclusive. A list without it may just omit evaluations made by training
         // runs.
-        const listed = await ifThere(Boolean(bench_id), () =>
-          findOnPages(
-            cursor => readRows({ cursor }, query => listRuns({ service, ...options }, bench_id ?? '', query)),
-            each => each.eval_run_id === eval_run_id,
-          ),
-        );
+        const listed =
+          bench_id &&
+          (await ifThere(() =>
+            findOnPages(
+              cursor => readRows({ cursor }, query => listRuns({ service, ...options }, bench_id, query)),
+              each => each.eval_run_id === eval_run_id,
+            ),
+          ));
         if (listed) return listed;
         const input = { params: { eval_run_id } };
         return service.call('getEvalRun', input, options).catch((error: unknown) => {

@@ -58,7 +58,7 @@ async function newestUse(
   context: QueryContext,
 ): Promise<Partial<TokenUse>> {
   for (const run of runs.slice(0, maxRuns)) {
-    const used = await ifThere(true, () => read(run, context));
+    const used = await ifThere(() => read(run, context));
     if (used) return used;
   }
   return {};

@@ -86,7 +86,7 @@ export const deleteTraining = action(
       resource: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }),
       reread: async (service, { training_run_id }, options): Promise<unknown> => {
         const input = { params: { training_run_id } };
-        const read = await ifThere(true, () => service.call('getTrainingRun', input, options));
+        const read = await ifThere(() => service.call('getTrainingRun', input, options));
         return read ?? service.call('getTrainingProgress', input, options);
       },
     },

@@ -224,7 +224,7 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
       // Read the extent first: rewards are complete only if they were read after the end.
       if (learnt.total === undefined) learnExtent(learnt, await readExtent(run, context));
       const { isOver } = learnt;
-      learnt.rewards = (await ifThere(true, () => readTrajectoryRewards(run, context))) ?? null;
+      learnt.rewards = (await ifThere(() => readTrajectoryRewards(run, context))) ?? null;
       learnt.isReadOver = isOver;
       found = choose();
     }

@@ -90,7 +90,7 @@ export const answerEndsQuery = (compared: readonly (readonly string[])[]): LiveQ
     const rolloutsOf = perArguments((id: string) => firstRollouts(id, { ...context, signal, progressed }));
     const readEnds = async (runs: readonly string[]): Promise<AnswerEnds> => {
       try {
-        return endsIn((await ifThere(true, () => Promise.all(runs.map(id => rolloutsOf(id))))) ?? []);
+        return endsIn((await ifThere(() => Promise.all(runs.map(id => rolloutsOf(id))))) ?? []);
       } catch (error) {
         context.signal.throwIfAborted();
         const isLate = late.signal.aborted;

@@ -41,18 +41,19 @@ function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | 
 export async function answerersOf(trajectory: Trajectory, context: QueryContext): Promise<Answerers> {
   const { service, signal } = context;
   const { eval_run_id, training_run_id, policy_step } = trajectory;
-  const run = await ifThere(Boolean(eval_run_id), () => evalRunQuery(eval_run_id ?? '').read(context));
+  const run = eval_run_id ? await ifThere(() => evalRunQuery(eval_run_id).read(context)) : undefined;
   const evaluated = run?.parent_checkpoint_id ?? undefined;
   const own = training_run_id ?? run?.training_run_id ?? undefined;
-  const found = await ifThere(own === undefined && Boolean(evaluated), () =>
-    new OriginSearch().runOf({ checkpoint_id: evaluated }, context),
-  );
+  const found =
+    own === undefined && evaluated
+      ? await ifThere(() => new OriginSearch().runOf({ checkpoint_id: evaluated }, context))
+      : undefined;
   const training = own ?? found?.training_run_id;
-  const isTrained = training !== undefined;
-  const trained = found ?? (await ifThere(isTrained, () => trainingRunQuery(training ?? '').read(context)));
-  const checkpoints = (await ifThere(isTrained, () => checkpointsByStep(service, training ?? '', { signal }))) ?? [];
+  const trained = found ?? (training ? await ifThere(() => trainingRunQuery(training).read(context)) : undefined);
+  const listed = training ? await ifThere(() => checkpointsByStep(service, training, { signal })) : undefined;
+  const checkpoints = listed ?? [];
   const base = run?.base_model_slug ?? trained?.base_model_slug ?? undefined;
-  const page = await ifThere(true, () =>
+  const page = await ifThere(() =>
     deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: pageSize } }),
   );
   const deployments = page?.items ?? [];

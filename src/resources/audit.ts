@@ -67,7 +67,7 @@ async function readTexts(
   await inParallel(ids, async trajectory_id => {
     const call = { params: { trajectory_id }, query: { include_steps: true } };
     try {
-      const trajectory = await ifThere(true, () => service.call('getTrajectory', call, { signal }));
+      const trajectory = await ifThere(() => service.call('getTrajectory', call, { signal }));
       if (trajectory) read.set(trajectory_id, trajectory);
     } catch (error) {
       onUnread(`Rollout ${trajectory_id}`, error);

@@ -100,7 +100,7 @@ export const areOfDifferentBenchmarks = (one: Origin | undefined, other: Origin 
 
 /** A checkpoint's origin, if the service offers enough to find it. @throws ServiceError */
 export const originOf = (referred: CheckpointUser, context: QueryContext): Promise<Origin | undefined> =>
-  ifThere(true, () => new OriginSearch().find(referred, context));
+  ifThere(() => new OriginSearch().find(referred, context));
 
 /** Timeout for the reads that delay a question, in milliseconds. */
 export const patienceMs = 15_000;

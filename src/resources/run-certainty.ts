@@ -35,7 +35,7 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
  */
 export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
   const mayHave = listedMean(run) !== undefined || isRunning(run.status) || mayHaveMean(run);
-  return withRead(run, await ifThere(mayHave, () => readCertainty(run, context)));
+  return withRead(run, mayHave ? await ifThere(() => readCertainty(run, context)) : undefined);
 }
 
 /**
@@ -48,11 +48,11 @@ export async function withFailed<Row extends MeasuredRun>(run: Row, context: Que
   const { eval_run_id: id, status, total_rollouts } = run;
   if (listedFailed(run) !== undefined || status == null) return run;
   if (!hasEnded(status)) {
-    const progress = await ifThere(true, () => evalProgressQuery(id).read(context));
+    const progress = await ifThere(() => evalProgressQuery(id).read(context));
     return { ...run, failed_rollouts: countOf(progress?.live?.failed_rollouts) };
   }
   const about = { kind: 'run', id, status, done: undefined, failed: undefined, ends: undefined };
-  const ends = await ifThere(true, () => rolloutEndsQuery(about).read(context));
+  const ends = await ifThere(() => rolloutEndsQuery(about).read(context));
   const isCounted = ends?.isWhole && (ends.failed || ends.ended >= (countOf(total_rollouts) ?? ends.ended));
   return isCounted ? { ...run, failed_rollouts: ends.failed } : run;
 }

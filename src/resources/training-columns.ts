@@ -417,13 +417,14 @@ const withHeldOut =
   (withRecent: boolean) =>
   async (row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> => {
     const known = withRecent ? undefined : row.held_out;
-    const held_out = known ?? (await ifThere(true, () => readHeldOut(row, context, withRecent)));
+    const held_out = known ?? (await ifThere(() => readHeldOut(row, context, withRecent)));
     return held_out ? { ...row, held_out } : row;
   };
 
 async function withTrainerReward(row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> {
   const { training_run_id: id, status, trainer_reward: known } = row;
-  const rewards = await ifThere(known === undefined, () => trainerRewardsQuery(id, hasEnded(status)).read(context));
+  const rewards =
+    known === undefined ? await ifThere(() => trainerRewardsQuery(id, hasEnded(status)).read(context)) : undefined;
   const newest = rewards && lastReward(rewards);
   return newest === undefined ? row : { ...row, trainer_reward: newest };
 }

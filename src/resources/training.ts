@@ -247,13 +247,14 @@ export const training = defineResource<TrainingRun>({
   facts: row => trainingFacts(row),
   wholeFacts: async (row, context) => {
     const { parent_checkpoint_id: checkpoint_id, created_at } = row;
-    const from = await ifThere(checkpoint_id != null, () => originOf({ checkpoint_id, created_at }, context)).catch(
-      (error: unknown) => {
-        // Without it, the fact shows only the id.
-        if (context.signal.aborted) throw error;
-        return undefined;
-      },
-    );
+    const from =
+      checkpoint_id == null
+        ? undefined
+        : await originOf({ checkpoint_id, created_at }, context).catch((error: unknown) => {
+            // Without it, the fact shows only the id.
+            if (context.signal.aborted) throw error;
+            return undefined;
+          });
     return { facts: trainingFacts(row, undefined, undefined, from) };
   },
   label: row => row.display_name,
@@ -323,21 +324,24 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
     const evaluated = ['evaluated', 'evaluated-interval', 'runs'].some(each => columns.has(each));
     const isCertain = columns.has('evaluated-interval');
     const ids = new Set(rows.map(({ checkpoint_id }) => checkpoint_id));
+    const readEvaluations = async (): Promise<readonly MeasuredRun[]> => {
+      const { bench_id } = await trainingRunQuery(id).read(context);
+      const ofBenchmark = bench_id ? await everyRowOf(runsOfBenchmark(bench_id), context) : [];
+      const ofRows = ofBenchmark.filter(run => hasEnded(run.status) && ids.has(run.parent_checkpoint_id ?? ''));
+      if (!isCertain) return ofRows;
+      const { onUnread } = list;
+      const rowOf = (run: Partial<EvalRun>) => rows.find(row => row.checkpoint_id === run.parent_checkpoint_id);
+      const unread: typeof onUnread = (run, ...why) => onUnread?.(rowOf(run) ?? run, ...why);
+      return measureEach<MeasuredRun>(ofRows, context, { ...list, onUnread: onUnread && unread }, [withCertainty]);
+    };
     const [rewards, runs, deployments, all] = await Promise.all([
-      ifThere(heldOut, () => heldOutRewardsQuery(id, true).read(context)),
-      ifThere(evaluated, async () => {
-        const { bench_id } = await trainingRunQuery(id).read(context);
-        const ofBenchmark = bench_id ? await everyRowOf(runsOfBenchmark(bench_id), context) : [];
-        const ofRows = ofBenchmark.filter(run => hasEnded(run.status) && ids.has(run.parent_checkpoint_id ?? ''));
-        if (!isCertain) return ofRows;
-        const { onUnread } = list;
-        const rowOf = (run: Partial<EvalRun>) => rows.find(row => row.checkpoint_id === run.parent_checkpoint_id);
-        const unread: typeof onUnread = (run, ...why) => onUnread?.(rowOf(run) ?? run, ...why);
-        return measureEach<MeasuredRun>(ofRows, context, { ...list, onUnread: onUnread && unread }, [withCertainty]);
-      }),
-      ifThere(columns.has('deployed'), () => everyRowOf(deploymentList, context)),
+      heldOut ? ifThere(() => heldOutRewardsQuery(id, true).read(context)) : undefined,
+      evaluated ? ifThere(readEvaluations) : undefined,
+      columns.has('deployed') ? ifThere(() => everyRowOf(deploymentList, context)) : undefined,
       // The best checkpoint may be on another page.
-      ifThere(columns.has('best'), () => checkpointsByStep(context.service, id, { signal: context.signal })),
+      columns.has('best')
+        ? ifThere(() => checkpointsByStep(context.service, id, { signal: context.signal }))
+        : undefined,
     ]);
     const uncertain = isCertain ? uncertainEvaluations(runs ?? [], rows, range) : [];
     const pools = await Promise.all(

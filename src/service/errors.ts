@@ -268,14 +268,10 @@ export function isNotOffered(error: unknown): error is ServiceError {
 /** Whether there is nothing to read: the resource is gone, or the service lacks the operation. */
 export const isAbsent = (error: unknown): boolean => isGone(error) || isNotOffered(error);
 
-/**
- * Reads a value if it is wanted; undefined if it is not, or does not exist.
- *
- * @throws any other error from `read`
- */
-export async function ifThere<Value>(wanted: boolean, read: () => Promise<Value>): Promise<Value | undefined> {
+/** Reads a value; undefined if it does not exist. @throws any other error from `read` */
+export async function ifThere<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
   try {
-    return wanted ? await read() : undefined;
+    return await read();
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;
