@@ -1,7 +1,6 @@
 /** Summarises a training run's held-out rewards: the newest and the best mean, with their steps and samples. Pure. */
 import { maxOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
-import { isRecord } from '../base/own-property.ts';
 import { commonDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
@@ -275,14 +274,9 @@ interface RoundState {
 /** The means without the long curve, for saving. */
 export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, curve: [], recent: [] });
 
-/** Means saved by an earlier session, marked as old; undefined if they are damaged. */
-export function rememberedMeans(saved: unknown): HeldOutMeans | undefined {
-  const isMean = (mean: unknown): boolean =>
-    isRecord(mean) && typeof mean['step'] === 'number' && typeof mean['reward'] === 'number';
-  if (!isRecord(saved) || !isMean(saved['last']) || !isMean(saved['best']) || typeof saved['upTo'] !== 'number')
-    return undefined;
-  return withoutLast(savedMeans(saved as unknown as HeldOutMeans), undefined);
-}
+/** Means saved by an earlier session, marked as old. */
+export const rememberedMeans = (saved: unknown): HeldOutMeans | undefined =>
+  saved ? withoutLast(savedMeans(saved as HeldOutMeans), undefined) : undefined;
 
 /** Returns a function that finds the mean at a step, e.g. a checkpoint's. */
 export function heldOutOfStep(

@@ -1,11 +1,10 @@
 /** A run's difference from the baseline, remembered without the two runs' rewards. */
-import { isRecord } from '../base/own-property.ts';
 import { type BySide, sides } from '../base/sides.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
 import type { RecordedMean } from './extent-of.ts';
-import { isInterval, isNumber, isRange, isSameMean } from './run-mean.ts';
+import { isSameMean } from './run-mean.ts';
 
 /** The difference between two ended runs, over the tasks that both share. */
 export interface RunDifference {
@@ -31,22 +30,13 @@ export const isDifferenceOf = (
   range.every((limit, index) => limit === runs.range[index]) &&
   sides.every(side => isSameMean(means[side], runs.means[side], range));
 
-function isRunDifference(value: unknown): value is RunDifference {
-  if (!isRecord(value) || value['method'] !== intervalMethod) return false;
-  const { baseline, difference = 0, interval, range, means } = value;
-  const isMean = (side: unknown): boolean =>
-    isRecord(side) && [side['mean'] ?? 0, side['graded'] ?? 0].every(number => isNumber(number));
-  const hasMeans = isRecord(means) && sides.every(side => isMean(means[side]));
-  const hasInterval = interval === undefined || isInterval(interval);
-  return typeof baseline === 'string' && isNumber(difference) && hasInterval && isRange(range) && hasMeans;
-}
-
 /** The remembered difference for a run that ended with this status. */
 export function rememberedDifference(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,
   endStatus: string | null | undefined,
 ): RunDifference | undefined {
-  const { status, difference } = memory.find('run', runId) ?? {};
-  return status === endStatus && isRunDifference(difference) ? difference : undefined;
+  const seen = memory.find('run', runId);
+  const difference = seen?.difference as RunDifference | undefined;
+  return seen?.status === endStatus && difference?.method === intervalMethod ? difference : undefined;
 }

@@ -2,7 +2,6 @@
  * An evaluation run's mean reward over its tasks, and its certainty: an interval, or the reason there is none. Shared
  * by views, lists, files and commands.
  */
-import { isRecord } from '../base/own-property.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults, intervalMethod } from '../present/statistics/interval.ts';
@@ -310,48 +309,15 @@ export function countsBeside({
 export const lacksCertainty = ({ status, certainty, ...mean }: CertainMean, range: Range): boolean =>
   mean.mean !== undefined && hasEnded(status) && !(certainty && isOfMean(certainty, mean, range));
 
-export const isNumber = (value: unknown): value is number => typeof value === 'number';
-
-export const isInterval = (value: unknown): boolean =>
-  isRecord(value) && [value['low'], value['high'], value['confidence']].every(isNumber);
-
-export const isRange = (value: unknown): boolean => Array.isArray(value) && value.length === 2 && value.every(isNumber);
-
-function isCertainty(value: unknown): value is Certainty {
-  if (!isRecord(value) || value['method'] !== intervalMethod) return false;
-  const {
-    interval,
-    rewards,
-    total = 0,
-    failed = 0,
-    range,
-    isFinal,
-    means,
-    lowest = 0,
-    highest = 0,
-    readAfterEnd,
-    endedAt = 0,
-  } = value;
-  const isOptional =
-    (interval === undefined || isInterval(interval)) && (readAfterEnd === undefined || isRange(readAfterEnd));
-  const hasMeans = Array.isArray(means) && means.every(isNumber);
-  return (
-    isOptional &&
-    hasMeans &&
-    [rewards, total, failed, lowest, highest, endedAt].every(isNumber) &&
-    isRange(range) &&
-    isFinal === true
-  );
-}
-
 /** A run's remembered certainty, unless the run has ended again since. */
 export function rememberedCertainty(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,
   ended: Pick<RunMeanOptions, 'status' | 'endedAt'>,
 ): Certainty | undefined {
-  const { status, certainty } = memory.find('run', runId) ?? {};
-  if (status !== ended.status || !isCertainty(certainty)) return undefined;
+  const seen = memory.find('run', runId);
+  const certainty = seen?.certainty as Certainty | undefined;
+  if (seen?.status !== ended.status || certainty?.method !== intervalMethod) return undefined;
   const { endedAt = ended.endedAt } = certainty;
   return endedAt === (ended.endedAt ?? endedAt) ? certainty : undefined;
 }
