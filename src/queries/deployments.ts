@@ -9,8 +9,7 @@ import { action } from './action.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { Activity } from './polling.ts';
-import { rememberingOne, withRemembered } from './remembered-fallback.ts';
-import type { Observation } from './statuses/known-resource.ts';
+import { rememberedKind } from './remembered-fallback.ts';
 
 export const deploymentKeys = {
   all: ['deployments'],
@@ -22,22 +21,22 @@ export const deploymentKeys = {
 /** A deployment in progress changes slowly on its own; a finished one only when users change it. */
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'building' : 'open');
 
-function observeDeployment(deployment: Deployment): Observation {
-  return {
-    kind: 'deployment',
-    id: deployment.deployment_id,
+const remembered = rememberedKind<Deployment>({
+  kind: 'deployment',
+  idName: 'deployment_id',
+  words: 'deployments',
+  observe: deployment => ({
     label: deployment.model_slug,
     status: deployment.status,
     startedAt: deployment.created_at,
     endTime: deployment.completed_at,
     reason: failureReason(deployment.failure),
-    record: deployment,
-  };
-}
+  }),
+});
 
 export const startDeployment = action(
   (service, body: StartDeploymentBody, options) => service.call('startDeployment', { body }, options),
-  { touches: [deploymentKeys.all], keyed: 'startDeployment', starts: deployment => observeDeployment(deployment) },
+  { touches: [deploymentKeys.all], keyed: 'startDeployment', starts: remembered.observe },
 );
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
@@ -81,23 +80,12 @@ export const undeploy = action(
   },
 );
 
-const rememberedSource = {
-  kind: 'deployment',
-  idName: 'deployment_id',
-  words: 'deployments',
-  observe: observeDeployment,
-} as const;
-
-export const deploymentList: ListSource<Deployment> = withRemembered(
-  {
-    key: deploymentKeys.list,
-    id: row => row.deployment_id,
-    sorts: true,
-    readPage: ({ service, query, signal }) => service.call('listDeployments', { query }, { signal }),
-    activity: rows => (rows.some(row => isRunning(row.status)) ? 'building' : 'open'),
-  },
-  rememberedSource,
-);
+export const deploymentList: ListSource<Deployment> = remembered.list({
+  key: deploymentKeys.list,
+  sorts: true,
+  readPage: ({ service, query, signal }) => service.call('listDeployments', { query }, { signal }),
+  activity: rows => (rows.some(row => isRunning(row.status)) ? 'building' : 'open'),
+});
 
 /**
  * Deployments with a given status, ignoring case and spelling. Does not fall back on remembered rows, whose statuses
@@ -126,7 +114,7 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
     read: ({ service, signal }) =>
       service.call('getDeployment', { params: { deployment_id: deploymentId } }, { signal }),
   };
-  return rememberingOne(query, deploymentId, rememberedSource);
+  return remembered.one(query, deploymentId);
 }
 
 /** Deployments by status, if the service counts them. */

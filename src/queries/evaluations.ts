@@ -10,7 +10,8 @@ import { ifThere, isNotOffered, mayLackPath } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
 import { findOnPages } from '../service/pagination.ts';
 import type { CallInput } from '../service/request.ts';
-import { type SeenResource, sentOptionsField, sentOptionsIn } from '../store/seen.ts';
+import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
+import type { RememberedResource, SeenResource } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
@@ -20,11 +21,10 @@ import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { type Activity, activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, rememberingOne, withRemembered } from './remembered-fallback.ts';
+import { readPart, rememberedKind } from './remembered-fallback.ts';
 import { isSameMean } from './run-mean.ts';
 import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
-import type { Observation } from './statuses/known-resource.ts';
 
 export const evaluationKeys = {
   all: ['evaluations'],
@@ -46,10 +46,18 @@ export const evaluationKeys = {
   ],
 } as const;
 
-function observeRun(run: EvalRun): Observation {
-  return {
-    kind: 'run',
-    id: run.eval_run_id,
+/** Adds the options that this machine sent, unless the service returns them all: some services return none. */
+function withSentOptions(run: EvalRun, seen: RememberedResource | undefined): EvalRun {
+  const sent = sentOptionsIn(seen?.record);
+  const isReturned = Object.keys(sent ?? {}).every(name => own(run.options ?? undefined, name) != null);
+  return isReturned ? run : { ...run, [sentOptionsField]: sent };
+}
+
+const remembered = rememberedKind<EvalRun>({
+  kind: 'run',
+  idName: 'eval_run_id',
+  words: 'runs',
+  observe: run => ({
     label: run.display_name,
     status: run.status,
     mean: run.reward_mean,
@@ -60,9 +68,9 @@ function observeRun(run: EvalRun): Observation {
     reason: failureReason(run.failure),
     waits: run.waits_because,
     parent: run.bench_id,
-    record: run,
-  };
-}
+  }),
+  recall: withSentOptions,
+});
 
 export const startEvaluation = action(
   (service, { bench_id, model, checkpoint, trained: _, display_name = '', ...rest }: RunInput, options) => {
@@ -144,61 +152,34 @@ export const deleteRun = action(
   },
 );
 
-const rememberedRuns = {
-  kind: 'run',
-  idName: 'eval_run_id',
-  words: 'runs',
-  observe: observeRun,
-} as const;
-
-/** Adds the options that this machine sent, unless the service returns them all: some services return none. */
-function withSentOptions(run: EvalRun, memory: QueryContext['memory']): EvalRun {
-  const sent = sentOptionsIn(memory.find('run', run.eval_run_id)?.record);
-  const isReturned = Object.keys(sent ?? {}).every(name => own(run.options ?? undefined, name) != null);
-  return isReturned ? run : { ...run, [sentOptionsField]: sent };
-}
-
-const asSent = <Page extends { readonly items: readonly EvalRun[] }>(page: Page, { memory }: QueryContext): Page => ({
-  ...page,
-  items: page.items.map(run => withSentOptions(run, memory)),
-});
-
 /** A benchmark's runs, as the service lists them. */
-export function listedRunsOf(benchId: string): ListSource<EvalRun> {
-  const listed: ListSource<EvalRun> = {
-    key: evaluationKeys.runsOf(benchId),
-    id: row => row.eval_run_id,
-    readPage: async context => {
-      const page = await readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
-        readRows(context.query, query => listRuns(context, benchId, query)),
-      );
-      return asSent(page, context);
+export const listedRunsOf = (benchId: string): ListSource<EvalRun> =>
+  remembered.list(
+    {
+      key: evaluationKeys.runsOf(benchId),
+      readPage: context =>
+        readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
+          readRows(context.query, query => listRuns(context, benchId, query)),
+        ),
+      activity: activityOfRuns,
     },
-    activity: activityOfRuns,
-  };
-  return withRemembered(listed, { ...rememberedRuns, parent: benchId });
-}
+    { parent: benchId },
+  );
 
 /** All benchmarks' runs, newest first, as the service lists them. */
-export const everyListedRun: ListSource<EvalRun> = withRemembered(
-  {
-    key: evaluationKeys.everyRun,
-    id: row => row.eval_run_id,
-    costly: true,
-    readPage: async context => {
-      const page = await readAcross(context, {
-        noun: 'runs',
-        operation: 'listEvalRuns',
-        read: (benchId, query) => listRuns(context, benchId, query),
-        // The count may be missing: only a zero makes the request unnecessary.
-        mayHave: ({ eval_run_count }) => eval_run_count !== 0,
-      });
-      return asSent(page, context);
-    },
-    activity: activityOfRuns,
-  },
-  rememberedRuns,
-);
+export const everyListedRun: ListSource<EvalRun> = remembered.list({
+  key: evaluationKeys.everyRun,
+  costly: true,
+  readPage: context =>
+    readAcross(context, {
+      noun: 'runs',
+      operation: 'listEvalRuns',
+      read: (benchId, query) => listRuns(context, benchId, query),
+      // The count may be missing: only a zero makes the request unnecessary.
+      mayHave: ({ eval_run_count }) => eval_run_count !== 0,
+    }),
+  activity: activityOfRuns,
+});
 
 /**
  * The activity of an ended run: while its reported mean differs from the mean of its listed rewards, either may be out
@@ -219,10 +200,9 @@ export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<Eva
       const reported = { mean: run?.reward_mean ?? undefined, graded: countOf(run?.reward_count) };
       return activityOfMean(run?.status, reported, listed);
     },
-    read: async ({ service, signal, memory }) =>
-      withSentOptions(await service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }), memory),
+    read: ({ service, signal }) => service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }),
   };
-  return rememberingOne(query, runId, rememberedRuns, {
+  return remembered.one(query, runId, {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyListedRun : listedRunsOf(parent)) },
     read: async (context, seen) => {
       // If the run exists, its rewards can be read, even if there are none.

@@ -20,58 +20,30 @@ import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
-export interface Remembering<Row> {
+/** The declaration of a kind of resource whose rows are remembered. */
+interface Remembering<Row> {
   readonly kind: string;
   /** The row's id field. */
-  readonly idName: string;
-  readonly observe: (row: Row) => Observation;
-  /** Only resources with this parent. */
-  readonly parent?: string | undefined;
-  /** Whether a remembered row belongs to the list; by default, every row does. */
-  readonly keeps?: (row: Row) => boolean;
+  readonly idName: keyof Row & string;
   /** The plural noun for the resources in the note: `runs`. */
   readonly words: string;
+  /** The observation from a row. By default, the whole row is remembered. */
+  readonly observe: (row: Row) => Omit<Observation, 'kind' | 'id'>;
+  /** Adds what this machine knows of the resource to its row. */
+  readonly recall?: ((row: Row, seen: RememberedResource | undefined) => Row) | undefined;
 }
 
-/**
- * Makes a row from a remembered resource. It contains only the id if no response contained the record. If the service
- * sent no start time, uses the time on this machine, converted to the service's clock.
- */
-function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
-  const timeOf = (at: number): string => new Date(at).toISOString();
-  const created_at = record['created_at'] ?? (startedAt === undefined ? undefined : timeOf(startedAt - clockBehind()));
-  return {
-    [idName]: id,
-    ...record,
-    ...(created_at !== undefined && { created_at }),
-    remembered_at: timeOf(seenAt),
-  } as unknown as Row;
+/** The remembered rows that belong to a list; by default, all of the kind. */
+interface RememberedRows<Row> {
+  /** Only resources with this parent. */
+  readonly parent?: string | undefined;
+  readonly keeps?: (row: Row) => boolean;
 }
 
 /** When the resource was started, or else first seen; in epoch milliseconds. */
 export function startTime({ record, startedAt, firstSeenAt }: RememberedResource): number {
   const created = record['created_at'];
   return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
-}
-
-/** Makes a list fall back on remembered rows, and declares the observations from its rows. */
-export function withRemembered<Row extends object>(
-  source: ListSource<Row>,
-  { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
-): ListSource<Row> {
-  return {
-    ...source,
-    observes: observe,
-    fallback: ({ memory }): AnnotatedPage<Row> => {
-      const seen = memory.list(kind, parent).sort((left, right) => startTime(right) - startTime(left));
-      const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
-      const note = `This service does not list ${words}: these were seen on this machine, and may be out of date`;
-      return {
-        ...wholePage(items, note),
-        remembered_at: seen.reduce((oldest, { seenAt }) => Math.min(oldest || seenAt, seenAt), 0),
-      };
-    },
-  };
 }
 
 /** Where else to find a record if the service has no endpoint for it. */
@@ -90,33 +62,84 @@ export interface Fallback<Row> {
 /** Maximum number of pages, of 50 benchmarks each, to search for a record whose parent is unknown. */
 const maxPagesSearched = 20;
 
-type RememberedRecord<Row> = Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>;
-
-/** Makes a record fall back on other endpoints and remembered data, and declares the observation from it. */
-export function rememberingOne<Row extends object>(
-  query: LiveQuery<Row>,
-  id: string,
-  record: RememberedRecord<Row>,
-  elsewhere?: Fallback<Row>,
-): LiveQuery<Row> {
-  const { kind, idName, observe } = record;
+/** Makes the lists and records of a kind fall back on remembered data, and declares their observations. */
+export function rememberedKind<Row extends object>({
+  kind,
+  idName,
+  words,
+  observe: observeRow,
+  recall,
+}: Remembering<Row>) {
+  const idOf = (row: Row): string => row[idName] as string;
+  const observe = (row: Row): Observation => ({
+    ...{ kind, id: idOf(row), record: row as Readonly<Record<string, unknown>> },
+    ...observeRow(row),
+  });
+  const recalled = (row: Row, memory: RememberedStore): Row =>
+    recall ? recall(row, memory.find(kind, idOf(row))) : row;
+  /**
+   * Makes a row from a remembered resource. It contains only the id if no response contained the record. If the service
+   * sent no start time, uses the time on this machine, converted to the service's clock.
+   */
+  const rowOf = (resource: RememberedResource): Row => {
+    const { id, record, seenAt, startedAt } = resource;
+    const timeOf = (at: number): string => new Date(at).toISOString();
+    const created_at =
+      record['created_at'] ?? (startedAt === undefined ? undefined : timeOf(startedAt - clockBehind()));
+    const row = {
+      [idName]: id,
+      ...record,
+      ...(created_at !== undefined && { created_at }),
+      remembered_at: timeOf(seenAt),
+    } as unknown as Row;
+    return recall ? recall(row, resource) : row;
+  };
   return {
-    ...query,
-    about: { kind, id },
-    observes: observe,
-    read: async context => {
-      try {
-        return await query.read(context);
-      } catch (error) {
-        if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
-        const seen = context.memory.find(kind, id);
-        const row = seen && rowOf<Row>(seen, idName);
-        if (!elsewhere && row) return row;
-        if (!elsewhere) throw error;
-        const found = await readElsewhere(id, record, elsewhere, context, { row, error });
-        if (rememberedAt(found) === undefined) context.service.capabilities.confirmMissing(error);
-        return found;
-      }
+    observe,
+    list(
+      source: Omit<ListSource<Row>, 'id'>,
+      { parent, keeps = () => true }: RememberedRows<Row> = {},
+    ): ListSource<Row> {
+      return {
+        ...source,
+        id: idOf,
+        observes: observe,
+        readPage: async context => {
+          const page = await source.readPage(context);
+          return recall ? { ...page, items: page.items.map(row => recalled(row, context.memory)) } : page;
+        },
+        fallback: ({ memory }): AnnotatedPage<Row> => {
+          const seen = memory.list(kind, parent).sort((left, right) => startTime(right) - startTime(left));
+          const note = `This service does not list ${words}: these were seen on this machine, and may be out of date`;
+          return {
+            ...wholePage(seen.map(rowOf).filter(keeps), note),
+            remembered_at: seen.reduce((oldest, { seenAt }) => Math.min(oldest || seenAt, seenAt), 0),
+          };
+        },
+      };
+    },
+    one(query: LiveQuery<Row>, id: string, elsewhere?: Fallback<Row>): LiveQuery<Row> {
+      const read = async (context: QueryContext): Promise<Row> => {
+        try {
+          return await query.read(context);
+        } catch (error) {
+          if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
+          const seen = context.memory.find(kind, id);
+          const row = seen && rowOf(seen);
+          if (!elsewhere && row) return row;
+          if (!elsewhere) throw error;
+          const found = await readElsewhere(id, observe, elsewhere, context, { row, parent: seen?.parent, error });
+          if (rememberedAt(found) === undefined) context.service.capabilities.confirmMissing(error);
+          return found;
+        }
+      };
+      const about = { kind, id };
+      return {
+        ...query,
+        about,
+        observes: observe,
+        read: async context => recalled(await read(context), context.memory),
+      };
     },
   };
 }
@@ -128,19 +151,20 @@ export function rememberingOne<Row extends object>(
  */
 async function readElsewhere<Row extends object>(
   id: string,
-  { kind, observe }: RememberedRecord<Row>,
+  observe: (row: Row) => Observation,
   { listed, read }: Fallback<Row>,
   context: QueryContext,
-  { row, error }: { readonly row: Row | undefined; readonly error: unknown },
+  seen: { readonly row: Row | undefined; readonly parent: string | undefined; readonly error: unknown },
 ): Promise<Row> {
   const unlessRefused = (failure: unknown): ServiceError => {
     if (failure instanceof ServiceError && !context.signal.aborted) return failure;
     throw failure;
   };
+  const { row, parent, error } = seen;
   const other = await read(context, row, error).catch(unlessRefused);
   const isFound = !(other instanceof ServiceError);
   if (isFound && observe(other).status != null && rememberedAt(other) === undefined) return other;
-  const found = await searchList<Row>(id, listed, context.memory.find(kind, id)?.parent, context).catch(unlessRefused);
+  const found = await searchList<Row>(id, listed, parent, context).catch(unlessRefused);
   if (found && !(found instanceof ServiceError)) return found;
   if (isFound) return other;
   // A 404 without an envelope does not mean that the record is missing.

@@ -7,8 +7,8 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
-import { atStatus, beganIn } from '../store/seen.ts';
-import type { RememberedStore } from '../store/store.ts';
+import { atStatus } from '../store/seen.ts';
+import type { RememberedResource, RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
@@ -18,9 +18,8 @@ import { type AnnotatedPage, type ListSource, readRows, wholePage } from './list
 import type { LiveQuery } from './live-query.ts';
 import { activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, rememberingOne, withRemembered } from './remembered-fallback.ts';
+import { readPart, rememberedKind } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
-import type { Observation } from './statuses/known-resource.ts';
 
 export const trainingKeys = {
   all: ['training'],
@@ -35,10 +34,22 @@ export const trainingKeys = {
   stepRewards: (runId: string, step: number) => ['training', 'step-rewards', runId, step],
 } as const;
 
-export function observeTraining(run: ProgressedRun): Observation {
-  return {
-    kind: 'training',
-    id: run.training_run_id,
+/** A training run with its progress, which the record lacks. */
+export type ProgressedRun = TrainingRun &
+  Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>> & {
+    /** When it was seen leaving the queue, in epoch milliseconds; null if that was not seen. */
+    readonly began_at?: number | null;
+  };
+
+/** Adds to an ended run when it was seen leaving the queue. */
+export const withBegin = (run: ProgressedRun, { beganAt }: Partial<RememberedResource> = {}): ProgressedRun =>
+  hasEnded(run.status) && beganAt !== undefined ? { ...run, began_at: beganAt } : run;
+
+const remembered = rememberedKind<ProgressedRun>({
+  kind: 'training',
+  idName: 'training_run_id',
+  words: 'training runs',
+  observe: run => ({
     label: run.display_name,
     status: run.status,
     done: run.completed_steps,
@@ -49,9 +60,11 @@ export function observeTraining(run: ProgressedRun): Observation {
     waits: run.waits_because,
     parent: run.bench_id,
     roundSteps: numberIn(run.options, 'held_out_every'),
-    record: run,
-  };
-}
+  }),
+  recall: withBegin,
+});
+
+export const { observe: observeTraining } = remembered;
 
 function numberIn(options: TrainingRun['options'], name: string): number | undefined {
   const value = own(options ?? {}, name);
@@ -98,52 +111,34 @@ export function stepsOf({ options, total_steps }: ProgressedRun): number | undef
   return countOf(total_steps) ?? numberIn(options, 'num_steps');
 }
 
-const rememberedSource = {
-  kind: 'training',
-  idName: 'training_run_id',
-  words: 'training runs',
-  observe: observeTraining,
-} as const;
-
 const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
   service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
 
 /** All benchmarks' training runs, newest first, without progress. */
-export const everyPlainTrainingRun: ListSource<TrainingRun> = withRemembered(
-  {
-    key: trainingKeys.everyRun,
-    id: row => row.training_run_id,
-    costly: true,
-    readPage: context =>
-      readAcross(context, {
-        noun: 'training runs',
-        operation: 'listTrainingRuns',
-        read: (benchId, query) => listRuns(context, benchId, query),
-      }),
-    activity: activityOfRuns,
-  },
-  rememberedSource,
-);
+export const everyPlainTrainingRun: ListSource<TrainingRun> = remembered.list({
+  key: trainingKeys.everyRun,
+  costly: true,
+  readPage: context =>
+    readAcross(context, {
+      noun: 'training runs',
+      operation: 'listTrainingRuns',
+      read: (benchId, query) => listRuns(context, benchId, query),
+    }),
+  activity: activityOfRuns,
+});
 
-function runsOf(benchId: string): ListSource<TrainingRun> {
-  const listed: ListSource<TrainingRun> = {
-    key: trainingKeys.runsOf(benchId),
-    id: row => row.training_run_id,
-    readPage: context =>
-      readPart('listTrainingRuns', benchmarkQuery(benchId), context, () =>
-        readRows(context.query, query => listRuns(context, benchId, query)),
-      ),
-    activity: activityOfRuns,
-  };
-  return withRemembered(listed, { ...rememberedSource, parent: benchId });
-}
-
-/** A training run with its progress, which the record lacks. */
-export type ProgressedRun = TrainingRun &
-  Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>> & {
-    /** When it was seen leaving the queue, in epoch milliseconds; null if that was not seen. */
-    readonly began_at?: number | null;
-  };
+const runsOf = (benchId: string): ListSource<TrainingRun> =>
+  remembered.list(
+    {
+      key: trainingKeys.runsOf(benchId),
+      readPage: context =>
+        readPart('listTrainingRuns', benchmarkQuery(benchId), context, () =>
+          readRows(context.query, query => listRuns(context, benchId, query)),
+        ),
+      activity: activityOfRuns,
+    },
+    { parent: benchId },
+  );
 
 /**
  * Adds each run's progress to a list, unless other queries poll the runs. Reads it once for runs that ended before
@@ -156,9 +151,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
     page: AnnotatedPage<TrainingRun>,
   ): Promise<AnnotatedPage<ProgressedRun>> => {
     const { service, signal } = context;
-    const known: ProgressedRun[] = page.items.map(run =>
-      withBegin({ ...run, ...progressOf(run, context.memory) }, context.memory),
-    );
+    const known: ProgressedRun[] = page.items.map(run => ({ ...run, ...progressOf(run, context.memory) }));
     const ask = async (run: ProgressedRun): Promise<ProgressedRun> => {
       const params = { training_run_id: run.training_run_id };
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
@@ -185,15 +178,6 @@ function asksProgress(run: ProgressedRun): boolean {
   return run.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
 }
 
-/** When a run was seen leaving the queue. */
-export function beginOfRun(id: string, memory: Pick<RememberedStore, 'find'>): Pick<ProgressedRun, 'began_at'> {
-  const began_at = beganIn(memory.find('training', id)?.record);
-  return began_at === undefined ? {} : { began_at };
-}
-
-const withBegin = (run: ProgressedRun, memory: RememberedStore): ProgressedRun =>
-  hasEnded(run.status) ? { ...run, ...beginOfRun(run.training_run_id, memory) } : run;
-
 /** A run's remembered progress, if it is still valid. */
 function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps' | 'total_steps'> {
   // If a run ended early, its progress is final. A successful run has finished all its steps.
@@ -207,12 +191,12 @@ function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedR
 }
 
 export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
-  const query: LiveQuery<TrainingRun> = {
+  const query: LiveQuery<ProgressedRun> = {
     key: trainingKeys.one(runId),
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getTrainingRun', { params: { training_run_id: runId } }, { signal }),
   };
-  const recorded = rememberingOne(query, runId, rememberedSource, {
+  return remembered.one(query, runId, {
     listed: {
       by: 'listTrainingRuns',
       in: parent => (parent === undefined ? everyPlainTrainingRun : runsOf(parent)),
@@ -227,10 +211,6 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
       return { ...before, status: null, ...progress, training_run_id: runId, remembered_at: undefined };
     },
   });
-  return {
-    ...recorded,
-    read: async context => withBegin(await recorded.read(context), context.memory),
-  };
 }
 
 /** A run's progress. Each response is recorded, so that there is a curve even if the service has none. */

@@ -31,10 +31,9 @@ import type { LiveQuery } from './live-query.ts';
 import { type OwnRows, ownRows, type TrajectoryFilter } from './own-rows.ts';
 import { activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { withRemembered } from './remembered-fallback.ts';
+import { rememberedKind } from './remembered-fallback.ts';
 import { readExtent } from './run-extent.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
-import type { Observation } from './statuses/known-resource.ts';
 import { partOfTraining } from './training.ts';
 
 export const trajectoryKeys = {
@@ -65,24 +64,24 @@ const keptErrorLength = 300;
 const parentOf = ({ eval_run_id, training_run_id }: Trajectory): string | undefined =>
   eval_run_id || training_run_id || undefined;
 
-function observeTrajectory(trajectory: Trajectory): Observation {
-  const { trajectory_id: id, task_id, status, reward, created_at, error } = trajectory;
-  return {
-    kind: 'trajectory',
-    id,
-    label: task_id,
-    status,
-    mean: reward,
-    startedAt: created_at,
+const remembered = rememberedKind<Trajectory>({
+  kind: 'trajectory',
+  idName: 'trajectory_id',
+  words: 'trajectories',
+  observe: trajectory => ({
+    label: trajectory.task_id,
+    status: trajectory.status,
+    mean: trajectory.reward,
+    startedAt: trajectory.created_at,
     parent: parentOf(trajectory),
     record: Object.fromEntries(
       [
         ...shownFields.map(name => [name, trajectory[name]] as const),
-        ['error', error?.slice(0, keptErrorLength)],
+        ['error', trajectory.error?.slice(0, keptErrorLength)],
       ].filter(([, value]) => value !== undefined),
     ),
-  };
-}
+  }),
+});
 
 /** Maximum number of rows to remember from a list, which may have 100,000. */
 const rememberedRows = 200;
@@ -92,9 +91,8 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
   const learnt: Learnt = { isOver: false, isReadOver: false, unlisted: [] };
-  const listed: ListSource<Trajectory> = {
+  const listed: Omit<ListSource<Trajectory>, 'id'> = {
     key: trajectoryKeys.list(filter),
-    id: row => row.trajectory_id,
     sorts: true,
     ...(part && { partOf: part }),
     observesFirst: rememberedRows,
@@ -105,14 +103,11 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
-  return withRemembered(listed, {
-    kind: 'trajectory',
-    idName: 'trajectory_id',
-    words: 'trajectories',
-    parent: run ?? training,
-    keeps: row => dataset === undefined || row.dataset_name === dataset,
-    observe: row => ({ ...observeTrajectory(row), parent: run ?? training ?? parentOf(row) }),
-  });
+  const parent = run ?? training;
+  return {
+    ...remembered.list(listed, { parent, keeps: row => dataset === undefined || row.dataset_name === dataset }),
+    observes: row => ({ ...remembered.observe(row), parent: parent ?? parentOf(row) }),
+  };
 }
 
 /** Whether an evaluation run's successful rollout lacks its reward, which may be late. */
@@ -124,7 +119,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
   return {
     key: trajectoryKeys.one(trajectoryId),
     about: { kind: 'trajectory', id: trajectoryId },
-    observes: observeTrajectory,
+    observes: remembered.observe,
     activity: trajectory => {
       if (!hasEnded(trajectory?.status)) return 'open';
       return lacksReward(trajectory) ? 'settling' : 'settled';
@@ -145,7 +140,7 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
   return {
     key: trajectoryKeys.status(trajectoryId),
     about: { kind: 'trajectory', id: trajectoryId },
-    observes: observeTrajectory,
+    observes: remembered.observe,
     activity: trajectory => activityOfRun(trajectory?.status),
     read: ({ service, signal }) =>
       service.call(

@@ -20,6 +20,8 @@ export interface SeenResource {
   readonly difference?: object | undefined;
   /** Its held-out means. */
   readonly measured?: object | null | undefined;
+  /** See `RememberedResource`. */
+  readonly beganAt?: number | null | undefined;
   /** True if this program has just started it. */
   readonly isStart?: boolean;
 }
@@ -37,11 +39,11 @@ export interface RememberedResource {
   readonly status: string | undefined;
   readonly parent: string | undefined;
   readonly record: Readonly<Record<string, unknown>>;
-  /** The final certainty of its mean, unchecked. */
+  /** The final certainty of its mean. */
   readonly certainty?: unknown;
-  /** How it differs from the baseline, unchecked. */
+  /** How it differs from the baseline. */
   readonly difference?: unknown;
-  /** Its last held-out means, unchecked. */
+  /** Its last held-out means. */
   readonly measured?: unknown;
   /** Epoch milliseconds. */
   readonly seenAt: number;
@@ -51,6 +53,8 @@ export interface RememberedResource {
   readonly firstSeenAt: number;
   /** When this machine started it, if it did; epoch milliseconds. */
   readonly startedAt?: number | undefined;
+  /** When it was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
+  readonly beganAt?: number | null | undefined;
 }
 
 /**
@@ -109,15 +113,6 @@ function meanAndCount(
 /** The field in a saved record for state that the service did not send. */
 const ownField = 'benchtop';
 
-/** The field for the time at which a run was seen leaving the queue. */
-export const beganField = 'began_at';
-
-/** When a run was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
-export function beganIn(record: RememberedResource['record'] | undefined): number | null | undefined {
-  const at = record?.[beganField];
-  return typeof at === 'number' || at === null ? at : undefined;
-}
-
 const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
 /** The field for the options that this machine sent when it started the run. */
@@ -161,6 +156,7 @@ function mergeSeen(old: RememberedResource | undefined, seen: SeenResource, seen
     rewardsSince: rewardsSinceOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,
     startedAt: old?.startedAt ?? (seen.isStart ? seenAt : undefined),
+    beganAt: seen.beganAt === undefined ? old?.beganAt : seen.beganAt,
   };
 }
 
@@ -175,7 +171,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
   const known = jsonIn(record);
   if (!isRecord(known)) return undefined;
   const { [ownField]: own, ...sent } = known;
-  const { rewardsSince, firstSeenAt, startedAt, certainty, difference, measured } = isRecord(own) ? own : {};
+  const { rewardsSince, firstSeenAt, startedAt, beganAt, certainty, difference, measured } = isRecord(own) ? own : {};
   return {
     kind: String(kind),
     id: String(id),
@@ -190,6 +186,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     rewardsSince: timeIn(rewardsSince),
     firstSeenAt: timeIn(firstSeenAt) ?? Number(seen_at),
     startedAt: timeIn(startedAt),
+    beganAt: beganAt === null ? null : timeIn(beganAt),
   };
 }
 

@@ -15,7 +15,6 @@ import {
   type StatusStore,
   type Transition,
 } from '../queries/statuses/store.ts';
-import { beganField, beganIn } from '../store/seen.ts';
 import type { RememberedStore, SeenResource } from '../store/store.ts';
 import { hasTexts, type TextIndex } from '../store/text-index.ts';
 import type { Inbox } from './inbox.ts';
@@ -52,7 +51,7 @@ export class Records {
     this.#of.attend(Date.now());
     for (const transition of transitions) {
       const { kind, id, beganAt } = transition.resource;
-      if (beganAt !== undefined) this.#of.remembered().see([{ kind, id, record: { [beganField]: beganAt } }]);
+      if (beganAt !== undefined) this.#of.remembered().see([{ kind, id, beganAt }]);
       // A deployment may fail after it was deployed, which is a second end.
       const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
       if (isEnd && (this.#of.statuses.runs(kind) || this.#of.pins.has(kind, id))) this.#of.inbox.ended(transition);
@@ -109,7 +108,7 @@ export class Records {
         .filter(each => statuses.get(each) === undefined)
         .map(each => {
           const seen = remembered.find(each.kind, each.id);
-          return { ...each, beganAt: beganIn(seen?.record), measured: rememberedMeans(seen?.measured) };
+          return { ...each, beganAt: seen?.beganAt, measured: rememberedMeans(seen?.measured) };
         }),
     );
   }

@@ -3,9 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { readListed } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
-import { rememberingOne, rememberRows, withRemembered } from '../../src/queries/remembered-fallback.ts';
+import { rememberedKind, rememberRows } from '../../src/queries/remembered-fallback.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
-import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { observeOnce } from '../../src/resources/look.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
@@ -21,24 +20,19 @@ interface Run {
 
 const service = fakeService({}, { capabilities: new Capabilities() });
 const { signal } = new AbortController();
-const observe = (run: Run): Observation => ({
+const remembered = rememberedKind<Run>({
   kind: 'run',
-  id: run.id,
-  label: `run ${run.id}`,
-  status: run.status,
-  parent: 'b1',
-  record: { ...run },
+  idName: 'id',
+  words: 'runs',
+  observe: ({ id, status }) => ({ label: `run ${id}`, status, parent: 'b1' }),
 });
-const about = { kind: 'run', idName: 'id', words: 'runs', observe } as const;
+const unread: LiveQuery<Run> = { key: ['run', 'a'], activity: () => 'open', read: async () => missing() };
 
-function listOf(answer: () => Run[]): ListSource<Run> {
-  const listed: ListSource<Run> = {
+const listOf = (answer: () => Run[]): ListSource<Run> =>
+  remembered.list({
     key: ['runs'],
-    id: run => run.id,
     readPage: async () => ({ items: answer(), has_more: false, next_cursor: null, dropped: 0 }),
-  };
-  return withRemembered(listed, about);
-}
+  });
 
 const missing = (): never => {
   throw new CapabilityMissingError('listEvalRuns');
@@ -110,9 +104,26 @@ describe('a list', () => {
   });
 });
 
+it('adds to each row what this machine knows of it', async () => {
+  const memory = RememberedStore.inMemory('test');
+  memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
+  const known = rememberedKind<Run>({
+    ...{ kind: 'run', idName: 'id', words: 'runs', observe: () => ({}) },
+    recall: (run, seen) => (seen ? { ...run, status: `seen ${seen.id}` } : run),
+  });
+  const context = { service, query: {}, signal, memory };
+  const page = (readPage: ListSource<Run>['readPage']) => readListed(known.list({ key: ['runs'], readPage }), context);
+  const rows = ['a', 'b'].map(id => ({ id, status: 'new' }));
+  const items = { items: rows, has_more: false, next_cursor: null, dropped: 0 };
+  expect((await page(async () => items)).items.map(({ status }) => status)).toEqual(['seen a', 'new']);
+  expect((await page(async () => missing())).items.map(({ status }) => status)).toEqual(['seen a']);
+  const one = (id: string, run?: Run) => known.one({ ...unread, read: async () => run ?? missing() }, id).read(context);
+  expect((await one('a', rows[0])).status).toBe('seen a');
+  expect((await one('a')).status).toBe('seen a');
+});
+
 describe('a record', () => {
-  const queryOf = (read: () => Promise<Run>): LiveQuery<Run> =>
-    rememberingOne({ key: ['run', 'a'], activity: () => 'open', read }, 'a', about);
+  const queryOf = (read: () => Promise<Run>): LiveQuery<Run> => remembered.one({ ...unread, read }, 'a');
 
   it('is remembered, and what was remembered is shown if the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
@@ -121,19 +132,13 @@ describe('a record', () => {
     rememberRows(memory, queryOf(missing), [read]);
     expect(memory.find('run', 'a')?.label).toBe('run a');
     expect(await queryOf(missing).read({ service, signal, memory })).toMatchObject(run);
-    await expect(
-      rememberingOne({ key: [], activity: () => 'open', read: missing }, 'other', about).read({
-        service,
-        signal,
-        memory,
-      }),
-    ).rejects.toThrow();
+    await expect(remembered.one(unread, 'other').read({ service, signal, memory })).rejects.toThrow();
   });
 
   it('is read from its list if the service has no such record, and nothing is written while reading', async () => {
     const memory = RememberedStore.inMemory('test');
     const run = { id: 'a', status: 'running' };
-    const query = rememberingOne({ key: ['run', 'a'], activity: () => 'open', read: missing }, 'a', about, {
+    const query = remembered.one(unread, 'a', {
       listed: { by: 'listEvalRuns', in: () => listOf(() => [run]) },
       read: async () => missing(),
     });
@@ -149,10 +154,12 @@ describe('a record', () => {
     const memory = RememberedStore.inMemory('test');
     memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
     const read = (rows: Run[]) =>
-      rememberingOne({ key: ['run', 'a'], activity: () => 'open', read: missing }, 'a', about, {
-        listed: { by: 'listEvalRuns', in: () => listOf(() => rows) },
-        read: async (_, row) => row ?? missing(),
-      }).read({ service: asking(), signal, memory });
+      remembered
+        .one(unread, 'a', {
+          listed: { by: 'listEvalRuns', in: () => listOf(() => rows) },
+          read: async (_, row) => row ?? missing(),
+        })
+        .read({ service: asking(), signal, memory });
     expect(rememberedAt(await read([]))).toBeDefined();
     expect(confirmMissing).not.toHaveBeenCalled();
     expect(rememberedAt(await read([{ id: 'a', status: 'running' }]))).toBeUndefined();
@@ -164,33 +171,24 @@ describe('a record', () => {
     const fresh = fakeService({}, { capabilities: new Capabilities() });
     const asked: string[] = [];
     let refusal: Error | undefined;
-    const query = rememberingOne<Partial<Run> & object>(
-      { key: ['run', 'a'], activity: () => 'open', read: missing },
-      'a',
-      about as never,
-      {
-        listed: {
-          by: 'listEvalRuns',
-          in: () => ({
-            ...listOf(() => []),
-            readPage: async () => {
-              asked.push('list');
-              if (refusal) throw refusal;
-              return {
-                items: [{ id: `other ${asked.length}`, status: 'running' }],
-                has_more: true,
-                next_cursor: `${asked.length}`,
-                dropped: 0,
-              };
-            },
-          }),
-        } as never,
-        read: async () => {
-          asked.push('own');
-          return { id: 'a' };
-        },
+    const query = remembered.one(unread, 'a', {
+      listed: {
+        by: 'listEvalRuns',
+        in: () => ({
+          ...listOf(() => []),
+          readPage: async () => {
+            asked.push('list');
+            if (refusal) throw refusal;
+            const items = [{ id: `other ${asked.length}`, status: 'running' }];
+            return { items, has_more: true, next_cursor: `${asked.length}`, dropped: 0 };
+          },
+        }),
       },
-    );
+      read: async () => {
+        asked.push('own');
+        return { id: 'a' } as Run;
+      },
+    });
     const read = () => query.read({ service: fresh, signal, memory });
     refusal = new RequestError('no');
     expect(await read()).toEqual({ id: 'a' });

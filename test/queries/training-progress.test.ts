@@ -170,7 +170,7 @@ it('has the time at which it was seen leaving the queue, in the record as in the
   const ended: TrainingRun = { ...run('r', 'cancelled'), ...times };
   const began_at = Date.parse('2026-01-01T10:00:02Z');
   const { read, memory } = open([ended], async () => ({ completed_steps: 1 }));
-  memory.see([{ kind: 'training', id: 'r', record: { began_at } }]);
+  memory.see([{ kind: 'training', id: 'r', beganAt: began_at }]);
   const service = fakeService({ getTrainingRun: () => ended });
   const record = await trainingRunQuery('r').read({ service, memory, signal: new AbortController().signal });
   const [listed] = await read();

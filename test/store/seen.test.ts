@@ -92,6 +92,22 @@ it('remember when they were first seen, and when this machine started them', () 
   expect(again.find('run', 'b')).toMatchObject({ firstSeenAt: 2, startedAt: undefined, seenAt: 4 });
 });
 
+it('remember when they were seen leaving the queue, or that nobody saw it', () => {
+  const { tables, seen } = opened();
+  seen.see(
+    [
+      { kind: 'run', id: 'a', beganAt: 5 },
+      { kind: 'run', id: 'b', beganAt: null },
+      { kind: 'run', id: 'c', record: { began_at: 5 } },
+    ],
+    1,
+  );
+  seen.see([{ kind: 'run', id: 'a', status: 'running' }], 2);
+  seen.flush();
+  const again = new SeenResources(tables);
+  expect(['a', 'b', 'c'].map(id => again.find('run', id)?.beganAt)).toEqual([5, null, undefined]);
+});
+
 it('have had their rewards since the first answer with their number', () => {
   const { tables, seen } = opened();
   const since = (reward_count: unknown, now: number) => {
