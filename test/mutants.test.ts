@@ -109,4 +109,4 @@ it('are judged by the tests that are run for each, whatever failed for another',
   };
   expect(await failedOf(bad)).toEqual([bad]);
   expect(await failedOf(good)).toEqual([]);
-}, 120_000);
+});

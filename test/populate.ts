@@ -15,8 +15,8 @@ export interface Caller {
   readonly until: (path: string, satisfied: (body: any) => boolean) => Promise<any>;
 }
 
-/** @param deadlineMs time limit for waiting */
-export function callerOf({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }, deadlineMs: number): Caller {
+/** @param deadlineMs time limit for waiting; by default long enough for a busy machine */
+export function callerOf({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }, deadlineMs = 240_000): Caller {
   const call: Caller['call'] = async (method, path, body) => {
     const headers = { 'X-API-Key': apiKey };
     // Through `http.Agent`, which the simulator replaces.

@@ -23,7 +23,8 @@ export interface ScreenOptions {
   readonly onBytes?: (bytes: string) => void;
 }
 
-const limitMs = 30_000;
+/** Long enough for a busy machine. */
+const limitMs = 120_000;
 const escapeMs = 25;
 
 export interface Screen {

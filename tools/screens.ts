@@ -130,7 +130,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
 }
 
 const [target = 'screens'] = process.argv.slice(2);
-const home = await populatedHome(viewed, 120_000);
+const home = await populatedHome(viewed);
 try {
   if (target === '--readme') await readmePicture(home, resolve('docs/benchtop.svg'));
   else if (target === '--smoke') {

@@ -151,12 +151,12 @@ describe('a credential that cannot be had', () => {
     const read = sourceOf({ apiKeyCommand: [node, '-e', script, join(base, 'pids')] }).get(stop.signal);
     const failed = expect(read).rejects.toThrow('was stopped before it ended');
     const pids = async () => (await readFile(join(base, 'pids'), 'utf8').catch(() => '')).split(' ').filter(Boolean);
-    await expect.poll(async () => (await pids()).length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await pids()).length).toBe(2);
     stop.abort();
     await failed;
     // A child of init may stay a zombie in a container without one that waits for it.
     const isAlive = (pid: string) => /^State:\s+[^ZX]/m.test(readStatus(pid));
-    for (const pid of await pids()) await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+    for (const pid of await pids()) await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('kills a command when this process exits (V14)', async () => {
@@ -174,7 +174,7 @@ describe('a credential that cannot be had', () => {
     `;
     execFileSync(node, ['--input-type=module', '--eval', program], { stdio: 'ignore' });
     const pid = await readFile(pidFile, 'utf8');
-    await expect.poll(() => /^State:\s+[^ZX]/m.test(readStatus(pid)), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => /^State:\s+[^ZX]/m.test(readStatus(pid))).toBe(false);
   });
 
   it('refuses what a header cannot carry', async () => {

@@ -19,7 +19,7 @@ let checked = 0;
 
 beforeAll(async () => {
   world = await makeWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await world.end();
   process.stdout.write(

@@ -9,6 +9,9 @@ beforeAll(() => {
 });
 afterAll(() => home.remove());
 
+/** Long enough for a busy machine. */
+const limitMs = 240_000;
+
 /** Types one line after another, each once the previous one has been answered. */
 async function talk(says: readonly (readonly [line: string, until: RegExp])[]): Promise<string> {
   const child = spawn(process.execPath, [program, '--lines'], { env: home.env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -20,7 +23,7 @@ async function talk(says: readonly (readonly [line: string, until: RegExp])[]): 
   });
   const hear = (wanted: RegExp, from: number): Promise<void> =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`timed out waiting for ${wanted}; heard:\n${heard}`)), 15_000);
+      const timer = setTimeout(() => reject(new Error(`timed out waiting for ${wanted}; heard:\n${heard}`)), limitMs);
       const look = (): void => {
         if (!wanted.test(heard.slice(from))) return;
         clearTimeout(timer);

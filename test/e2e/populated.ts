@@ -14,16 +14,14 @@ export interface PopulatedHome extends Caller, Omit<Populated, 'trajectoryId'> {
   readonly remove: () => Promise<void>;
 }
 
-/** @param deadlineMs time limit for waiting */
 export async function populatedHome(
   { runs, trainings = [] }: Pick<PopulateOptions, 'runs' | 'trainings'> = { runs: ['baseline'] },
-  deadlineMs = 30_000,
 ): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
   const dataFolder = dataFolderIn(home);
   const entry = { command: process.execPath, args: [program] };
   const { baseUrl, apiKey } = await ensureLocalService({ dataFolder, entry, version });
-  const caller = callerOf({ baseUrl, apiKey }, deadlineMs);
+  const caller = callerOf({ baseUrl, apiKey });
   const open = { task_id: 'open-task', status: 'running', messages: [{ role: 'user', content: 'still going' }] };
   const { trajectoryId, ...ids } = await populate(caller, {
     ...{ runs, trainings },

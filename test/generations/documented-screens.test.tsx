@@ -8,8 +8,6 @@ import { openProgram } from '../ui/program/rig.tsx';
 import { documentedIds, refusals } from './documented.ts';
 import { standIn } from './stand-in.ts';
 
-const limitMs = 60_000;
-
 async function openAt(viewId: string, refusal: string, remembered?: () => RememberedStore) {
   const unknown = refusals.get(refusal);
   const double = await standIn('documented', unknown && { unknown });
@@ -44,7 +42,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['list training', ['does not list training runs', 'No training runs have been seen here yet  ']],
     ['list deployments', ['does not list deployments']],
     ['list secrets', ['does not list secrets']],
-  ] as const)('%s', { timeout: limitMs }, async (viewId, words) => {
+  ] as const)('%s', async (viewId, words) => {
     const { screen, failed, refused, close } = await openAt(viewId, refusal);
     for (const word of words) await eventually(async () => expect(screen.text()).toMatch(new RegExp(word)));
     expect(screen.text()).not.toMatch(/No route|Not Found|no id|valid UUID|base URL/);
@@ -53,7 +51,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
   });
 });
 
-it('shows what is known of a run whose status the service never says (C2)', { timeout: limitMs }, async () => {
+it('shows what is known of a run whose status the service never says (C2)', async () => {
   const { screen, workbench, ids, close } = await openAt('record runs', 'the 404 of the document');
   await screen.waitFor('The service reports no status; no new reward since');
   workbench.records.started({ kind: 'run', id: ids.run, label: 'ev' });
@@ -62,9 +60,7 @@ it('shows what is known of a run whose status the service never says (C2)', { ti
   close();
 });
 
-it('says since when it has its rewards, also where they were seen before this start', {
-  timeout: limitMs,
-}, async () => {
+it('says since when it has its rewards, also where they were seen before this start', async () => {
   const memory = RememberedStore.inMemory('documented');
   const see = (reward_count: number, at: number) => {
     const { run: id } = documentedIds;

@@ -4,13 +4,11 @@ import { registry } from '../../src/ui/views/registry.ts';
 import { planUpload } from '../../src/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../src/uploads/benchmark-upload.ts';
 import { eventually } from '../eventually.ts';
-import { serviceAt } from '../service/hostile-server.ts';
+import { type SeenRequest, serviceAt } from '../service/hostile-server.ts';
 import { placeIn } from '../ui/places.ts';
 import { openProgram } from '../ui/program/rig.tsx';
 import { smallFolder } from '../uploads/small-folder.ts';
 import { standIn } from './stand-in.ts';
-
-const limitMs = 60_000;
 
 /** The program at a view, on a stand-in whose generation is known. */
 async function openAt(viewId: string, generation: 'document' | 'newest') {
@@ -56,7 +54,7 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
 };
 
 describe.each(['document', 'newest'] as const)('on a service of generation %s', generation => {
-  it.each(registry.views.map(({ id }) => id))('the view %s', { timeout: limitMs }, async viewId => {
+  it.each(registry.views.map(({ id }) => id))('the view %s', async viewId => {
     const { screen, failed, refused, close } = await openAt(viewId, generation);
     for (const word of words[viewId]?.[generation] ?? []) await screen.waitFor(word);
     expect(failed).toEqual([]);
@@ -64,7 +62,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     close();
   });
 
-  it('the evaluate form has the options that the service takes', { timeout: limitMs }, async () => {
+  it('the evaluate form has the options that the service takes', async () => {
     const { screen, failed, refused, requests, settled, close } = await openAt('record benchmarks', generation);
     await screen.press('e');
     await screen.waitFor('▸ Model');
@@ -80,15 +78,16 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await screen.press('enter');
     await screen.waitFor('From 1 to 9');
     await screen.press('backspace', 'enter');
+    const isStart = ({ method, url }: SeenRequest) => method === 'POST' && url.startsWith('/api/v1/eval');
+    await expect.poll(() => requests.filter(isStart)).toHaveLength(1);
     await settled();
-    const start = requests.find(({ method, url }) => method === 'POST' && url.startsWith('/api/v1/eval'));
-    const body = JSON.parse(start?.body ?? '{}') as Record<string, unknown>;
+    const body = JSON.parse(requests.find(isStart)?.body ?? '{}') as Record<string, unknown>;
     expect(body['options']).toEqual({ evaluation_max_samples: 3 });
     expect([failed, refused]).toEqual([[], []]);
     close();
   });
 
-  it('promote asks which deployment is demoted', { timeout: limitMs }, async () => {
+  it('promote asks which deployment is demoted', async () => {
     const { screen, requests, ids, settled, close } = await openAt('record deployments', generation);
     await screen.waitFor(text => /role +test/.test(text));
     await screen.press('e');
@@ -96,14 +95,15 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await screen.press('down', 'enter');
     await screen.waitFor('Type talker to promote');
     await screen.type('talker\r');
+    const isSent = ({ url }: SeenRequest) => url.endsWith('/promote');
+    await expect.poll(() => requests.filter(isSent)).toHaveLength(1);
     await settled();
-    const sent = requests.find(({ url }) => url.endsWith('/promote'));
-    expect(JSON.parse(sent?.body ?? '{}')).toEqual({ demote_deployment_id: ids.production });
+    expect(JSON.parse(requests.find(isSent)?.body ?? '{}')).toEqual({ demote_deployment_id: ids.production });
     close();
   });
 
   const acting = registry.views.filter(({ commands }) => commands.some(({ writes }) => writes));
-  it.each(acting.map(({ id }) => id))('the actions of the view %s', { timeout: limitMs }, async viewId => {
+  it.each(acting.map(({ id }) => id))('the actions of the view %s', async viewId => {
     const view = registry.views.find(({ id }) => id === viewId);
     const keys = new Set((view?.commands ?? []).filter(({ writes }) => writes).flatMap(command => command.keys));
     for (const key of keys) {

@@ -15,8 +15,6 @@ export const apiKey = 'torture-key-7f3a91c2d4e6b805';
 /** The value of a secret that must not be found anywhere else. */
 export const secretValue = 'torture-secret-c0ffee5ca1ab1e';
 
-const limitMs = 120_000;
-
 export interface World {
   /** Starts a service on a copy of the data. */
   readonly start: () => Promise<RunningService & AsyncDisposable & { readonly folder: string }>;
@@ -54,7 +52,7 @@ export async function makeWorld(): Promise<World> {
   const root = mkdtempSync(join(tmpdir(), 'benchtop-torture-'));
   const data = join(root, 'template');
   const first = await serve({ dataFolder: data, apiKey });
-  await fillWorld(callerOf({ baseUrl: first.baseUrl, apiKey }, limitMs));
+  await fillWorld(callerOf({ baseUrl: first.baseUrl, apiKey }));
   await first.stop();
   let made = 0;
   const folderFor = (what: string): string => {

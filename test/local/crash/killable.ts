@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 const entry = fileURLToPath(new URL('./entry.ts', import.meta.url));
-const deadlineMs = 100_000;
+const deadlineMs = 240_000;
 /** Compiled code, which the next start does not compile again; removed with the run of the tests. */
 const compiled = join(tmpdir(), 'benchtop-compiled');
 

@@ -125,14 +125,14 @@ describe('jobs', () => {
     });
     work.add('other');
     work.queue.wake();
-    await vi.waitFor(() => expect(work.queue.waiting).toHaveLength(1));
+    await eventually(() => expect(work.queue.waiting).toHaveLength(1));
     expect(work.queue.waiting[0]).toMatchObject({ id: 'unlucky', message: expect.stringContaining('disk') });
     expect(work.ended).toEqual(['other']);
     // If the service is killed while it waits for room, that does not count against the job.
     expect(existsSync(work.countFile)).toBe(false);
     isFull = false;
     await vi.runAllTimersAsync();
-    await vi.waitFor(() => expect(work.ended).toEqual(['other', 'unlucky']));
+    await eventually(() => expect(work.ended).toEqual(['other', 'unlucky']));
     expect([...waitingInRetry, work.queue.waiting]).toEqual([[], null, []]);
     await work.queue.stop();
   });
@@ -165,10 +165,10 @@ describe('jobs', () => {
     work.add('one');
     work.failsToList = true;
     expect(work.queue.wake).not.toThrow();
-    await vi.waitFor(() => expect(errors).toHaveBeenCalledWith(expect.stringContaining('locked')));
+    await eventually(() => expect(errors).toHaveBeenCalledWith(expect.stringContaining('locked')));
     work.failsToList = false;
     await vi.runAllTimersAsync();
-    await vi.waitFor(() => expect(work.ended).toEqual(['one']));
+    await eventually(() => expect(work.ended).toEqual(['one']));
     await work.queue.stop();
   });
 

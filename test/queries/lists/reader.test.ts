@@ -439,7 +439,7 @@ describe('readings at the same time', () => {
     });
     await reader.poll(context);
     const more = reader.readOn();
-    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await eventually(() => expect(held).toHaveLength(1));
     server.insertMany(2);
     const poll = reader.poll(context);
     held.shift()?.();
@@ -497,8 +497,8 @@ describe('reading the rest', () => {
     expect(seen.find(rows => rows !== undefined)).toBe(10);
     expect(seen.at(-1)).toBeUndefined();
     // The page that was on its way still comes in.
-    await vi.waitFor(() => expect(reader.data.rows.length).toBe(60));
-    await vi.waitFor(() => expect(published.mock.lastCall?.[0].rows.length).toBe(60));
+    await eventually(() => expect(reader.data.rows.length).toBe(60));
+    await eventually(() => expect(published.mock.lastCall?.[0].rows.length).toBe(60));
     expect(reader.data.complete).toBe(false);
     const last = reader.readRest();
     expect(reader.state().stoppable).toBe(true);
