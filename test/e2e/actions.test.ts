@@ -16,7 +16,7 @@ let home: PopulatedHome;
 let session: Session;
 beforeAll(async () => {
   home = await populatedHome();
-}, 60_000);
+});
 afterAll(() => home.remove());
 afterEach(async () => {
   session.signal('SIGTERM');
@@ -48,7 +48,7 @@ describe('on a benchmark', () => {
       'enter',
       { see: 'ready to launch' },
       'e',
-      { see: 'Evaluate on t-words' },
+      { see: '▸ Model' },
       // The model of the last run is chosen.
       { see: 'benchtop/tutor-base' },
       'left',
@@ -291,7 +291,7 @@ describe('on deployments', () => {
   });
 
   it('undeploys one, only after it was asked by name', async () => {
-    await open([...chatWorker, 'd', { see: 'Undeploy?' }, { type: 'y' }, 'enter', { see: '✗ Type talker' }]);
+    await open([...chatWorker, 'd', { see: 'Type talker to' }, { type: 'y' }, 'enter', { see: '✗ Type talker' }]);
     await goWay(session, ['esc', { gone: 'Undeploy?' }]);
     expect((await home.call('GET', `deploy/${home.deploymentId}`)).deployment_id).toBe(home.deploymentId);
     await goWay(session, ['d', { see: 'Undeploy?' }, ...typed('talker'), { see: 'Undeployed talker' }]);

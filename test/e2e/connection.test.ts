@@ -47,6 +47,7 @@ describe('the local service', () => {
     const second = await held(first);
     expect(second.baseUrl).not.toBe(first.baseUrl);
     await works();
+    await session.waitFor('live');
     expect(session.text()).not.toMatch(/failing|ECONN|refused/);
   });
 
@@ -71,11 +72,13 @@ describe('the local service', () => {
   it('is replaced by a newer program, whose service the open screen uses and names', async () => {
     const first = await held();
     const newer = join(home.home, 'newer');
+    // It is shown for some seconds, perhaps before this test knows the new service.
+    const named = session.waitFor('is version 0.2.0, this program 0.1.0');
     const other = openSession(home.env, { program: newerProgram(newer, '0.2.0') });
     await other.waitFor('▸ t-words');
     const second = await held(first);
     expect(second.version).toBe('0.2.0');
-    await session.waitFor('is version 0.2.0, this program 0.1.0');
+    await named;
     await works();
     other.signal('SIGTERM');
     await other.ended;

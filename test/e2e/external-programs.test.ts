@@ -23,7 +23,7 @@ beforeAll(() => {
 afterAll(() => home.remove());
 
 async function opened(env: Record<string, string> = {}, args: readonly string[] = [], size = {}): Promise<Session> {
-  // A finished training run would make Watch the home.
+  // A training run that has ended would make Watch the home.
   const session = openSession(
     { ...home.env, PAGER: pager, ...env },
     {
@@ -35,14 +35,18 @@ async function opened(env: Record<string, string> = {}, args: readonly string[] 
   return session;
 }
 
-async function train(options: object): Promise<void> {
+/** Starts a training run that goes on until the result is called. */
+async function train(): Promise<() => Promise<unknown>> {
   const service = await findService(join(home.home, '.local/share/benchtop'));
   if (!service) throw new Error('the local service does not run');
-  const { call, until } = callerOf(service, 30_000);
+  const { call, until } = callerOf(service);
   const { items } = await until('benchmarks', ({ items: all }) => all?.length > 0);
   const bench_id = items.find(({ label }: { label: string }) => label === 't-words').bench_id;
-  const run = { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'a few steps', options };
-  expect((await call('POST', 'train', run)).training_run_id).toMatch(/^trn_/);
+  const options = { num_steps: 900, train_batch_size: 16, samples_per_instance: 12 };
+  const run = { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'endless', options };
+  const { training_run_id } = await call('POST', 'train', run);
+  expect(training_run_id).toMatch(/^trn_/);
+  return () => call('POST', `train/${training_run_id}/cancel`);
 }
 
 /** The last child of a program: of a shell its program, of a program its pager. */
@@ -69,19 +73,20 @@ describe('a pager', () => {
 
   it('keeps nothing waiting: what runs is followed, and its end rings the bell', async () => {
     const session = await opened({}, ['--notices', 'bell']);
-    await train({ num_steps: 15 });
+    const cancel = await train();
     session.type(':training\r');
-    await session.waitFor('▸ a few steps');
+    await session.waitFor('▸ endless');
     session.press('enter');
-    await session.waitFor('of 15');
+    await session.waitFor('of 900');
     session.press('o');
     await session.waitFor('PAGER SHOWS');
     const since = session.sent().length;
+    await cancel();
     await eventually(() => expect(session.sent().slice(since)).toContain('\u0007'));
     // The screen is not drawn over the pager.
-    expect(session.text()).not.toContain('of 15');
+    expect(session.text()).not.toContain('of 900');
     session.type('\r');
-    await session.waitFor('✓ succeeded');
+    await session.waitFor('‖ cancelled');
     session.press('q');
     await session.ended;
   });
@@ -275,7 +280,7 @@ describe('a file of rollouts', () => {
     expect(session.text()).toContain('rollouts.jsonl.gz (read-only)');
     // Nothing of the service that the file is read from.
     expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
-    expect(session.text()).toMatch(/Trajectories +1 *│/);
+    await session.waitFor(/Trajectories +1 *│/);
     session.type('1');
     await session.waitFor('Flags and notes on a file are not kept: benchtop upload sends the file');
     expect(session.text()).not.toContain('<1>');

@@ -89,8 +89,10 @@ const listLoaded = `
   const list = name => require('node:fs').writeFileSync(process.env.LOADED + name, process.moduleLoadList.join('\\n'));
   process.on('exit', () => list('-at-end'));
   const { _write: write } = require('node:net').Socket.prototype;
+  let isDrawn = false;
   require('node:net').Socket.prototype._write = function (data, ...rest) {
-    if (String(data).includes('Benchmarks')) list('');
+    if (!isDrawn && String(data).includes('Benchmarks')) list('');
+    isDrawn ||= String(data).includes('Benchmarks');
     return write.call(this, data, ...rest);
   };
 `;
@@ -110,7 +112,7 @@ it('loads neither schemas nor HTTP nor cryptography before the first frame, and 
   const loaded = readFileSync(list, 'utf8').split('\n');
   expect(loaded).toContain('NativeModule tty');
   expect(loaded.filter(name => /^NativeModule (assert|crypto|https?|tls|fs\/promises)$/.test(name))).toEqual([]);
-  await expect.poll(() => held.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => held.length).toBeGreaterThan(0);
   holds = false;
   for (const response of held.splice(0)) answer(response);
   await session.waitFor('live');
@@ -168,9 +170,9 @@ describe('the first frame', () => {
     holds = true;
     const session = start();
     await session.waitFor('▸ t-words');
-    expect(firstFrame(session)).toMatch(/stale, read \d+s ago/);
+    expect(firstFrame(session)).toMatch(/stale, read \d+[sm] ago/);
     expect(firstFrame(session)).toContain('t-words');
-    await expect.poll(() => held.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => held.length).toBeGreaterThan(0);
     const before = session.sent().length;
     holds = false;
     for (const response of held.splice(0)) answer(response);
@@ -184,8 +186,8 @@ describe('the first frame', () => {
     server.close();
     const session = start();
     await session.waitFor('▸ t-words');
-    expect(firstFrame(session)).toMatch(/stale, read \d+s ago/);
-    await session.waitFor(/failing, read \d+s ago/);
+    expect(firstFrame(session)).toMatch(/stale, read \d+[sm] ago/);
+    await session.waitFor(/failing, read \d+[sm] ago/);
     expect(session.text()).toContain('▸ t-words');
   });
 });
