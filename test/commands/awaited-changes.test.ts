@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { type Behaviour, hostileServer, json, refusal, silent, text } from '../service/hostile-server.ts';
-import { cliOn, testFolder } from './cli.ts';
+import { type Behaviour, hostileServer, json, refusal, text } from '../service/hostile-server.ts';
+import { cliOn, testFolder, timeIsUp } from './cli.ts';
 
 /** A service that gives the answers of each method and path in turn, the last one again and again. */
 async function cliTo(answers: Readonly<Record<string, readonly Behaviour[]>>) {
@@ -211,15 +211,20 @@ it('undeploy waits without a status, and prints none, until the deployment is go
 });
 
 it('the ids are printed at the end of --timeout, whether the service answers or not', async () => {
+  let isUp = (): void => {};
   const cli = await cliTo({
     'GET /api/v1/train/trn_1': [training('running'), training('cancelling')],
     'POST /api/v1/train/trn_1/cancel': [json({ training_run_id: 'trn_1', status: 'cancelling' })],
-    'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' }), silent],
+    'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' }), () => isUp()],
     'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1' })],
   });
-  const answered = await cli('cancel', ['trn_1', '--yes', '--wait', '--timeout', '1']);
+  isUp = timeIsUp();
+  const answered = await cli('cancel', ['trn_1', '--yes', '--wait', '--timeout', '1'], {
+    onNote: text => text.includes('first: cancelling') && isUp(),
+  });
   expect(answered).toMatchObject({ code: exitCodes.timeout, out: 'trn_1\n' });
   expect(answered.notes).toContain('first is still being cancelled after 1 second.');
+  isUp = timeIsUp();
   const lost = await cli('undeploy', ['dep_1', '--yes', '--wait', '--timeout', '2']);
   expect(lost).toMatchObject({ code: exitCodes.timeout, out: 'dep_1\n' });
   expect(lost.notes).toContain(
@@ -228,15 +233,18 @@ it('the ids are printed at the end of --timeout, whether the service answers or 
 });
 
 it('at the end of --timeout it says what was not changed, and what may have been', async () => {
+  let isUp = (): void => {};
   const cli = await cliTo({
-    'GET /api/v1/train/trn_1': [silent],
+    'GET /api/v1/train/trn_1': [() => isUp()],
     'GET /api/v1/eval/evr_1': [run('evr_1', 'running')],
-    'POST /api/v1/eval/evr_1/cancel': [silent],
+    'POST /api/v1/eval/evr_1/cancel': [() => isUp()],
   });
   const waiting = ['--yes', '--wait', '--timeout', '1'];
+  isUp = timeIsUp();
   const unread = await cli('cancel', ['trn_1', ...waiting]);
   expect(unread).toMatchObject({ code: exitCodes.timeout, out: '' });
   expect(unread.notes).toBe('benchtop: The service did not respond within 1 second. Nothing was cancelled.');
+  isUp = timeIsUp();
   const unknown = await cli('cancel', ['evr_1', ...waiting]);
   expect(unknown).toMatchObject({ code: exitCodes.timeout, out: '' });
   expect(unknown.notes).toBe(

@@ -255,15 +255,24 @@ describe('watch', () => {
     await cli('watch', [out.trim()]);
   });
 
+  /** Watches a run that is cancelled once it was printed. */
+  const watchOne = async (...args: readonly string[]): Promise<void> => {
+    const id = await train(2_000);
+    let cancelled: Promise<unknown> | undefined;
+    const onPrint = (text: string): void => {
+      if (text.includes(id)) cancelled ??= cli('api', ['cancelTraining', `training_run_id=${id}`]);
+    };
+    expect((await cli('watch', [...args, '--json'], { onPrint })).out).toContain(id);
+    await cancelled;
+  };
+
   it('finds what runs by itself, and says if nothing does', async () => {
-    const id = await train(20);
-    expect((await cli('watch', ['--json'])).out).toContain(id);
+    await watchOne();
     expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });
 
   it('watches all of a kind that runs', async () => {
-    const id = await train(20);
-    expect((await cli('watch', ['training', '--json'])).out).toContain(id);
+    await watchOne('training');
     expect(await cli('watch', ['runs'])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });
 

@@ -7,7 +7,7 @@ import { shellWords } from '../../src/base/shell-words.ts';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
-import { cliOn, testFolder } from './cli.ts';
+import { cliOn, testFolder, timeIsUp } from './cli.ts';
 
 let service: TestService;
 let cli: ReturnType<typeof cliOn>;
@@ -193,16 +193,9 @@ describe('train', () => {
   });
 
   it('passes options on, starts from a checkpoint, and ends with 124 if it takes too long', async () => {
-    const { code, out, notes } = await cli('train', [
-      't-words',
-      '-c',
-      'first@latest',
-      '-o',
-      'num_steps=2000',
-      '-w',
-      '-t',
-      '2',
-    ]);
+    const isUp = timeIsUp();
+    const args = ['t-words', '-c', 'first@latest', '-o', 'num_steps=2000', '-w', '-t', '2'];
+    const { code, out, notes } = await cli('train', args, { onNote: text => text.includes('running') && isUp() });
     expect({ code, notes }).toMatchObject({ code: exitCodes.timeout });
     expect(notes).toContain('is still running after 2 seconds');
     const id = out.trim();
