@@ -348,7 +348,7 @@ describe('silence', () => {
     await expect(serviceAt(server.url, patient).service.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
     const endless = await hostileServer(trickle(10_000));
     await expect(
-      serviceAt(endless.url, patient).service.call('listBenchmarks', {}, { deadlineMs: 150 }),
+      serviceAt(endless.url, patient).service.call('listBenchmarks', {}, { deadlineMs: 500 }),
     ).rejects.toMatchObject({
       name: 'TimeoutError',
       code: 'deadline',
@@ -700,7 +700,9 @@ describe('cancelling', () => {
     const server = await hostileServer(silent);
     const { service } = serviceAt(server.url);
     const error = await errorOf(service.call('listBenchmarks', {}, { signal: AbortSignal.timeout(30) }));
-    expect(error).toMatchObject({ kind: 'timeout', code: 'deadline', attempts: 1 });
+    expect(error).toMatchObject({ kind: 'timeout', code: 'deadline' });
+    // On a busy machine nothing may have been sent by then.
+    expect(server.requests.length).toBeLessThanOrEqual(1);
   });
 
   it('ends the wait between two attempts', async () => {

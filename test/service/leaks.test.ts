@@ -62,7 +62,8 @@ function expectNoLeak(error: unknown) {
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
-const brief = { silenceMs: 40 };
+/** Long enough for the server to have read the request, on a busy machine as well. */
+const brief = { silenceMs: 250 };
 
 /** One call with each credential, and one with a secret in its body. */
 const calls: ((service: Service) => Promise<unknown>)[] = [

@@ -224,12 +224,14 @@ describe('a call that waits', () => {
   it('ends at its deadline also where the line has not come to it', async () => {
     const at = await setting(limited({ 'retry-after': '1' }), silent);
     await meetLimit(at);
-    const first = errorOf(at.service.background.call('listBenchmarks', {}, { silenceMs: 200 }));
+    const stop = new AbortController();
+    const first = errorOf(at.service.background.call('listBenchmarks', {}, { signal: stop.signal }));
     await at.clock.advance(1_000);
     await expect.poll(() => at.server.requests.length).toBe(2);
     const second = errorOf(at.service.call('listBenchmarks', {}, { deadlineMs: 30 }));
     expect(await second).toMatchObject({ kind: 'timeout', code: 'deadline', attempts: 0 });
-    expect(await first).toMatchObject({ kind: 'timeout', code: 'silence' });
+    stop.abort();
+    expect(await first).toMatchObject({ kind: 'cancelled' });
   });
 });
 

@@ -171,12 +171,15 @@ it('raises no stall of a run whose end another process has recorded', () => {
 
 describe('what ended while the program was closed', () => {
   it('is found with its time, reason and numbers, and kept until it is dismissed (W15, W16)', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     const path = storeFolder(onTestFinished);
     const first = start(path);
     first.answer(run('a'), run('b'), run('old', { status: 'failed', endTime: ago(3 * hourMs) }));
     expect(first.said()).toEqual([]);
     await end(first);
 
+    vi.setSystemTime(Date.now() + 1_000);
     const endTime = new Date().toISOString();
     const second = start(path);
     const failed = { status: 'failed', endTime, reason: 'out of memory', done: 40, total: 400, failed: 3 };

@@ -186,6 +186,9 @@ describe('starting', () => {
 describe('a lease', () => {
   it('keeps a service awake, which ends by itself afterwards', async () => {
     const dataFolder = freshFolder();
+    // The idle time passes only when this test lets it: a busy machine may take longer until the lease is held.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
     const service = await here(dataFolder, { idleMs: 60 });
     let ended = false;
     void service.ended.then(() => {
@@ -194,9 +197,12 @@ describe('a lease', () => {
     const ends: LeaseEnd[] = [];
     const release = holdLease(service, farewell => ends.push(farewell));
     await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
-    await new Promise(resolve => setTimeout(resolve, 500));
+    vi.advanceTimersByTime(500);
+    await new Promise(setImmediate);
     expect(ended).toBe(false);
     release();
+    await eventually(async () => expect(await leasesOf(service)).toBe(0));
+    vi.advanceTimersByTime(500);
     await service.ended;
     expect(ends).toEqual([]);
   });
@@ -498,6 +504,9 @@ describe('requests as the service stops', () => {
     await once(socket, 'connect');
     socket.write('GET /api/v1/benchmarks HTTP/1.1\r\nHost: 127.0.0.1\r\n');
     await eventually(async () => expect(await leasesOf(service)).toBe(0));
+    // Requests under way have half a second, in which a busy machine may do nothing.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const stopped = service.stop();
     socket.write('\r\n');
     const [said] = (await once(socket, 'data')) as [Buffer];
@@ -505,6 +514,7 @@ describe('requests as the service stops', () => {
     await writer.write(Buffer.from('"value": "v"}'));
     await writer.close();
     expect((await slow).status).toBe(200);
+    vi.advanceTimersByTime(500);
     await stopped;
     socket.destroy();
   });
